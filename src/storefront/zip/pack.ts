@@ -1,0 +1,178 @@
+/**
+ * A release's files, deflated once and kept side by side in one file, from which every buyer's archive is encrypted.
+ * Lies in DATA_DIR/cache and may be deleted at any time: it is made again from the product's files.
+ */
+import { createHash, type Hash, randomUUID } from 'node:crypto'
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
+import type { PackedEntry, PackReader } from './archive.ts'
+
+const FORMAT = 1
+const LEVEL = constants.Z_BEST_COMPRESSION
+const WHOLE_BYTES_MAX = 1024 * 1024
+const UNUSED_MS = 30 * 24 * 3600_000
+
+export interface PackSource {
+  path: string
+  sizeBytes: number
+  /** Changes when the content does. */
+  tag: string
+  executable: boolean
+  open(): Promise<Readable>
+}
+
+export interface Pack {
+  /** SHA-256 of the pack's bytes, also its file's name. */
+  id: string
+  sizeBytes: number
+  entries: PackedEntry[]
+}
+
+export interface OpenPack extends PackReader {
+  close(): Promise<void>
+}
+
+/** The pack of these files: from the cache, or made now. Two callers at once share the work. Throws when a source cannot be read. */
+export function preparePack(cacheDir: string, sources: PackSource[]): Promise<Pack> {
+  const listing = createHash('sha256').update(JSON.stringify([FORMAT, process.versions.zlib]))
+  for (const { path, sizeBytes, tag, executable } of sources) {
+    listing.update(JSON.stringify([path, sizeBytes, tag, executable]))
+  }
+  const index = join(cacheDir, `${listing.digest('hex')}.json`)
+
+  const running = preparing.get(index)
+  if (running) return running
+  const pack = prepare(cacheDir, index, sources).finally(() => preparing.delete(index))
+  preparing.set(index, pack)
+  return pack
+}
+
+const preparing = new Map<string, Promise<Pack>>()
+
+export async function openPack(cacheDir: string, pack: Pack): Promise<OpenPack> {
+  const file = await open(packFile(cacheDir, pack.id))
+  return {
+    async read(into, position) {
+      for (let done = 0; done < into.length; ) {
+        const { bytesRead } = await file.read(into, done, into.length - done, position + done)
+        if (bytesRead === 0) throw new Error(`pack ${pack.id} is shorter than its index says`)
+        done += bytesRead
+      }
+    },
+    close: () => file.close(),
+  }
+}
+
+async function prepare(cacheDir: string, index: string, sources: PackSource[]): Promise<Pack> {
+  const kept = await readKept(cacheDir, index)
+  if (kept) return kept
+
+  await mkdir(cacheDir, { recursive: true })
+  const draft = join(cacheDir, `${randomUUID()}.draft`)
+  try {
+    const pack = await writePack(draft, sources)
+    await rename(draft, packFile(cacheDir, pack.id))
+    // The index comes last and at once: where it is, its pack is whole.
+    await writeFile(draft, JSON.stringify(pack))
+    await rename(draft, index)
+    await dropUnused(cacheDir)
+    return pack
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+async function readKept(cacheDir: string, index: string): Promise<Pack | undefined> {
+  try {
+    const pack = JSON.parse(await readFile(index, 'utf8')) as Pack
+    const file = packFile(cacheDir, pack.id)
+    if ((await stat(file)).size !== pack.sizeBytes) return undefined
+    const now = new Date()
+    await Promise.all([utimes(index, now, now), utimes(file, now, now)])
+    return pack
+  } catch {
+    return undefined // absent or torn: it is made again
+  }
+}
+
+async function writePack(path: string, sources: PackSource[]): Promise<Pack> {
+  const file = await open(path, 'w')
+  const whole = createHash('sha256')
+  const entries: PackedEntry[] = []
+  let offset = 0
+  try {
+    for (const source of sources) {
+      const entry = await (source.sizeBytes <= WHOLE_BYTES_MAX ? packWhole : packStreaming)(file, source, offset, whole)
+      entries.push(entry)
+      offset += entry.packedBytes
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return { id: whole.digest('hex'), sizeBytes: offset, entries }
+}
+
+const deflate = promisify<Buffer, object, Buffer>(deflateRaw)
+
+async function packWhole(file: FileHandle, source: PackSource, offset: number, whole: Hash): Promise<PackedEntry> {
+  const bytes = await buffer(await source.open())
+  const deflated = await deflate(bytes, { level: LEVEL })
+  const packed = deflated.length < bytes.length ? deflated : bytes
+  await file.write(packed, 0, packed.length, offset)
+  whole.update(packed)
+  return {
+    path: source.path,
+    method: packed === deflated ? 8 : 0,
+    sizeBytes: bytes.length,
+    packedBytes: packed.length,
+    offset,
+    hash: createHash('sha256').update(packed).digest('base64url'),
+    executable: source.executable,
+  }
+}
+
+/** Large files are deflated even where it does not help: that costs 5 bytes in 32 KB, and holding them back would cost memory. */
+async function packStreaming(file: FileHandle, source: PackSource, offset: number, whole: Hash): Promise<PackedEntry> {
+  const hash = createHash('sha256')
+  let sizeBytes = 0
+  let packedBytes = 0
+  await pipeline(
+    await source.open(),
+    async function* (chunks: AsyncIterable<Buffer>) {
+      for await (const chunk of chunks) {
+        sizeBytes += chunk.length
+        yield chunk
+      }
+    },
+    createDeflateRaw({ level: LEVEL, chunkSize: 64 * 1024 }),
+    async (chunks: AsyncIterable<Buffer>) => {
+      for await (const chunk of chunks) {
+        await file.write(chunk, 0, chunk.length, offset + packedBytes)
+        hash.update(chunk)
+        whole.update(chunk)
+        packedBytes += chunk.length
+      }
+    },
+  )
+  const { path, executable } = source
+  return { path, method: 8, sizeBytes, packedBytes, offset, hash: hash.digest('base64url'), executable }
+}
+
+/** Removes what no download has used for a month, and drafts of processes that died. A reader that has a pack open keeps it. */
+async function dropUnused(cacheDir: string) {
+  for (const name of await readdir(cacheDir)) {
+    const path = join(cacheDir, name)
+    const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs
+    if (age > UNUSED_MS) await rm(path, { force: true })
+  }
+}
+
+function packFile(cacheDir: string, id: string): string {
+  return join(cacheDir, `${id}.pack`)
+}
