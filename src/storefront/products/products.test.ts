@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { createHash, createHmac } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import type { FileStore } from './file-store.ts'
+import { openProducts } from './products.ts'
+import { compareVersions, listReleases, releaseFor, releaseOf, TIERS } from './releases.ts'
+import { signGet } from './signature-v4.ts'
+
+const NOW = '2026-06-01T00:00:00.000Z'
+const KEEPERS = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+  sessionToken: null,
+}
+const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }
+
+const RELEASES = JSON.stringify([
+  { version: '1.0.0', published_at: '2026-01-01', notes: 'first' },
+  { version: '1.10.0', published_at: '2026-03-01T00:00:00Z', notes: 'third' },
+  { version: '1.9.0', published_at: '2026-02-01T00:00:00Z', notes: 'second' },
+  { version: '2.0.0', published_at: '2026-12-01T00:00:00Z', notes: 'not yet' },
+  { version: '3.0.0', published_at: '2026-01-01T00:00:00Z', notes: 'its files never came' },
+])
+
+const CATALOGUE = {
+  'pro/releases.json': RELEASES,
+  'pro/1.0.0/a.txt': 'one',
+  'pro/1.9.0/a.txt': 'one nine',
+  'pro/1.10.0/a.txt': 'one ten',
+  'pro/1.10.0/deep/ü +&%.txt': 'odd name',
+  'pro/1.10.0/.DS_Store': 'litter',
+  'pro/2.0.0/a.txt': 'two',
+  'pro/9.9.9-draft/a.txt': 'not listed',
+  'product/other.txt': 'neighbour whose name begins alike',
+}
+
+for (const [name, open] of [
+  ['a folder', folderOf],
+  ['a bucket', bucketOf],
+] as const) {
+  test(`${name}: lists what is out, newest first`, async (t) => {
+    const store = await open(t, CATALOGUE)
+    const releases = await listReleases(store, 'pro', NOW)
+    assert.deepEqual(
+      releases.map(({ version, notes }) => [version, notes]),
+      [
+        ['1.10.0', 'third'],
+        ['1.9.0', 'second'],
+        ['1.0.0', 'first'],
+      ],
+    )
+    assert.equal(releases[2]?.publishedAt, '2026-01-01T00:00:00.000Z')
+    assert.deepEqual(await listReleases(store, 'basic', NOW), [])
+  })
+
+  test(`${name}: a purchase gets the newest release published before its entitlement ended`, async (t) => {
+    const store = await open(t, CATALOGUE)
+    const version = async (until: string) => (await releaseFor(store, 'pro', NOW, until))?.version
+    assert.equal(await version('2027-01-01T00:00:00.000Z'), '1.10.0')
+    assert.equal(await version('2026-02-15T00:00:00.000Z'), '1.9.0')
+    assert.equal(await version('2026-02-01T00:00:00.000Z'), '1.0.0')
+    assert.equal(await version('2025-01-01T00:00:00.000Z'), undefined)
+    assert.equal((await releaseOf(store, 'pro', NOW, '1.9.0'))?.notes, 'second')
+    assert.equal(await releaseOf(store, 'pro', NOW, '2.0.0'), null)
+  })
+
+  test(`${name}: reads each file, whatever its name, and leaves litter out`, async (t) => {
+    const store = await open(t, CATALOGUE)
+    const files = await store.files('pro/1.10.0')
+    assert.deepEqual(
+      files.map(({ path, sizeBytes }) => [path, sizeBytes]),
+      [
+        ['a.txt', 7],
+        ['deep/ü +&%.txt', 8],
+      ],
+    )
+    assert.equal(await text(await files[1]!.open()), 'odd name')
+  })
+
+  test(`${name}: without releases.json every version is out since its oldest file`, async (t) => {
+    const store = await open(t, { 'basic/1.2.0/a.txt': 'a', 'basic/1.10.0/a.txt': 'b' })
+    assert.deepEqual(
+      (await listReleases(store, 'basic', NOW)).map(({ version }) => version),
+      ['1.10.0', '1.2.0'],
+    )
+  })
+
+  test(`${name}: a broken releases.json is an error that names it`, async (t) => {
+    for (const broken of ['{', '{}', '[{"version":"../1","published_at":"2026-01-01"}]', '[{"version":"1.0.0"}]']) {
+      const store = await open(t, { 'pro/releases.json': broken, 'pro/1.0.0/a.txt': 'a' })
+      await assert.rejects(listReleases(store, 'pro', NOW), /pro\/releases\.json/)
+    }
+  })
+}
+
+test('a link in the products folder is not followed', async (t) => {
+  const root = temporary(t)
+  mkdirSync(join(root, 'pro/1.0.0'), { recursive: true })
+  writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'a')
+  symlinkSync('/etc/hostname', join(root, 'pro/1.0.0/hostname'))
+  symlinkSync('/etc', join(root, 'pro/1.0.0/etc'))
+  const files = await openProducts({ location: root, s3: NO_S3 }).files('pro/1.0.0')
+  assert.deepEqual(
+    files.map((file) => file.path),
+    ['a.txt'],
+  )
+})
+
+test('keys of a bucket that would leave the folder are left out', async (t) => {
+  const store = await bucketOf(t, { 'pro/1.0.0/../../etc/passwd': 'x', 'pro/1.0.0//a': 'x', 'pro/1.0.0/ok': 'x' })
+  assert.deepEqual(
+    (await store.files('pro/1.0.0')).map((file) => file.path),
+    ['ok'],
+  )
+})
+
+test('a bucket that refuses the key says so, and is asked again when it is busy', async (t) => {
+  const refusing = await bucketOf(t, CATALOGUE, { secretAccessKey: 'wrong' })
+  await assert.rejects(refusing.files('pro/1.0.0'), /403 SignatureDoesNotMatch/)
+
+  const busy = await bucketOf(t, CATALOGUE, {}, 2)
+  assert.equal((await busy.files('pro/1.0.0')).length, 1)
+})
+
+test('signatures equal those in the S3 documentation', () => {
+  const keys = {
+    ...KEEPERS,
+    accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+    secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+  }
+  const day = new Date('2013-05-24T00:00:00Z')
+  const host = 'https://examplebucket.s3.amazonaws.com'
+  const get = signGet(new URL(`${host}/test.txt`), { range: 'bytes=0-9' }, 'us-east-1', keys, day)
+  assert.match(get.authorization ?? '', /f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41$/)
+  const list = signGet(new URL(`${host}/?max-keys=2&prefix=J`), {}, 'us-east-1', keys, day)
+  assert.match(list.authorization ?? '', /34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7$/)
+})
+
+test('versions are compared as numbers, and a pre-release comes before its release', () => {
+  const sorted = ['1.0.0-alpha', '1.0.0-beta', '1.0.0', '1.2.0', '1.9.9', '1.10.0', '2.0.0']
+  assert.deepEqual([...sorted].reverse().sort(compareVersions), sorted)
+})
+
+test('the sample sells three tiers in two versions, each holding the one below', async () => {
+  const store = openProducts({ location: null, s3: NO_S3 })
+  const paths: Record<string, string[]> = {}
+  for (const tier of TIERS) {
+    const releases = await listReleases(store, tier, NOW)
+    assert.deepEqual(
+      releases.map(({ version }) => version),
+      ['1.1.0', '1.0.0'],
+    )
+    assert.ok(releases.every(({ notes }) => notes.length > 20))
+    paths[tier] = (await store.files(`${tier}/1.1.0`)).map((file) => file.path)
+  }
+  assert.ok(paths.basic!.includes('README.md') && paths.basic!.includes('.github/workflows/ci.yml'))
+  assert.ok(paths.basic!.every((path) => paths.pro!.includes(path)))
+  assert.ok(paths.pro!.every((path) => paths.enterprise!.includes(path)))
+  assert.ok(paths.enterprise!.includes('training/prepare.py'))
+})
+
+async function folderOf(t: TestContext, files: Record<string, string>): Promise<FileStore> {
+  const root = temporary(t)
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(root, path)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+    utimesSync(file, new Date('2026-01-01'), new Date('2026-01-01'))
+  }
+  return openProducts({ location: root, s3: NO_S3 })
+}
+
+/** A stand-in for S3: two objects to a page, keys URL-encoded, every signature recomputed from the request as it came. */
+async function bucketOf(t: TestContext, files: Record<string, string>, change = {}, failures = 0): Promise<FileStore> {
+  let left = failures
+  const objects = Object.fromEntries(Object.entries(files).map(([key, content]) => [`shop/v1/${key}`, content]))
+  const server = createServer((request, reply) => {
+    const url = new URL(request.url ?? '/', 'http://s3')
+    const answer = (status: number, body: string) => reply.writeHead(status).end(body)
+    if (left-- > 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
+    if (!isSigned(request)) return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
+    if (!url.pathname.startsWith('/products-bucket/')) return answer(404, '<Error><Code>NoSuchBucket</Code></Error>')
+    if (url.searchParams.get('list-type') === '2') return answer(200, listing(objects, url.searchParams))
+    const content = objects[decodeURIComponent(url.pathname.slice('/products-bucket/'.length))]
+    return content === undefined ? answer(404, '<Error><Code>NoSuchKey</Code></Error>') : answer(200, content)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return openProducts({
+    location: 's3://products-bucket/shop/v1/',
+    s3: { endpoint, region: 'eu-central-1', ...KEEPERS, ...change },
+  })
+}
+
+function listing(objects: Record<string, string>, query: URLSearchParams): string {
+  const prefix = query.get('prefix') ?? ''
+  const below = Object.keys(objects).filter((key) => key.startsWith(prefix))
+  const cut = (key: string) => (query.get('delimiter') ? key.slice(0, key.indexOf('/', prefix.length) + 1) || key : key)
+  const names = [...new Set(below.map(cut))].sort()
+  const start = Number(query.get('continuation-token') ?? 0)
+  const page = names.slice(start, start + 2)
+  const encode = (key: string) => encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%20', '+')
+  const items = page.map((name) =>
+    name.endsWith('/') && query.get('delimiter')
+      ? `<CommonPrefixes><Prefix>${encode(name)}</Prefix></CommonPrefixes>`
+      : `<Contents><Key>${encode(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;${name.length}&quot;</ETag><Size>${Buffer.byteLength(objects[name] ?? '')}</Size></Contents>`,
+  )
+  const more = start + 2 < names.length
+  const next = more ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''
+  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${items.join('')}</ListBucketResult>`
+}
+
+function isSigned(request: IncomingMessage): boolean {
+  const given = /Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request,SignedHeaders=([^,]+),Signature=(\w+)/.exec(
+    request.headers.authorization ?? '',
+  )
+  if (!given) return false
+  const [, id, day = '', region = '', names = '', signature] = given
+  const [path = '', query = ''] = (request.url ?? '').split('?')
+  const headers = names.split(';').map((name) => `${name}:${request.headers[name]}\n`)
+  const canonical = `GET\n${path}\n${query.split('&').sort().join('&')}\n${headers.join('')}\n${names}\n${request.headers['x-amz-content-sha256']}`
+  const sign = (key: string | Buffer, value: string) => createHmac('sha256', key).update(value).digest()
+  const hash = (value: string) => createHash('sha256').update(value).digest('hex')
+  const key = sign(sign(sign(sign(`AWS4${KEEPERS.secretAccessKey}`, day), region), 's3'), 'aws4_request')
+  const subject = `AWS4-HMAC-SHA256\n${request.headers['x-amz-date']}\n${day}/${region}/s3/aws4_request\n${hash(canonical)}`
+  return id === KEEPERS.accessKeyId && sign(key, subject).toString('hex') === signature
+}
+
+function temporary(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'products-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

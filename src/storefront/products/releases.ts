@@ -1,0 +1,92 @@
+/**
+ * What of a product's files is out, and which release a purchase gets.
+ * With a releases.json only what it lists is out; without one, every version's folder is, since the day of its oldest file.
+ */
+import type { FileStore, StoredFile } from './file-store.ts'
+
+export const TIERS = ['basic', 'pro', 'enterprise'] as const
+export type ProductTier = (typeof TIERS)[number]
+
+export interface Release {
+  version: string
+  /** ISO 8601, UTC. */
+  publishedAt: string
+  notes: string
+}
+
+const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
+
+/** Releases that are out at `now`, newest first. A releases.json that cannot be read is an error, not an empty list. */
+export async function listReleases(store: FileStore, tier: ProductTier, now: string): Promise<Release[]> {
+  const listed = await store.text(`${tier}/releases.json`)
+  const folders = (await store.folders(tier)).filter((name) => VERSION.test(name))
+  const releases = listed === null ? await datedByFiles(store, tier, folders, now) : parseReleases(listed, tier)
+
+  return releases
+    .filter(({ version, publishedAt }) => folders.includes(version) && publishedAt <= now)
+    .sort((a, b) => compare(b.publishedAt, a.publishedAt) || compareVersions(b.version, a.version))
+}
+
+/** The newest release published before the entitlement ended, with its files; null when there is none. */
+export async function releaseFor(store: FileStore, tier: ProductTier, now: string, entitledUntil: string) {
+  const release = (await listReleases(store, tier, now)).find(({ publishedAt }) => publishedAt < entitledUntil)
+  return release ? withFiles(store, tier, release) : null
+}
+
+/** One release by its version, however long ago; null when it is gone. */
+export async function releaseOf(store: FileStore, tier: ProductTier, now: string, version: string) {
+  const release = (await listReleases(store, tier, now)).find((one) => one.version === version)
+  return release ? withFiles(store, tier, release) : null
+}
+
+/** 1.10.0 is newer than 1.9.0, and 1.0.0 newer than 1.0.0-beta. */
+export function compareVersions(a: string, b: string): number {
+  const [partsA, partsB] = [a, b].map((version) => version.replace(/\+.*/, '').match(/\d+|[A-Za-z]+/g) ?? [])
+  for (let index = 0; ; index++) {
+    const [left, right] = [partsA?.[index], partsB?.[index]]
+    if (left === undefined && right === undefined) return 0
+    if (left === right) continue
+    if (left === undefined) return /\d/.test(right ?? '') ? -1 : 1
+    if (right === undefined) return /\d/.test(left) ? 1 : -1
+    return Number(left) - Number(right) || compare(left, right)
+  }
+}
+
+async function withFiles(store: FileStore, tier: ProductTier, release: Release) {
+  const files: StoredFile[] = await store.files(`${tier}/${release.version}`)
+  return files.length > 0 ? { ...release, files } : null
+}
+
+async function datedByFiles(store: FileStore, tier: ProductTier, folders: string[], now: string): Promise<Release[]> {
+  const dated = folders.map(async (version) => {
+    const files = await store.files(`${tier}/${version}`)
+    const oldest = Math.min(...files.map((file) => file.modifiedAt.getTime()), Date.parse(now))
+    return { version, publishedAt: new Date(oldest).toISOString(), notes: '' }
+  })
+  return Promise.all(dated)
+}
+
+function parseReleases(text: string, tier: ProductTier): Release[] {
+  const parsed = parse(text, tier)
+  if (!Array.isArray(parsed)) throw new Error(`${tier}/releases.json is not a list`)
+  return parsed.map((item, index) => {
+    const { version, published_at, notes } = (item ?? {}) as Record<string, unknown>
+    const published = typeof published_at === 'string' ? Date.parse(published_at) : Number.NaN
+    if (typeof version !== 'string' || !VERSION.test(version) || Number.isNaN(published)) {
+      throw new Error(`${tier}/releases.json: item ${index + 1} needs a version and a published_at (ISO 8601)`)
+    }
+    return { version, publishedAt: new Date(published).toISOString(), notes: typeof notes === 'string' ? notes : '' }
+  })
+}
+
+function parse(text: string, tier: ProductTier): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new Error(`${tier}/releases.json is not JSON`, { cause: error })
+  }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

@@ -1,0 +1,33 @@
+import { fileURLToPath } from 'node:url'
+import type { FileStore } from './file-store.ts'
+import { folderStore } from './folder-store.ts'
+
+/** Each tier holds the one below it, each version the one before it; a later layer's file replaces an earlier one's. */
+const LAYERS: Record<string, string[]> = {
+  'basic/1.0.0': ['basic-1.0.0'],
+  'basic/1.1.0': ['basic-1.0.0', 'basic-1.1.0'],
+  'pro/1.0.0': ['basic-1.0.0', 'pro-1.0.0'],
+  'pro/1.1.0': ['basic-1.0.0', 'basic-1.1.0', 'pro-1.0.0', 'pro-1.1.0'],
+  'enterprise/1.0.0': ['basic-1.0.0', 'pro-1.0.0', 'enterprise-1.0.0'],
+  'enterprise/1.1.0': ['basic-1.0.0', 'basic-1.1.0', 'pro-1.0.0', 'pro-1.1.0', 'enterprise-1.0.0', 'enterprise-1.1.0'],
+}
+
+/** A small starter kit of our own, sold while PRODUCTS_DIR is not set, so that the shop can be tried at once. */
+export function sampleStore(): FileStore {
+  const layers = folderStore(fileURLToPath(new URL('sample', import.meta.url)))
+  return {
+    async folders(under) {
+      return Object.keys(LAYERS)
+        .filter((release) => release.startsWith(`${under}/`))
+        .map((release) => release.slice(under.length + 1))
+    },
+
+    async files(under) {
+      const found = await Promise.all((LAYERS[under] ?? []).map((layer) => layers.files(layer)))
+      const newest = new Map(found.flat().map((file) => [file.path, file]))
+      return [...newest.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+    },
+
+    text: (path) => layers.text(path),
+  }
+}

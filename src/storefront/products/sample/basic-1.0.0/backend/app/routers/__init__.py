@@ -1,0 +1,1 @@
+"""Each module here defines `router`; main.py mounts it."""
