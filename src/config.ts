@@ -1,0 +1,444 @@
+// Guards the door between the environment and the service: the only reader of process.env.
+// One thing to know: a wrong value stops the start with one line that names the setting; nothing falls back silently.
+import { resolve } from 'node:path'
+
+export type Part = 'api' | 'storefront' | 'worker'
+export type VendorName = 'openai' | 'anthropic' | 'gemini'
+export type PaidTier = 'pro' | 'enterprise'
+
+export const VENDOR_NAMES: readonly VendorName[] = ['openai', 'anthropic', 'gemini']
+
+/** A limit of `requests` per `seconds`; null switches it off. */
+export type Rate = { requests: number; seconds: number } | null
+
+export type OAuthClient = { clientId: string; clientSecret: string }
+
+export type VendorConfig = {
+  /** Null: the vendor is not configured. */
+  apiKey: string | null
+  /** As the vendors' SDKs have it: OpenAI's ends in /v1, the others' do not. */
+  baseUrl: string
+  /** Null: the default of the model file. */
+  model: string | null
+  /** True when the sandbox plays this vendor. */
+  sandboxed: boolean
+}
+
+export type Config = {
+  production: boolean
+  debug: boolean
+  logLevel: string
+  serve: ReadonlySet<Part>
+  http: { host: string; port: number; storefrontPort: number; trustProxy: boolean | string[] }
+  urls: { base: string; frontend: string; storefront: string }
+  dataDir: string
+  databaseUrl: string | null
+  redisUrl: string | null
+  /** True when the sandbox is served at all; `open` lets it answer other hosts than loopback. */
+  sandbox: { on: boolean; open: boolean }
+  products: {
+    location: string | null
+    name: string
+    s3: {
+      endpoint: string | null
+      region: string
+      accessKeyId: string | null
+      secretAccessKey: string | null
+      sessionToken: string | null
+    }
+  }
+  processor: {
+    secretKey: string | null
+    webhookSecret: string | null
+    storefrontWebhookSecret: string | null
+    /** Null: the processor's own address. */
+    apiBase: string | null
+    sandboxed: boolean
+    /** Price id → tier and interval. */
+    prices: ReadonlyMap<string, { tier: PaidTier; interval: 'month' | 'year' }>
+  }
+  ai: {
+    vendors: Record<VendorName, VendorConfig>
+    /** Slot order: llm_vendor_1 is the first. */
+    slots: readonly VendorName[]
+    /** Failover order: `vendor` or `vendor/model`. */
+    fallbacks: readonly { vendor: VendorName; model: string | null }[]
+    connectTimeoutMs: number
+    firstByteTimeoutMs: number
+    idleTimeoutMs: number
+  }
+  /** `local`, `openai:MODEL` or `gemini:MODEL`, with `auto` resolved. */
+  embedder: string
+  oauth: {
+    google: (OAuthClient & { issuer: string }) | null
+    github: (OAuthClient & { baseUrl: string; apiUrl: string }) | null
+  }
+  mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
+  limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate }
+  superuser: { email: string; password: string | null } | null
+  budgets: Record<PaidTier, number | null>
+  maxTextBytes: number
+  maxFileBytes: number
+  metricsToken: string | null
+  geoipDb: string | null
+  /** Mixed into the root of all secrets; null: the root kept in the database alone. */
+  secretKey: string | null
+}
+
+export class ConfigError extends Error {}
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * Reads settings from `.env` (in the working directory, when there) and the environment, which wins.
+ * @throws ConfigError with one line that names the wrong setting.
+ */
+export function configFromProcess(): Config {
+  try {
+    process.loadEnvFile()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
+    }
+  }
+  return readConfig(process.env)
+}
+
+/** @throws ConfigError with one line that names the wrong setting. */
+export function readConfig(env: Env): Config {
+  const read = reader(env)
+
+  const nodeEnv = read.oneOf('NODE_ENV', ['development', 'production', 'test'], 'development')
+  const production = nodeEnv === 'production'
+
+  const sandboxSetting = read.oneOf('SANDBOX', ['auto', 'on', 'off'], 'auto')
+  if (sandboxSetting === 'on' && production) {
+    throw new ConfigError(
+      'SANDBOX=on is refused with NODE_ENV=production: the sandbox hands out mail and money to anyone',
+    )
+  }
+  const sandbox = {
+    on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production),
+    open: sandboxSetting === 'on',
+  }
+
+  const host = read.text('HOST', '127.0.0.1')
+  const port = read.port('PORT', 8000)
+  const storefrontPort = read.port('STOREFRONT_PORT', 8001)
+  const base = read.url('BASE_URL', ['http:', 'https:']) ?? `http://localhost:${port}`
+  const urls = {
+    base,
+    frontend: read.url('FRONTEND_URL', ['http:', 'https:']) ?? base,
+    storefront: read.url('STOREFRONT_URL', ['http:', 'https:']) ?? `http://localhost:${storefrontPort}`,
+  }
+  if (port === storefrontPort && port !== 0 && new URL(urls.base).host === new URL(urls.storefront).host) {
+    throw new ConfigError(
+      'STOREFRONT_URL and BASE_URL name the same host on one port: give them different hosts, or STOREFRONT_PORT another port',
+    )
+  }
+
+  // The sandbox is called over the address this process listens on, whatever the public one is.
+  const sandboxUrl = `http://127.0.0.1:${port}/sandbox`
+
+  const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
+  const ai = readAi(read, sandbox.on, sandboxUrl)
+
+  return deepFreeze({
+    production,
+    debug: read.flag('DEBUG', !production),
+    logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    serve: new Set(read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker'])),
+    http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
+    urls,
+    dataDir: resolve(read.text('DATA_DIR', './data')),
+    databaseUrl,
+    redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
+    sandbox,
+    products: {
+      location: read.optional('PRODUCTS_DIR'),
+      name: read.matching('PRODUCT_NAME', /^[a-z0-9][a-z0-9._-]{0,63}$/i, 'letters, digits, dots, dashes', 'latchkey'),
+      s3: {
+        endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),
+        region: read.optional('AWS_REGION') ?? read.optional('AWS_DEFAULT_REGION') ?? 'us-east-1',
+        accessKeyId: read.optional('AWS_ACCESS_KEY_ID'),
+        secretAccessKey: read.optional('AWS_SECRET_ACCESS_KEY'),
+        sessionToken: read.optional('AWS_SESSION_TOKEN'),
+      },
+    },
+    processor: readProcessor(read, sandbox.on, sandboxUrl),
+    ai,
+    embedder: readEmbedder(read, ai.vendors),
+    oauth: readOAuth(read, sandbox.on, sandboxUrl),
+    mail: readMail(read, sandbox.on, urls.base),
+    limits: {
+      general: read.rate('RATE_LIMIT_GENERAL', '100/60'),
+      ai: read.rate('RATE_LIMIT_AI', '30/60'),
+      rag: read.rate('RATE_LIMIT_RAG', '60/60'),
+      auth: read.rate('RATE_LIMIT_AUTH', '10/60'),
+    },
+    superuser: readSuperuser(read),
+    budgets: {
+      pro: read.count('BUDGET_PRO_TOKENS'),
+      enterprise: read.count('BUDGET_ENTERPRISE_TOKENS'),
+    },
+    maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
+    maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
+    metricsToken: read.optional('METRICS_TOKEN'),
+    geoipDb: read.optional('GEOIP_DB'),
+    secretKey: read.optional('SECRET_KEY'),
+  })
+}
+
+function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['ai'] {
+  const openaiKey = read.optional('OPENAI_API_KEY')
+  const openaiBase = read.url('OPENAI_BASE_URL', ['http:', 'https:'])
+  // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
+  const openaiSandboxed = sandboxOn && openaiKey === null && openaiBase === null
+
+  const plain = (prefix: string, standardUrl: string): VendorConfig => {
+    const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
+    const apiKey = read.optional(`${prefix}_API_KEY`) ?? (baseUrl === null ? null : 'none')
+    return {
+      apiKey,
+      baseUrl: trimSlash(baseUrl ?? standardUrl),
+      model: read.optional(`${prefix}_MODEL`),
+      sandboxed: false,
+    }
+  }
+
+  const fallbacks = read.words('LLM_FALLBACKS').map((entry) => {
+    const [vendor, ...rest] = entry.split('/')
+    if (!isVendorName(vendor)) {
+      throw new ConfigError(`LLM_FALLBACKS names '${entry}': expected ${VENDOR_NAMES.join(', ')}, or vendor/model`)
+    }
+    return { vendor, model: rest.length > 0 ? rest.join('/') : null }
+  })
+
+  return {
+    vendors: {
+      openai: openaiSandboxed
+        ? {
+            apiKey: 'sandbox',
+            baseUrl: `${sandboxUrl}/openai/v1`,
+            model: read.optional('OPENAI_MODEL'),
+            sandboxed: true,
+          }
+        : plain('OPENAI', 'https://api.openai.com/v1'),
+      anthropic: plain('ANTHROPIC', 'https://api.anthropic.com'),
+      gemini: plain('GEMINI', 'https://generativelanguage.googleapis.com'),
+    },
+    slots: read.list('LLM_VENDORS', VENDOR_NAMES, VENDOR_NAMES),
+    fallbacks,
+    connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
+    firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 60_000),
+    idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 60_000),
+  }
+}
+
+function readEmbedder(read: Reader, vendors: Record<VendorName, VendorConfig>): string {
+  const setting = read.matching(
+    'EMBEDDER',
+    /^(auto|local|(openai|gemini):\S+)$/,
+    'auto, local, openai:MODEL or gemini:MODEL',
+    'auto',
+  )
+  const vendor = setting.split(':')[0] as 'openai' | 'gemini'
+  if (setting.includes(':') && (vendors[vendor].apiKey === null || vendors[vendor].sandboxed)) {
+    throw new ConfigError(`EMBEDDER=${setting} needs ${vendor.toUpperCase()}_API_KEY`)
+  }
+  if (setting !== 'auto') return setting
+  const keyed = vendors.openai.apiKey !== null && !vendors.openai.sandboxed && read.optional('OPENAI_API_KEY') !== null
+  return keyed ? 'openai:text-embedding-3-small' : 'local'
+}
+
+function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['processor'] {
+  const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
+  const webhookSecret = read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
+  const sandboxed = sandboxOn && secretKey === null
+
+  const prices = new Map<string, { tier: PaidTier; interval: 'month' | 'year' }>()
+  for (const tier of ['pro', 'enterprise'] as const) {
+    for (const [interval, suffix] of [
+      ['month', 'MONTHLY'],
+      ['year', 'YEARLY'],
+    ] as const) {
+      const name = `PRICE_${tier.toUpperCase()}_${suffix}`
+      const price = read.optional(name) ?? (sandboxed ? `price_sandbox_${tier}_${suffix.toLowerCase()}` : null)
+      if (price === null) continue
+      if (prices.has(price)) throw new ConfigError(`${name} repeats the price id '${price}' of another setting`)
+      prices.set(price, { tier, interval })
+    }
+  }
+
+  return {
+    secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
+    webhookSecret: webhookSecret ?? (sandboxed ? 'whsec_sandbox_billing' : null),
+    storefrontWebhookSecret:
+      read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ??
+      webhookSecret ??
+      (sandboxed ? 'whsec_sandbox_storefront' : null),
+    apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
+    sandboxed,
+    prices,
+  }
+}
+
+function readOAuth(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['oauth'] {
+  const client = (prefix: string): OAuthClient | null => {
+    const clientId = read.optional(`${prefix}_CLIENT_ID`)
+    const clientSecret = read.optional(`${prefix}_CLIENT_SECRET`)
+    if ((clientId === null) !== (clientSecret === null)) {
+      throw new ConfigError(`${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET go together: one of them is missing`)
+    }
+    if (clientId !== null && clientSecret !== null) return { clientId, clientSecret }
+    return null
+  }
+  const sandboxClient = { clientId: 'sandbox', clientSecret: 'sandbox-secret' }
+  const google = client('GOOGLE')
+  const github = client('GITHUB')
+
+  return {
+    google: google
+      ? { ...google, issuer: read.url('GOOGLE_ISSUER', ['http:', 'https:']) ?? 'https://accounts.google.com' }
+      : sandboxOn
+        ? { ...sandboxClient, issuer: `${sandboxUrl}/oauth/google` }
+        : null,
+    github: github
+      ? {
+          ...github,
+          baseUrl: trimSlash(read.url('GITHUB_BASE_URL', ['http:', 'https:']) ?? 'https://github.com'),
+          apiUrl: trimSlash(read.url('GITHUB_API_URL', ['http:', 'https:']) ?? 'https://api.github.com'),
+        }
+      : sandboxOn
+        ? { ...sandboxClient, baseUrl: `${sandboxUrl}/oauth/github`, apiUrl: `${sandboxUrl}/oauth/github` }
+        : null,
+  }
+}
+
+function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {
+  const domain = new URL(base).hostname
+  const smtpUrl = read.url('SMTP_URL', ['smtp:', 'smtps:'])
+  return {
+    smtpUrl,
+    from: read.text('MAIL_FROM', `Latchkey <no-reply@${domain}>`),
+    supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
+    sandboxed: sandboxOn && smtpUrl === null,
+  }
+}
+
+function readSuperuser(read: Reader): Config['superuser'] {
+  const email = read.optional('SUPERUSER_EMAIL')
+  const password = read.optional('SUPERUSER_PASSWORD')
+  if (email === null && password !== null) throw new ConfigError('SUPERUSER_PASSWORD is set without SUPERUSER_EMAIL')
+  if (email !== null && !/^[^\s@]+@[^\s@]+$/.test(email))
+    throw new ConfigError(`SUPERUSER_EMAIL is not an email address: '${email}'`)
+  if (password !== null && (password.length < 8 || password.length > 128)) {
+    throw new ConfigError('SUPERUSER_PASSWORD needs 8 to 128 characters')
+  }
+  return email === null ? null : { email, password }
+}
+
+function readTrustProxy(read: Reader): boolean | string[] {
+  const value = read.optional('TRUST_PROXY')
+  if (value === null || /^(false|off|0|no)$/i.test(value)) return false
+  if (/^(true|on|1|yes)$/i.test(value)) return true
+  return value.split(',').map((entry) => entry.trim())
+}
+
+type Reader = ReturnType<typeof reader>
+
+function reader(env: Env) {
+  const optional = (name: string): string | null => {
+    const value = env[name]?.trim()
+    return value ? value : null
+  }
+
+  const fail = (name: string, expected: string): never => {
+    throw new ConfigError(`${name} is wrong: expected ${expected}, got '${secretLike(name) ? '…' : env[name]}'`)
+  }
+
+  const positive = (name: string, fallback: number): number => {
+    const value = optional(name)
+    if (value === null) return fallback
+    return /^\d+$/.test(value) && Number(value) > 0 && Number.isSafeInteger(Number(value))
+      ? Number(value)
+      : fail(name, 'a whole number above 0')
+  }
+
+  const words = (name: string): string[] =>
+    (optional(name) ?? '')
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== '')
+
+  return {
+    optional,
+    positive,
+    words,
+    text: (name: string, fallback: string) => optional(name) ?? fallback,
+    count: (name: string): number | null => (optional(name) === null ? null : positive(name, 0)),
+    port: (name: string, fallback: number): number => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return /^\d+$/.test(value) && Number(value) <= 65_535 ? Number(value) : fail(name, 'a port from 0 to 65535')
+    },
+    flag: (name: string, fallback: boolean): boolean => {
+      const value = optional(name)?.toLowerCase()
+      if (value === undefined) return fallback
+      if (['true', '1', 'yes', 'on'].includes(value)) return true
+      return ['false', '0', 'no', 'off'].includes(value) ? false : fail(name, 'true or false')
+    },
+    oneOf: <const T extends string>(name: string, choices: readonly T[], fallback: NoInfer<T>): T => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return choices.find((choice) => choice === value) ?? fail(name, `one of ${choices.join(', ')}`)
+    },
+    list: <const T extends string>(
+      name: string,
+      choices: readonly T[],
+      fallback: readonly NoInfer<T>[],
+    ): readonly T[] => {
+      const value = words(name)
+      if (value.length === 0) return fallback
+      return value.map(
+        (word) => choices.find((choice) => choice === word) ?? fail(name, `some of ${choices.join(',')}`),
+      )
+    },
+    matching: (name: string, pattern: RegExp, expected: string, fallback: string): string => {
+      const value = optional(name) ?? fallback
+      return pattern.test(value) ? value : fail(name, expected)
+    },
+    url: (name: string, protocols: readonly string[]): string | null => {
+      const value = optional(name)
+      if (value === null) return null
+      const parsed = URL.parse(value)
+      if (parsed === null || !protocols.includes(parsed.protocol))
+        return fail(name, `an address starting with ${protocols.join('// or ')}//`)
+      return trimSlash(value)
+    },
+    rate: (name: string, fallback: string): Rate => {
+      const value = optional(name) ?? fallback
+      if (value.toLowerCase() === 'off') return null
+      const match = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(value)
+      return match
+        ? { requests: Number(match[1]), seconds: Number(match[2]) }
+        : fail(name, "requests/seconds, like 100/60, or 'off'")
+    },
+  }
+}
+
+export function isVendorName(value: unknown): value is VendorName {
+  return VENDOR_NAMES.some((name) => name === value)
+}
+
+const secretLike = (name: string) => /KEY|SECRET|PASSWORD|TOKEN|URL/.test(name)
+
+const trimSlash = (url: string) => url.replace(/\/+$/, '')
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value)
+    for (const inner of Object.values(value)) deepFreeze(inner)
+  }
+  return value
+}

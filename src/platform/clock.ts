@@ -1,0 +1,22 @@
+/** ISO 8601 in UTC with milliseconds, as `2026-11-20T09:30:00.000Z`; sorts as text. */
+export type Instant = string
+
+export interface Clock {
+  now(): Instant
+  /** Milliseconds since 1970. */
+  ms(): number
+}
+
+export const systemClock: Clock = {
+  now: () => new Date().toISOString(),
+  ms: () => Date.now(),
+}
+
+export function plus(instant: Instant, ms: number): Instant {
+  return new Date(Date.parse(instant) + ms).toISOString()
+}
+
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS

@@ -1,0 +1,67 @@
+// Guards the one way to the database: a Kysely instance that means the same on SQLite and on PostgreSQL.
+// One thing to know: `transaction` nests by joining, and what must follow a commit is said with `afterCommit`.
+import { type Kysely, PostgresAdapter, type Transaction } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** The database, or a transaction on it. */
+export type Db = Kysely<Tables>
+
+export type Dialect = 'sqlite' | 'postgres'
+
+export type Database = {
+  db: Db
+  dialect: Dialect
+  /** Where it is, without a password; for the operator. */
+  address: string
+  close(): Promise<void>
+}
+
+const afterCommits = new WeakMap<object, (() => void)[]>()
+
+/**
+ * Runs `work` in one transaction and returns its result; a throw rolls everything back.
+ * Inside a transaction it joins the outer one. SQLite takes the only write lock at the start, so what
+ * `work` reads cannot change under it; PostgreSQL reads committed rows, so lock what you decide on: `forUpdate`.
+ * No call to the outside may be awaited inside: a vendor's second is everybody's second.
+ */
+export async function transaction<T>(db: Db, work: (tx: Db) => Promise<T>): Promise<T> {
+  if (db.isTransaction) return work(db)
+
+  const callbacks: (() => void)[] = []
+  const result = await db.transaction().execute(async (tx: Transaction<Tables>) => {
+    afterCommits.set(tx, callbacks)
+    return work(tx)
+  })
+  for (const callback of callbacks) callback()
+  return result
+}
+
+/** Calls `callback` when the transaction has committed; at once outside of one. It must not throw. */
+export function afterCommit(tx: Db, callback: () => void): void {
+  const callbacks = afterCommits.get(tx)
+  if (callbacks === undefined) callback()
+  else callbacks.push(callback)
+}
+
+/** Locks the selected rows until the transaction ends. SQLite's transaction already holds the write lock. */
+export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
+  return dialectOf(tx) === 'postgres' ? query.forUpdate() : query
+}
+
+/** Locks the selected rows, passing over those that another transaction holds. */
+export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unknown } }>(tx: Db, query: Q): Q {
+  return dialectOf(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
+}
+
+export function dialectOf(db: Db): Dialect {
+  return db.getExecutor().adapter instanceof PostgresAdapter ? 'postgres' : 'sqlite'
+}
+
+/** True when the error says that a unique index refused the row. */
+export function isUniqueViolation(error: unknown): boolean {
+  const { code, errcode, message } = error as { code?: string; errcode?: number; message?: string }
+  // PostgreSQL: SQLSTATE 23505. SQLite: extended result codes 2067 (unique) and 1555 (primary key).
+  return (
+    code === '23505' || errcode === 2067 || errcode === 1555 || (message?.includes('UNIQUE constraint failed') ?? false)
+  )
+}

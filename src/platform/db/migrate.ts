@@ -1,0 +1,106 @@
+// Guards the shape of the database: forward-only migrations, each once, under a lock, with a checksum of what was run.
+// One thing to know: a migration that has been released is never edited; a changed checksum stops the start.
+import { createHash } from 'node:crypto'
+import { sql } from 'kysely'
+import { type Db, type Dialect, dialectOf, transaction } from './db.ts'
+import type { Generated } from './tables.ts'
+
+export type Migration = {
+  /** As `identity/001-users`. */
+  id: string
+  /** Statements ending in `;` at a line's end, with the placeholders below. */
+  sql: string
+}
+
+type MigrationsTable = { id: string; checksum: string; applied_at: string; position: Generated<number> }
+declare module './tables.ts' {
+  interface Tables {
+    migrations: MigrationsTable
+  }
+}
+
+const COLUMN_TYPES: Record<Dialect, Record<string, string>> = {
+  sqlite: {
+    id: 'text',
+    boolean: 'integer',
+    timestamp: 'text',
+    json: 'text',
+    bytes: 'blob',
+    bigint: 'integer',
+    real: 'real',
+    serial: 'integer primary key autoincrement',
+  },
+  postgres: {
+    id: 'text',
+    boolean: 'boolean',
+    timestamp: 'timestamptz',
+    json: 'jsonb',
+    bytes: 'bytea',
+    bigint: 'bigint',
+    real: 'double precision',
+    serial: 'bigint generated always as identity primary key',
+  },
+}
+
+/** Any constant serves, as long as every node uses the same. */
+const ADVISORY_LOCK = 7_205_981_443
+
+/**
+ * Applies what is missing, in order, all or nothing, and returns the ids applied.
+ * @throws Error when an applied migration has changed, or the database knows a migration this version does not.
+ */
+export async function migrate(db: Db, migrations: Migration[], now: string): Promise<string[]> {
+  const dialect = dialectOf(db)
+
+  return transaction(db, async (tx) => {
+    // Two nodes may start at once: the second waits here, then finds everything applied.
+    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
+    await run(
+      tx,
+      dialect,
+      'create table if not exists migrations (position {serial}, id text not null unique, checksum text not null, applied_at {timestamp} not null);',
+    )
+
+    const applied = new Map(
+      (await tx.selectFrom('migrations').select(['id', 'checksum']).execute()).map((row) => [row.id, row.checksum]),
+    )
+    refuseUnknown(applied, migrations)
+
+    const fresh: string[] = []
+    for (const migration of migrations) {
+      const checksum = createHash('sha256').update(migration.sql).digest('hex')
+      const known = applied.get(migration.id)
+      if (known === checksum) continue
+      if (known !== undefined) throw new Error(`migration ${migration.id} was changed after it had been applied`)
+      await run(tx, dialect, migration.sql)
+      await tx.insertInto('migrations').values({ id: migration.id, checksum, applied_at: now }).execute()
+      fresh.push(migration.id)
+    }
+    return fresh
+  })
+}
+
+function refuseUnknown(applied: Map<string, string>, migrations: Migration[]) {
+  const known = new Set(migrations.map((migration) => migration.id))
+  const unknown = [...applied.keys()].filter((id) => !known.has(id))
+  if (unknown.length > 0) {
+    throw new Error(`the database is newer than this version of Latchkey: it has ${unknown.join(', ')}`)
+  }
+}
+
+async function run(tx: Db, dialect: Dialect, text: string) {
+  for (const statement of text
+    .split(/;\s*$/m)
+    .map((part) => part.trim())
+    .filter((part) => part !== '')) {
+    await sql.raw(forDialect(statement, dialect)).execute(tx)
+  }
+}
+
+function forDialect(statement: string, dialect: Dialect): string {
+  return statement.replace(/\{(\w+)\}/g, (placeholder, name: string) => {
+    const type = COLUMN_TYPES[dialect][name]
+    if (type === undefined) throw new Error(`unknown column type ${placeholder} in a migration`)
+    return type
+  })
+}

@@ -1,0 +1,187 @@
+// Guards the embedded engine: node:sqlite under Kysely, one writer, readers that never wait for it.
+// One thing to know: WAL with synchronous=FULL, so a commit that was acknowledged survives kill -9 and a power cut.
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import {
+  type CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from 'kysely'
+
+const STATEMENTS_MAX = 500
+const LOCK_WAIT_MS = 30_000
+
+/**
+ * @param path a file, or `:memory:` is refused: the reader is a connection of its own.
+ */
+export function sqliteDialect(path: string): Dialect {
+  return {
+    createAdapter: () => new SqliteAdapter(),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createDriver: () => sqliteDriver(path),
+  }
+}
+
+function sqliteDriver(path: string): Driver {
+  const writer = openHandle(path)
+  const reader = openHandle(path)
+  const lock = createLock()
+  const shared: DatabaseConnection = {
+    // Outside a transaction a read needs no turn; a write takes the writer for one statement.
+    // node:sqlite is synchronous, so a single statement cannot interleave with a transaction's, except
+    // between its awaits: hence the lock.
+    async executeQuery<R>(query: CompiledQuery) {
+      if (isRead(query)) return reader.run<R>(query)
+      const release = await lock.acquire()
+      try {
+        return writer.run<R>(query)
+      } finally {
+        release()
+      }
+    },
+    streamQuery: refuseStreaming,
+  }
+  const releases = new WeakMap<DatabaseConnection, () => void>()
+
+  return {
+    async init() {},
+    async acquireConnection() {
+      // Kysely asks for a connection before it says what for; a transaction is told apart in beginTransaction.
+      return { executeQuery: (query) => shared.executeQuery(query), streamQuery: refuseStreaming }
+    },
+    async beginTransaction(connection) {
+      const release = await lock.acquire()
+      try {
+        writer.exec('begin immediate')
+      } catch (error) {
+        release()
+        throw error
+      }
+      releases.set(connection, release)
+      connection.executeQuery = async <R>(query: CompiledQuery) => writer.run<R>(query)
+    },
+    async commitTransaction(connection) {
+      // A failed commit (disk full) leaves the transaction open; Kysely then calls rollbackTransaction, which releases.
+      writer.exec('commit')
+      releases.get(connection)?.()
+      releases.delete(connection)
+    },
+    async rollbackTransaction(connection) {
+      try {
+        if (writer.inTransaction()) writer.exec('rollback')
+      } finally {
+        releases.get(connection)?.()
+        releases.delete(connection)
+      }
+    },
+    async releaseConnection() {},
+    async destroy() {
+      const release = await lock.acquire()
+      reader.close()
+      writer.close()
+      release()
+    },
+  }
+}
+
+function openHandle(path: string) {
+  const database = new DatabaseSync(path, { timeout: 5_000, enableForeignKeyConstraints: true })
+  database.exec(
+    'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000; pragma temp_store = memory',
+  )
+  const statements = new Map<string, { statement: StatementSync; returnsRows: boolean; decoders: Decoders | null }>()
+
+  const prepare = (text: string) => {
+    const known = statements.get(text)
+    if (known) return known
+    if (statements.size >= STATEMENTS_MAX) statements.clear()
+    const statement = database.prepare(text)
+    const names = statement.columns().map((column) => column.name)
+    const prepared = { statement, returnsRows: names.length > 0, decoders: decodersOf(names) }
+    statements.set(text, prepared)
+    return prepared
+  }
+
+  return {
+    run<R>(query: CompiledQuery): QueryResult<R> {
+      const { statement, returnsRows, decoders } = prepare(query.sql)
+      const parameters = query.parameters.map(encode)
+      if (!returnsRows) {
+        const { changes, lastInsertRowid } = statement.run(...parameters)
+        return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+      }
+      const rows = statement.all(...parameters) as Record<string, unknown>[]
+      if (decoders) for (const row of rows) decode(row, decoders)
+      return { rows: rows as R[], numAffectedRows: BigInt(rows.length) }
+    },
+    exec: (text: string) => database.exec(text),
+    inTransaction: () => database.isTransaction,
+    close: () => database.close(),
+  }
+}
+
+type Decoders = { booleans: string[]; jsons: string[] }
+
+/** Column names carry the type that SQLite lacks: `is_…` is a boolean, `…_json` an object. */
+function decodersOf(names: string[]): Decoders | null {
+  const booleans = names.filter((name) => name.startsWith('is_'))
+  const jsons = names.filter((name) => name.endsWith('_json'))
+  return booleans.length + jsons.length > 0 ? { booleans, jsons } : null
+}
+
+function decode(row: Record<string, unknown>, { booleans, jsons }: Decoders) {
+  for (const name of booleans) if (row[name] !== null) row[name] = row[name] === 1
+  for (const name of jsons) if (typeof row[name] === 'string') row[name] = JSON.parse(row[name])
+}
+
+function encode(value: unknown): SQLInputValue {
+  if (value === undefined) return null
+  if (typeof value === 'boolean') return value ? 1 : 0
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value as SQLInputValue
+  if (value instanceof Date) return value.toISOString()
+  return JSON.stringify(value)
+}
+
+function isRead(query: CompiledQuery): boolean {
+  // A select with a CTE that writes does not exist in SQLite, so the root node tells.
+  return (
+    query.query.kind === 'SelectQueryNode' || (query.query.kind === 'RawNode' && /^\s*(select|with)\b/i.test(query.sql))
+  )
+}
+
+/**
+ * First come, first served. Waiting ends in an error: the one way to wait this long is to write with `db`
+ * inside a transaction that should have written with `tx`, and a sentence beats a hang.
+ */
+function createLock() {
+  let tail: Promise<void> = Promise.resolve()
+  return {
+    async acquire(): Promise<() => void> {
+      const before = tail
+      const { promise, resolve } = Promise.withResolvers<void>()
+      tail = before.then(() => promise)
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error('the write lock was not free within 30 s')), LOCK_WAIT_MS)
+      })
+      try {
+        await Promise.race([before, late])
+      } catch (error) {
+        resolve()
+        throw error
+      } finally {
+        clearTimeout(timer)
+      }
+      return resolve
+    },
+  }
+}
+
+function refuseStreaming(): never {
+  throw new Error('rows are read whole: page through large results')
+}

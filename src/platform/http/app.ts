@@ -1,0 +1,98 @@
+// Guards what both servers share: ids, limits of bodies, headers, validation, the gate, and errors as replies.
+// One thing to know: a route is its schema and its terms (`config: { access, paid, limit }`); one without `access` is refused at the start.
+import { randomUUID } from 'node:crypto'
+import cookie from '@fastify/cookie'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import fastJson from 'fast-json-stringify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawReplyDefaultExpression, type RawRequestDefaultExpression, type RawServerDefault, type RouteOptions } from 'fastify'
+import type { Platform } from '../platform.ts'
+import { Problem } from '../problem.ts'
+import { type Authenticators, createGate } from './gate.ts'
+import { securityHeaders } from './headers.ts'
+import { type ErrorShape, replyWithError } from './replies.ts'
+import { validatorCompiler } from './validation.ts'
+
+export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, TypeBoxTypeProvider>
+
+export const MEGABYTE = 1024 * 1024
+
+export type AppOptions = {
+  authenticators: Authenticators
+  /** The public address; https adds HSTS. */
+  url: string
+  shapeOf(url: string): ErrorShape
+}
+
+export async function createApp(platform: Platform, { authenticators, url, shapeOf }: AppOptions): Promise<App> {
+  const { config, log, metrics } = platform
+  const app = Fastify({
+    loggerInstance: log as FastifyBaseLogger,
+    disableRequestLogging: true,
+    genReqId: () => randomUUID(),
+    trustProxy: config.http.trustProxy,
+    bodyLimit: MEGABYTE,
+    // A slow client holds a socket, never a worker: 20 s for its headers, 5 min for its largest upload.
+    http: { headersTimeout: 20_000, requestTimeout: 300_000, keepAliveTimeout: 72_000, maxHeaderSize: 16_384 },
+    routerOptions: { maxParamLength: 512 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    clientErrorHandler: refuseMalformed,
+    frameworkErrors: (error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply as never),
+  }).withTypeProvider<TypeBoxTypeProvider>()
+
+  app.setValidatorCompiler(validatorCompiler)
+  app.setSerializerCompiler(({ schema }) => {
+    let stringify: ((value: unknown) => string) | null = null
+    return (value) => {
+      stringify ??= fastJson(schema as Parameters<typeof fastJson>[0])
+      return stringify(value)
+    }
+  })
+
+  app.addHook('onRoute', requireTerms)
+  app.decorateRequest('caller', null)
+
+  const secure = securityHeaders({ https: url.startsWith('https:') })
+  app.addHook('onRequest', (request, reply, done) => {
+    secure(reply)
+    reply.header('x-request-id', request.id)
+    if (request.url.startsWith('/api') || request.url.startsWith('/v1')) reply.header('cache-control', 'no-store')
+    done()
+  })
+  await app.register(cookie)
+  app.addHook('onRequest', createGate({ config, limiter: platform.limiter, authenticators }))
+
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
+    log.debug({ reqId: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    done()
+  })
+
+  app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply))
+  app.setNotFoundHandler((request, reply) => replyWithError(shapeOf(request.url), new Problem('not_found', 404, 'Not Found'), request, reply))
+  return app as unknown as App
+}
+
+function requireTerms(route: RouteOptions): void {
+  const documented = route.url.startsWith('/api') || route.url.startsWith('/v1') || route.url.startsWith('/mcp')
+  if (documented && route.config?.access === undefined && route.method !== 'HEAD' && route.method !== 'OPTIONS') {
+    throw new Error(`${route.method} ${route.url} does not say who may call it (config.access)`)
+  }
+}
+
+/** Bytes that are no HTTP at all, or come too slowly, never reach a route. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, detail] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'Request headers too large']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request took too long to arrive']
+        : ['400 Bad Request', 'The request is not valid HTTP']
+  const body = JSON.stringify({ detail })
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+}

@@ -1,0 +1,43 @@
+// Guards pages against injected markup: whatever is put into the template is escaped unless it is Html itself.
+import type { FastifyReply } from 'fastify'
+
+/** Markup that may stand in a page as it is. */
+export class Html {
+  readonly markup: string
+  constructor(markup: string) {
+    this.markup = markup
+  }
+  toString(): string {
+    return this.markup
+  }
+}
+
+type Part = Html | string | number | boolean | null | undefined | readonly Part[]
+
+/** `` html`<p>${name}</p>` ``: strings and numbers are escaped, Html nests, arrays join, null, undefined and booleans vanish. */
+export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
+  return new Html(strings.reduce((markup, text, index) => markup + render(parts[index - 1]) + text))
+}
+
+/** Only for markup that we wrote ourselves. */
+export function raw(markup: string): Html {
+  return new Html(markup)
+}
+
+/** Sends a whole document. */
+export function page(reply: FastifyReply, document: Html, status = 200): FastifyReply {
+  return reply.status(status).type('text/html; charset=utf-8').header('cache-control', 'no-store').send(`<!doctype html>\n${document.markup}`)
+}
+
+const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;', '`': '&#96;' }
+
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"'`]/g, (character) => ESCAPES[character] ?? character)
+}
+
+function render(part: Part): string {
+  if (part === null || part === undefined || typeof part === 'boolean') return ''
+  if (part instanceof Html) return part.markup
+  if (typeof part === 'object') return part.map(render).join('')
+  return escapeHtml(String(part))
+}

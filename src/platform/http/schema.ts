@@ -1,0 +1,15 @@
+import { type Static, type TSchema, Type } from 'typebox'
+
+/** A primitive or null, as `type: [T, null]`: serialised without a union's detour. */
+export function Nullable<T extends TSchema & { type?: string }>(schema: T) {
+  return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+}
+
+/** One of a few words. */
+export function OneOf<const T extends string>(...words: T[]) {
+  return Type.Unsafe<T>({ type: 'string', enum: words })
+}
+
+export const Instant = Type.String({ format: 'date-time' })
+export const Uuid = Type.String({ format: 'uuid' })
+export const Message = Type.Object({ message: Type.String() })

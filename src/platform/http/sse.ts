@@ -1,0 +1,88 @@
+// Guards streamed answers: server-sent events with backpressure, a heartbeat, and the news that the client has gone.
+// One thing to know: writing waits for a slow client, so a slow client slows its own vendor's socket and fills no memory.
+import type { FastifyReply } from 'fastify'
+import { Problem } from '../problem.ts'
+
+const HEARTBEAT_MS = 15_000
+
+export type EventStream = {
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal
+  /** `data: <json>`. Waits while the client's buffers are full; resolves at once when it has gone. */
+  data(value: unknown): Promise<void> | void
+  /** `event: <name>` with `data: <json>`. */
+  event(name: string, value: unknown): Promise<void> | void
+  /** `data: [DONE]`, and the end. */
+  done(): void
+  /** `event: error` and a close without `[DONE]`: a cut answer never looks complete. */
+  fail(detail: string): void
+  /** Any text of the format, for other dialects of it. */
+  write(text: string): Promise<void> | void
+  end(): void
+}
+
+/** Takes the reply over and sends its head; whatever may fail with a status must have failed before. */
+export function openStream(reply: FastifyReply): EventStream {
+  const { raw } = reply
+  reply.hijack()
+  raw.writeHead(200, {
+    ...(reply.getHeaders() as Record<string, string>),
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-cache, no-transform',
+    'x-accel-buffering': 'no',
+  })
+  raw.flushHeaders()
+
+  const gone = new AbortController()
+  let waiting: { promise: Promise<void>; resolve: () => void } | null = null
+  const wake = () => {
+    waiting?.resolve()
+    waiting = null
+  }
+  raw.on('drain', wake)
+  raw.once('close', () => {
+    clearInterval(heartbeat)
+    if (!raw.writableFinished) gone.abort()
+    wake()
+  })
+  raw.on('error', () => gone.abort())
+  if (raw.destroyed) gone.abort()
+
+  const heartbeat = setInterval(() => {
+    if (!raw.writableNeedDrain) raw.write(': ping\n\n')
+  }, HEARTBEAT_MS)
+  heartbeat.unref()
+
+  const write = (text: string): Promise<void> | void => {
+    if (raw.destroyed || raw.writableEnded) return
+    if (raw.write(text)) return
+    waiting ??= Promise.withResolvers<void>()
+    return waiting.promise
+  }
+  const end = () => {
+    clearInterval(heartbeat)
+    if (!raw.writableEnded) raw.end()
+  }
+
+  return {
+    signal: gone.signal,
+    data: (value) => write(`data: ${JSON.stringify(value)}\n\n`),
+    event: (name, value) => write(`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`),
+    write,
+    done() {
+      void write('data: [DONE]\n\n')
+      end()
+    },
+    fail(detail) {
+      void write(`event: error\ndata: ${JSON.stringify({ detail })}\n\n`)
+      end()
+    },
+    end,
+  }
+}
+
+/** What a stream that broke may say to its reader. */
+export function streamErrorDetail(error: unknown, requestId: string): string {
+  if (error instanceof Problem && typeof error.detail === 'string') return error.detail
+  return `Internal error, request id ${requestId}`
+}

@@ -1,0 +1,79 @@
+// Guards events that come from outside: each is a row, unique by its source and id, before anything is done about it.
+// One thing to know: `receive` tries to handle the event before it returns, and leaves the retrying to the jobs.
+import '../tables.ts'
+import { type Clock, plus, SECOND_MS } from '../clock.ts'
+import { type Db, transaction } from '../db/db.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Jobs } from './jobs.ts'
+
+export type InboxHandler = (payload: never, eventId: string) => Promise<void>
+export type Received = 'handled' | 'queued' | 'duplicate'
+export type Inbox = ReturnType<typeof createInbox>
+
+export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; log: Log; jobs: Jobs }) {
+  const handlers = new Map<string, InboxHandler>()
+
+  jobs.handle<{ source: string; eventId: string }>('inbox.handle', ({ source, eventId }) =>
+    handleStored(source, eventId),
+  )
+
+  return {
+    /** Names what handles a source's events. It must be idempotent: it may run twice for one event. */
+    handle<P extends object>(source: string, handler: (payload: P, eventId: string) => Promise<void>) {
+      if (handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
+      handlers.set(source, handler as unknown as InboxHandler)
+    },
+
+    /** Stores the event, then handles it. `queued`: it is stored, handling failed, and it will be tried again. */
+    async receive(source: string, eventId: string, payload: object): Promise<Received> {
+      const fresh = await transaction(db, async (tx) => {
+        const now = clock.now()
+        const row = await tx
+          .insertInto('inbox')
+          .values({ source, event_id: eventId, payload_json: payload, received_at: now, handled_at: null })
+          .onConflict((conflict) => conflict.columns(['source', 'event_id']).doNothing())
+          .returning('event_id')
+          .executeTakeFirst()
+        // The retry waits a moment: the handling below is the first try, and finds the job done if it succeeds.
+        if (row)
+          await jobs.enqueue(
+            tx,
+            'inbox.handle',
+            { source, eventId },
+            { runAt: plus(now, 10 * SECOND_MS), key: `inbox:${source}:${eventId}` },
+          )
+        return row !== undefined
+      })
+      if (!fresh) return 'duplicate'
+
+      try {
+        await handleStored(source, eventId)
+        return 'handled'
+      } catch (error) {
+        log.warn({ err: error, source, eventId }, 'an event could not be handled yet')
+        return 'queued'
+      }
+    },
+  }
+
+  async function handleStored(source: string, eventId: string) {
+    const handler = handlers.get(source)
+    if (!handler) throw new Error(`nobody handles events of ${source}`)
+    const row = await db
+      .selectFrom('inbox')
+      .select(['payload_json', 'handled_at'])
+      .where('source', '=', source)
+      .where('event_id', '=', eventId)
+      .executeTakeFirst()
+    if (!row || row.handled_at !== null) return
+
+    await handler(row.payload_json as never, eventId)
+
+    await db
+      .updateTable('inbox')
+      .set({ handled_at: clock.now() })
+      .where('source', '=', source)
+      .where('event_id', '=', eventId)
+      .execute()
+  }
+}

@@ -1,0 +1,46 @@
+import type { Migration } from './db/migrate.ts'
+
+export const platformMigrations: Migration[] = [
+  {
+    id: 'platform/001-jobs',
+    sql: `
+      create table jobs (
+        id {id} primary key,
+        kind text not null,
+        payload_json {json} not null,
+        dedupe_key text unique,
+        status text not null,
+        run_at {timestamp} not null,
+        leased_until {timestamp},
+        lease_token text,
+        attempts {bigint} not null,
+        last_error text,
+        created_at {timestamp} not null
+      );
+      create index jobs_due on jobs (status, run_at);
+    `,
+  },
+  {
+    id: 'platform/002-inbox',
+    sql: `
+      create table inbox (
+        source text not null,
+        event_id text not null,
+        payload_json {json} not null,
+        received_at {timestamp} not null,
+        handled_at {timestamp},
+        primary key (source, event_id)
+      );
+    `,
+  },
+  {
+    id: 'platform/003-secrets',
+    sql: `
+      create table secrets (
+        name text primary key,
+        value {bytes} not null,
+        created_at {timestamp} not null
+      );
+    `,
+  },
+]

@@ -1,0 +1,71 @@
+// Guards what every room stands on: one object of services, opened once, closed once.
+import type { Config } from '../config.ts'
+import { type Bus, createBus } from './bus.ts'
+import { type Clock, systemClock } from './clock.ts'
+import type { Database, Db, Dialect } from './db/db.ts'
+import { type Migration, migrate } from './db/migrate.ts'
+import { openDatabase } from './db/open.ts'
+import { createInbox, type Inbox } from './jobs/inbox.ts'
+import { createJobs, type Jobs } from './jobs/jobs.ts'
+import { type Limiter, memoryLimiter, redisLimiter } from './limiter.ts'
+import { openRedis, type Redis } from './redis.ts'
+import { openSecrets, type Secrets } from './secrets.ts'
+import { createLog, type Log } from './telemetry/log.ts'
+import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+
+export type Platform = {
+  config: Config
+  db: Db
+  dialect: Dialect
+  databaseAddress: string
+  clock: Clock
+  jobs: Jobs
+  inbox: Inbox
+  secrets: Secrets
+  limiter: Limiter
+  bus: Bus
+  redis: Redis | null
+  log: Log
+  metrics: Metrics
+  close(): Promise<void>
+}
+
+export type PlatformOptions = { clock?: Clock; log?: Log; database?: Database }
+
+/**
+ * Opens the database, applies the migrations and connects what is configured.
+ * @throws Error with a sentence for the operator.
+ */
+export async function openPlatform(config: Config, migrations: Migration[], options: PlatformOptions = {}): Promise<Platform> {
+  const clock = options.clock ?? systemClock
+  const log = options.log ?? createLog(config.logLevel)
+  const database = options.database ?? openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, onNotice: (message) => log.debug({ message }, 'notice of the database') })
+  const { db } = database
+  await migrate(db, migrations, clock.now())
+
+  const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
+  const bus = await createBus({ redis, log })
+  const jobs = createJobs({ db, clock, log })
+
+  return {
+    config,
+    db,
+    dialect: database.dialect,
+    databaseAddress: database.address,
+    clock,
+    jobs,
+    inbox: createInbox({ db, clock, log, jobs }),
+    secrets: await openSecrets({ db, clock }, config.secretKey),
+    limiter: redis ? redisLimiter({ redis, clock, log }) : memoryLimiter(clock),
+    bus,
+    redis,
+    log,
+    metrics: createMetrics(),
+    async close() {
+      await jobs.stop()
+      await bus.close()
+      redis?.disconnect()
+      await database.close()
+    },
+  }
+}

@@ -1,0 +1,33 @@
+import type { Json } from './db/tables.ts'
+
+type JobsTable = {
+  id: string
+  kind: string
+  payload_json: Json<object>
+  dedupe_key: string | null
+  status: 'queued' | 'dead'
+  run_at: string
+  leased_until: string | null
+  lease_token: string | null
+  attempts: number
+  last_error: string | null
+  created_at: string
+}
+
+type InboxTable = {
+  source: string
+  event_id: string
+  payload_json: Json<object>
+  received_at: string
+  handled_at: string | null
+}
+
+type SecretsTable = { name: string; value: Uint8Array; created_at: string }
+
+declare module './db/tables.ts' {
+  interface Tables {
+    jobs: JobsTable
+    inbox: InboxTable
+    secrets: SecretsTable
+  }
+}

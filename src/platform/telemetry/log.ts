@@ -1,0 +1,27 @@
+// Guards the operator's voice: JSON lines on stdout, without secrets.
+import { type DestinationStream, type Logger, pino } from 'pino'
+
+export type Log = Logger
+
+/** What may never reach a log, wherever in an object it stands at the first two levels. */
+const SECRET_FIELDS = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'password',
+  'token',
+  'access_token',
+  'refresh_token',
+  'api_key',
+  'key',
+  'license_key',
+  'secret',
+  'x-api-key',
+  'x-goog-api-key',
+]
+
+export function createLog(level: string, destination?: DestinationStream): Log {
+  const paths = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`])
+  const options = { level, base: null, redact: { paths, censor: '[secret]' }, timestamp: pino.stdTimeFunctions.isoTime }
+  return destination ? pino(options, destination) : pino(options)
+}
