@@ -37,7 +37,9 @@ export async function createBus({ redis, log }: { redis: Redis | null; log: Log 
     shared: redis !== null,
     publish(topic, payload) {
       tell(topic, payload)
-      redis?.publish(CHANNEL, JSON.stringify({ from: me, topic, payload })).catch((error) => log.warn({ err: error, topic }, 'news reached this node alone'))
+      redis
+        ?.publish(CHANNEL, JSON.stringify({ from: me, topic, payload }))
+        .catch((error) => log.warn({ err: error, topic }, 'news reached this node alone'))
     },
     on(topic, listener) {
       listeners.set(topic, [...(listeners.get(topic) ?? []), listener])

@@ -6,7 +6,12 @@ import { Problem } from './problem.ts'
 import type { Redis } from './redis.ts'
 import type { Log } from './telemetry/log.ts'
 
-export type Hit = { allowed: boolean; limit: number; remaining: number; /** Until the window ends, rounded up. */ resetSeconds: number }
+export type Hit = {
+  allowed: boolean
+  limit: number
+  remaining: number /** Until the window ends, rounded up. */
+  resetSeconds: number
+}
 
 export type Limiter = {
   /** Counts one hit of `key` in `bucket`; a refused hit is not counted. */
@@ -57,7 +62,13 @@ export function redisLimiter({ redis, clock, log }: { redis: Redis; clock: Clock
   return {
     async hit(bucket, key, rate) {
       try {
-        const [allowed, count, ttlMs] = (await redis.eval(HIT_SCRIPT, 1, nameOf(bucket, key), rate.requests, rate.seconds * 1_000)) as [number, number, number]
+        const [allowed, count, ttlMs] = (await redis.eval(
+          HIT_SCRIPT,
+          1,
+          nameOf(bucket, key),
+          rate.requests,
+          rate.seconds * 1_000,
+        )) as [number, number, number]
         return hitOf(allowed === 1, rate.requests, count, ttlMs)
       } catch (error) {
         log.warn({ err: error }, 'limits are counted by this node alone')
@@ -72,12 +83,18 @@ export function redisLimiter({ redis, clock, log }: { redis: Redis; clock: Clock
 
 /** Headers of every counted reply. */
 export function rateHeaders(hit: Hit): Record<string, string> {
-  return { 'RateLimit-Limit': String(hit.limit), 'RateLimit-Remaining': String(hit.remaining), 'RateLimit-Reset': String(hit.resetSeconds) }
+  return {
+    'RateLimit-Limit': String(hit.limit),
+    'RateLimit-Remaining': String(hit.remaining),
+    'RateLimit-Reset': String(hit.resetSeconds),
+  }
 }
 
 /** The 429 of a refused hit. */
 export function rateProblem(hit: Hit): Problem {
-  return new Problem('rate_limited', 429, 'Rate limit exceeded', { headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) } })
+  return new Problem('rate_limited', 429, 'Rate limit exceeded', {
+    headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) },
+  })
 }
 
 function hitOf(allowed: boolean, limit: number, count: number, leftMs: number): Hit {

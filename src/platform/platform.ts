@@ -36,10 +36,20 @@ export type PlatformOptions = { clock?: Clock; log?: Log; database?: Database }
  * Opens the database, applies the migrations and connects what is configured.
  * @throws Error with a sentence for the operator.
  */
-export async function openPlatform(config: Config, migrations: Migration[], options: PlatformOptions = {}): Promise<Platform> {
+export async function openPlatform(
+  config: Config,
+  migrations: Migration[],
+  options: PlatformOptions = {},
+): Promise<Platform> {
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config.logLevel)
-  const database = options.database ?? openDatabase({ databaseUrl: config.databaseUrl, dataDir: config.dataDir, onNotice: (message) => log.debug({ message }, 'notice of the database') })
+  const database =
+    options.database ??
+    openDatabase({
+      databaseUrl: config.databaseUrl,
+      dataDir: config.dataDir,
+      onNotice: (message) => log.debug({ message }, 'notice of the database'),
+    })
   const { db } = database
   await migrate(db, migrations, clock.now())
 

@@ -19,7 +19,9 @@ export type OpenOptions = {
  */
 export function openDatabase({ databaseUrl, dataDir, connectionsMax = 10, onNotice }: OpenOptions): Database {
   if (databaseUrl !== null) {
-    const sql = openPostgres(databaseUrl, onNotice ? { connectionsMax, onNotice } : { connectionsMax })
+    // `?max=20` in the address sets the pool's size.
+    const max = Number(new URL(databaseUrl).searchParams.get('max')) || connectionsMax
+    const sql = openPostgres(databaseUrl, onNotice ? { connectionsMax: max, onNotice } : { connectionsMax: max })
     const db = new Kysely<Tables>({ dialect: postgresDialect(sql) })
     const { host, pathname } = new URL(databaseUrl)
     return { db, dialect: 'postgres', address: `PostgreSQL ${host}${pathname}`, close: () => db.destroy() }

@@ -6,7 +6,9 @@ export function addressKey(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)
   if (mapped?.[1]) return mapped[1]
   if (!ip.includes(':')) return ip
-  return `${expand(ip.split('%')[0] ?? ip).slice(0, 4).join(':')}::/64`
+  return `${expand(ip.split('%')[0] ?? ip)
+    .slice(0, 4)
+    .join(':')}::/64`
 }
 
 /** The eight groups of an IPv6 address, without leading zeros. */
@@ -15,5 +17,7 @@ function expand(ip: string): string[] {
   const left = head.split(':').filter((group) => group !== '')
   const right = (tail ?? '').split(':').filter((group) => group !== '')
   const missing = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length)
-  return [...left, ...Array<string>(missing).fill('0'), ...right].map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+  return [...left, ...Array<string>(missing).fill('0'), ...right].map((group) =>
+    group.toLowerCase().replace(/^0+(?=.)/, ''),
+  )
 }

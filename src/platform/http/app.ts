@@ -4,7 +4,15 @@ import { randomUUID } from 'node:crypto'
 import cookie from '@fastify/cookie'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastJson from 'fast-json-stringify'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type RawReplyDefaultExpression, type RawRequestDefaultExpression, type RawServerDefault, type RouteOptions } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  LogController,
+  type RawReplyDefaultExpression,
+  type RawRequestDefaultExpression,
+  type RawServerDefault,
+  type RouteOptions,
+} from 'fastify'
 import type { Platform } from '../platform.ts'
 import { Problem } from '../problem.ts'
 import { type Authenticators, createGate } from './gate.ts'
@@ -12,7 +20,13 @@ import { securityHeaders } from './headers.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
 
-export type App = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, TypeBoxTypeProvider>
+export type App = FastifyInstance<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>
 
 export const MEGABYTE = 1024 * 1024
 
@@ -27,7 +41,7 @@ export async function createApp(platform: Platform, { authenticators, url, shape
   const { config, log, metrics } = platform
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
     trustProxy: config.http.trustProxy,
     bodyLimit: MEGABYTE,
@@ -65,12 +79,17 @@ export async function createApp(platform: Platform, { authenticators, url, shape
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
-    log.debug({ reqId: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) }, 'request')
+    log.debug(
+      { reqId: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
+      'request',
+    )
     done()
   })
 
   app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply))
-  app.setNotFoundHandler((request, reply) => replyWithError(shapeOf(request.url), new Problem('not_found', 404, 'Not Found'), request, reply))
+  app.setNotFoundHandler((request, reply) =>
+    replyWithError(shapeOf(request.url), new Problem('not_found', 404, 'Not Found'), request, reply),
+  )
   return app as unknown as App
 }
 
@@ -94,5 +113,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: import('node:net'
         ? ['408 Request Timeout', 'The request took too long to arrive']
         : ['400 Bad Request', 'The request is not valid HTTP']
   const body = JSON.stringify({ detail })
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`)
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+  )
 }

@@ -52,7 +52,15 @@ declare module 'fastify' {
 export const SESSION_COOKIE = 'store_session'
 
 /** @returns an onRequest hook. */
-export function createGate({ config, limiter, authenticators }: { config: Config; limiter: Limiter; authenticators: Authenticators }) {
+export function createGate({
+  config,
+  limiter,
+  authenticators,
+}: {
+  config: Config
+  limiter: Limiter
+  authenticators: Authenticators
+}) {
   return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const terms = request.routeOptions.config
     const access = terms.access ?? 'anyone'
@@ -80,10 +88,16 @@ export function callerOf(request: FastifyRequest): Caller {
 
 /** @throws the 401 of the contract. */
 export function unauthenticated(): Problem {
-  return new Problem('unauthenticated', 401, 'Could not validate credentials', { headers: { 'WWW-Authenticate': 'Bearer' } })
+  return new Problem('unauthenticated', 401, 'Could not validate credentials', {
+    headers: { 'WWW-Authenticate': 'Bearer' },
+  })
 }
 
-async function identify(request: FastifyRequest, access: Access, authenticators: Authenticators): Promise<Caller | null> {
+async function identify(
+  request: FastifyRequest,
+  access: Access,
+  authenticators: Authenticators,
+): Promise<Caller | null> {
   if (access === 'anyone') return null
   if (access === 'session') {
     const token = request.cookies?.[SESSION_COOKIE]

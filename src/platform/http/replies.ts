@@ -7,7 +7,12 @@ import { ValidationFailure } from './validation.ts'
 /** `detail`: the API. `error`: the storefront. `openai`: everything under /v1. */
 export type ErrorShape = 'detail' | 'error' | 'openai'
 
-export function replyWithError(shape: ErrorShape, error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+export function replyWithError(
+  shape: ErrorShape,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
   const problem = problemOf(error, shape)
   if (problem.status >= 500) {
     request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
@@ -22,11 +27,27 @@ export function replyWithError(shape: ErrorShape, error: unknown, request: Fasti
 
 export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): object {
   const { detail } = problem
-  if (shape === 'detail') return { detail: problem.code === 'internal' ? `Internal error, request id ${requestId}` : detail, ...problem.extra }
+  if (shape === 'detail')
+    return {
+      detail: problem.code === 'internal' ? `Internal error, request id ${requestId}` : detail,
+      ...problem.extra,
+    }
 
-  const message = problem.code === 'internal' ? `Internal error, request id ${requestId}` : typeof detail === 'string' ? detail : sentence(detail)
+  const message =
+    problem.code === 'internal'
+      ? `Internal error, request id ${requestId}`
+      : typeof detail === 'string'
+        ? detail
+        : sentence(detail)
   if (shape === 'error') return { error: message, ...problem.extra }
-  return { error: { message, type: openaiType(problem.status), code: problem.code, param: typeof detail === 'string' ? null : paramOf(detail) } }
+  return {
+    error: {
+      message,
+      type: openaiType(problem.status),
+      code: problem.code,
+      param: typeof detail === 'string' ? null : paramOf(detail),
+    },
+  }
 }
 
 function problemOf(error: unknown, shape: ErrorShape): Problem {
@@ -44,7 +65,9 @@ function ofIssues(issues: Issue[], shape: ErrorShape): Problem {
 function ofFramework(error: FastifyError): Problem | null {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new Problem('malformed_json', 422, [{ loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' }])
+      return new Problem('malformed_json', 422, [
+        { loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' },
+      ])
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
       return new Problem('validation_failed', 422, [{ loc: ['body'], msg: 'Field required', type: 'missing' }])
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
@@ -58,7 +81,8 @@ function ofFramework(error: FastifyError): Problem | null {
   }
   const status = error.statusCode
   if (status === 413) return new Problem('body_too_large', 413, 'Request body too large')
-  if (typeof status === 'number' && status >= 400 && status < 500) return new Problem('bad_request', status, error.message)
+  if (typeof status === 'number' && status >= 400 && status < 500)
+    return new Problem('bad_request', status, error.message)
   return null
 }
 

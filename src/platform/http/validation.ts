@@ -1,7 +1,8 @@
 // Guards the rooms against input of the wrong shape: one TypeBox schema, checked before a handler runs.
 // One thing to know: bodies are taken as they are; query, path and headers arrive as text and are converted first.
-import type { FastifySchemaCompiler } from 'fastify'
+
 import { registerAjvFormats } from '@fastify/type-provider-typebox'
+import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import Format from 'typebox/format'
@@ -10,7 +11,8 @@ import type { Issue } from '../problem.ts'
 
 registerAjvFormats()
 // HTML's own rule (WHATWG, "valid email address"), with a dot in the domain and RFC 5321's 254 octets.
-const EMAIL = /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/
+const EMAIL =
+  /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)+$/
 Format.Set('email', (value: string) => value.length <= 254 && EMAIL.test(value))
 
 export class ValidationFailure extends Error {
@@ -22,7 +24,13 @@ export class ValidationFailure extends Error {
   }
 }
 
-const LOCATIONS: Record<string, string> = { body: 'body', querystring: 'query', query: 'query', params: 'path', headers: 'header' }
+const LOCATIONS: Record<string, string> = {
+  body: 'body',
+  querystring: 'query',
+  query: 'query',
+  params: 'path',
+  headers: 'header',
+}
 
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const part = httpPart ?? 'body'
@@ -37,7 +45,9 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     if (hasDefaults && typeof value === 'object' && value !== null) value = Value.Default(schema, value)
     if (isText) value = Value.Convert(schema, value)
     if (compiled.Check(value)) return { value }
-    return { error: new ValidationFailure(issuesOf(LOCATIONS[part] ?? part, input, compiled.Errors(value) as SchemaError[])) }
+    return {
+      error: new ValidationFailure(issuesOf(LOCATIONS[part] ?? part, input, compiled.Errors(value) as SchemaError[])),
+    }
   }
 }
 
@@ -72,9 +82,17 @@ function issueOf(location: string, error: SchemaError): Issue[] {
 
   switch (error.keyword) {
     case 'required':
-      return (params.requiredProperties as string[]).map((name) => ({ loc: [...loc, name], msg: 'Field required', type: 'missing' }))
+      return (params.requiredProperties as string[]).map((name) => ({
+        loc: [...loc, name],
+        msg: 'Field required',
+        type: 'missing',
+      }))
     case 'additionalProperties':
-      return ((params.additionalProperties as string[] | undefined) ?? []).map((name) => ({ loc: [...loc, name], msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }))
+      return ((params.additionalProperties as string[] | undefined) ?? []).map((name) => ({
+        loc: [...loc, name],
+        msg: 'Extra inputs are not permitted',
+        type: 'extra_forbidden',
+      }))
     case 'type':
       return [{ loc, msg: `Input should be ${typeName(params.type)}`, type: `${[params.type].flat()[0]}_type` }]
     case 'minLength':
@@ -90,9 +108,21 @@ function issueOf(location: string, error: SchemaError): Issue[] {
     case 'maximum':
       return [{ loc, msg: `Should be less than or equal to ${params.limit}`, type: 'less_than_equal' }]
     case 'format':
-      return [{ loc, msg: FORMAT_MESSAGES[String(params.format)] ?? `Should be a valid ${params.format}`, type: 'value_error' }]
+      return [
+        {
+          loc,
+          msg: FORMAT_MESSAGES[String(params.format)] ?? `Should be a valid ${params.format}`,
+          type: 'value_error',
+        },
+      ]
     case 'enum':
-      return [{ loc, msg: `Should be one of ${(params.allowedValues as unknown[]).map((value) => `'${value}'`).join(', ')}`, type: 'enum' }]
+      return [
+        {
+          loc,
+          msg: `Should be one of ${(params.allowedValues as unknown[]).map((value) => `'${value}'`).join(', ')}`,
+          type: 'enum',
+        },
+      ]
     case 'const':
       return [{ loc, msg: `Should be '${params.allowedValue}'`, type: 'literal_error' }]
     case 'anyOf':
@@ -112,7 +142,17 @@ const FORMAT_MESSAGES: Record<string, string> = {
 }
 
 function typeName(type: unknown): string {
-  const names = [type].flat().map((name) => (name === 'integer' ? 'a whole number' : name === 'array' ? 'a list' : name === 'null' ? 'null' : `a valid ${name}`))
+  const names = [type]
+    .flat()
+    .map((name) =>
+      name === 'integer'
+        ? 'a whole number'
+        : name === 'array'
+          ? 'a list'
+          : name === 'null'
+            ? 'null'
+            : `a valid ${name}`,
+    )
   return names.join(' or ')
 }
 

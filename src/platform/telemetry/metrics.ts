@@ -18,6 +18,12 @@ export function createMetrics() {
       buckets: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30],
       registers,
     }),
+    jobs: new Gauge({
+      name: 'latchkey_jobs',
+      help: 'Jobs that wait and jobs that gave up',
+      labelNames: ['status'],
+      registers,
+    }),
     counter: (name: string, help: string, labelNames: string[] = []) =>
       new Counter({ name, help, labelNames, registers }),
     gauge: (name: string, help: string, labelNames: string[] = []) => new Gauge({ name, help, labelNames, registers }),

@@ -1,0 +1,35 @@
+// The table of contents: what is mounted on the two servers, room by room.
+import cors from '@fastify/cors'
+import type { App } from '#platform/http/app.ts'
+import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
+import type { Platform } from '#platform/platform.ts'
+
+export type Rooms = {
+  platform: Platform
+  state: ServiceState
+}
+
+export async function mountApi(app: App, rooms: Rooms & { userApp: boolean }): Promise<void> {
+  const { platform } = rooms
+  const { config } = platform
+  await app.register(cors, {
+    origin: [...new Set([new URL(config.urls.frontend).origin, new URL(config.urls.base).origin])],
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: [
+      'X-Request-Id',
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
+      'Retry-After',
+      'X-Total-Count',
+      'X-Latchkey-Vendor',
+      'X-Latchkey-Attempts',
+    ],
+    maxAge: 600,
+  })
+  healthRoutes(app, rooms)
+}
+
+export async function mountStorefront(app: App, rooms: Rooms): Promise<void> {
+  healthRoutes(app, rooms)
+}

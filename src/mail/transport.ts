@@ -1,0 +1,63 @@
+import type { Config } from '../config.ts'
+import type { Letter } from './mail.ts'
+
+export type Envelope = Letter & { from: string; messageId: string }
+
+export type Transport = { send(envelope: Envelope): Promise<void>; close(): void }
+
+const SEND_TIMEOUT_MS = 20_000
+
+export function createTransport(config: Pick<Config, 'mail' | 'http'>): Transport {
+  if (config.mail.smtpUrl !== null) return smtpTransport(config.mail.smtpUrl)
+  if (config.mail.sandboxed) return sandboxTransport(`http://127.0.0.1:${config.http.port}/sandbox/mail`)
+  return {
+    async send() {
+      throw new Error('mail is not configured: set SMTP_URL')
+    },
+    close() {},
+  }
+}
+
+function smtpTransport(url: string): Transport {
+  // Loaded at the first letter; pooled, so that a burst shares connections.
+  const opened = import('nodemailer').then(({ createTransport }) =>
+    createTransport({
+      url,
+      pool: true,
+      maxConnections: 3,
+      connectionTimeout: SEND_TIMEOUT_MS,
+      socketTimeout: SEND_TIMEOUT_MS,
+    } as never),
+  )
+  return {
+    async send({ from, to, subject, text, html, messageId, replyTo }) {
+      const transporter = await opened
+      // A string address would be parsed as a list: one comma could add a recipient.
+      await transporter.sendMail({
+        from,
+        to: { name: '', address: to },
+        subject,
+        text,
+        html,
+        messageId,
+        ...(replyTo ? { replyTo: { name: '', address: replyTo } } : {}),
+      })
+    },
+    close: () => void opened.then((transporter) => transporter.close()),
+  }
+}
+
+function sandboxTransport(mailboxUrl: string): Transport {
+  return {
+    async send({ messageId, ...letter }) {
+      const response = await fetch(mailboxUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ id: messageId, ...letter }),
+        signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
+      })
+      if (!response.ok) throw new Error(`the sandbox mailbox answered ${response.status}`)
+    },
+    close() {},
+  }
+}

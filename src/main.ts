@@ -1,0 +1,45 @@
+// Guards a process's life: settings, services, ports, a welcome; and on a signal the way back.
+import { enableCompileCache } from 'node:module'
+
+enableCompileCache?.()
+
+const DRAIN_MS = 30_000
+
+await start().catch((error: Error) => {
+  console.error(`Latchkey cannot start: ${error.message}`)
+  if (process.env.LOG_LEVEL === 'debug') console.error(error)
+  process.exit(1)
+})
+
+async function start() {
+  refuseOldNode()
+  const { configFromProcess } = await import('./config.ts')
+  const config = configFromProcess()
+
+  const { createService } = await import('./service.ts')
+  const service = await createService(config)
+  await service.listen()
+
+  const { welcome } = await import('./welcome.ts')
+  welcome(config, service)
+
+  let stopping = false
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, async () => {
+      // A second signal does not wait.
+      if (stopping) process.exit(1)
+      stopping = true
+      service.platform.log.info({ signal }, 'draining')
+      await service.close(DRAIN_MS)
+      process.exit(0)
+    })
+  }
+}
+
+function refuseOldNode() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major > 24 || (major === 24 && minor >= 12)) return
+  throw new Error(
+    `Node ${process.versions.node} is too old: use 'npm start', which brings its own, or Node 24.12 or later`,
+  )
+}

@@ -1,0 +1,85 @@
+// Guards the operator's and the balancer's view: alive, ready, and in numbers.
+import { timingSafeEqual } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Platform } from '../platform.ts'
+import { Problem } from '../problem.ts'
+import type { App } from './app.ts'
+
+/** `draining`: the process is going and wants no new work. */
+export type ServiceState = { draining: boolean }
+
+export function healthRoutes(app: App, { platform, state }: { platform: Platform; state: ServiceState }) {
+  const { config, db, metrics } = platform
+
+  app.get('/healthz', { config: { access: 'anyone', limit: 'none' } }, () => ({ status: 'ok' }))
+
+  app.get('/readyz', { config: { access: 'anyone', limit: 'none' } }, async (_request, reply) => {
+    const database = await sql`select 1`.execute(db).then(
+      () => true,
+      () => false,
+    )
+    const redis = platform.redis === null ? null : platform.redis.status === 'ready'
+    const ready = database && !state.draining
+    return reply.status(ready ? 200 : 503).send({
+      status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
+      checks: { database, redis },
+      configured: configured(config),
+    })
+  })
+
+  let collecting = false
+  app.get('/metrics', { config: { access: 'anyone', limit: 'none' } }, async (request, reply) => {
+    const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
+    if (config.metricsToken === null || !sameText(token, config.metricsToken)) {
+      if (!(await mayReadMetrics(app, token)))
+        throw new Problem('unauthenticated', 401, 'Could not validate credentials', {
+          headers: { 'WWW-Authenticate': 'Bearer' },
+        })
+    }
+    if (!collecting) metrics.collectDefaults()
+    collecting = true
+    const jobs = await platform.jobs.counts()
+    metrics.jobs.set({ status: 'queued' }, jobs.queued)
+    metrics.jobs.set({ status: 'dead' }, jobs.dead)
+    return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
+  })
+}
+
+/** What has a key, what the sandbox plays, and what is off; no secrets. */
+function configured(config: Platform['config']) {
+  const played = (on: boolean, sandboxed: boolean) => (sandboxed ? 'sandbox' : on ? 'configured' : 'not configured')
+  const { vendors } = config.ai
+  return {
+    database: config.databaseUrl === null ? 'sqlite' : 'postgres',
+    redis: config.redisUrl === null ? 'not configured' : 'configured',
+    billing: played(config.processor.secretKey !== null, config.processor.sandboxed),
+    mail: played(config.mail.smtpUrl !== null, config.mail.sandboxed),
+    vendors: Object.fromEntries(
+      Object.entries(vendors).map(([name, vendor]) => [name, played(vendor.apiKey !== null, vendor.sandboxed)]),
+    ),
+    oauth: {
+      google: playedOAuth(config, config.oauth.google?.clientId),
+      github: playedOAuth(config, config.oauth.github?.clientId),
+    },
+    embedder: config.embedder,
+    products: config.products.location === null ? 'sandbox' : 'configured',
+    sandbox: config.sandbox.on,
+  }
+}
+
+function playedOAuth(config: Platform['config'], clientId: string | undefined) {
+  if (clientId === undefined) return 'not configured'
+  return config.sandbox.on && clientId === 'sandbox' ? 'sandbox' : 'configured'
+}
+
+/** A superuser may read the metrics too: the gate of a superuser's route decides. */
+async function mayReadMetrics(app: App, token: string): Promise<boolean> {
+  if (token === '') return false
+  const reply = await app.inject({ url: '/api/admin/stats', headers: { authorization: `Bearer ${token}` } })
+  return reply.statusCode === 200
+}
+
+function sameText(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}

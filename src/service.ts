@@ -1,0 +1,121 @@
+// Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createMail } from '#mail/mail.ts'
+import { type App, createApp } from '#platform/http/app.ts'
+import type { Authenticators } from '#platform/http/gate.ts'
+import { platformMigrations } from '#platform/migrations.ts'
+import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
+import { mountApi, mountStorefront } from './api.ts'
+import type { Config } from './config.ts'
+
+export type Service = {
+  platform: Platform
+  api: App | null
+  storefront: App | null
+  /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
+  listen(): Promise<void>
+  /** Lets running replies end (up to `drainMs`), then closes everything. */
+  close(drainMs?: number): Promise<void>
+}
+
+export const migrations = [...platformMigrations]
+
+export async function createService(
+  config: Config,
+  options: PlatformOptions & { userApp?: boolean } = {},
+): Promise<Service> {
+  const platform = await openPlatform(config, migrations, options)
+  const mail = createMail(platform)
+
+  const authenticators: Authenticators = {
+    bearer: async () => null,
+    session: async () => null,
+  }
+  const state = { draining: false }
+
+  const api = config.serve.has('api')
+    ? await createApp(platform, {
+        authenticators,
+        url: config.urls.base,
+        shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
+      })
+    : null
+  if (api) await mountApi(api, { platform, state, userApp: options.userApp ?? true })
+
+  const storefront = config.serve.has('storefront')
+    ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
+    : null
+  if (storefront) await mountStorefront(storefront, { platform, state })
+
+  const listener = createListener(config, api, storefront)
+
+  return {
+    platform,
+    api,
+    storefront,
+    async listen() {
+      await listener.listen()
+      if (config.serve.has('worker')) platform.jobs.start()
+    },
+    async close(drainMs = 30_000) {
+      state.draining = true
+      await listener.close(drainMs)
+      mail.close()
+      await platform.close()
+    },
+  }
+}
+
+/** One listener a port; when both servers share a port, the Host header tells them apart. */
+function createListener(config: Config, api: App | null, storefront: App | null) {
+  const { host, port, storefrontPort } = config.http
+  const shared = api !== null && storefront !== null && port === storefrontPort && port !== 0
+  if (!shared) {
+    return {
+      async listen() {
+        await api?.listen({ host, port }).catch((error) => explain(error, 'PORT', port))
+        await storefront
+          ?.listen({ host, port: storefrontPort })
+          .catch((error) => explain(error, 'STOREFRONT_PORT', storefrontPort))
+      },
+      async close(drainMs: number) {
+        await Promise.all([api, storefront].map((app) => app && closeWithin(app, drainMs)))
+      },
+    }
+  }
+
+  const storefrontHost = new URL(config.urls.storefront).host
+  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
+    const app = request.headers.host === storefrontHost ? storefront : api
+    app.routing(request, response)
+  })
+  return {
+    async listen() {
+      await Promise.all([api.ready(), storefront.ready()])
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', reject).listen(port, host, resolve)
+      }).catch((error) => explain(error, 'PORT', port))
+    },
+    async close(drainMs: number) {
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
+      server.closeIdleConnections()
+      await new Promise((resolve) => server.close(resolve))
+      clearTimeout(timer)
+      await Promise.all([api.close(), storefront.close()])
+    },
+  }
+}
+
+async function closeWithin(app: App, drainMs: number) {
+  const timer = setTimeout(() => app.server.closeAllConnections(), drainMs)
+  await app.close()
+  clearTimeout(timer)
+}
+
+function explain(error: NodeJS.ErrnoException, setting: string, port: number): never {
+  if (error.code === 'EADDRINUSE')
+    throw new Error(`port ${port} is taken by another program: stop it, or set ${setting} to another port`)
+  if (error.code === 'EACCES')
+    throw new Error(`port ${port} may not be opened by this user: set ${setting} to one above 1023`)
+  throw error
+}

@@ -1,0 +1,240 @@
+// Guards the tests' honesty: the whole service, on real ports, with a real database, and the sandbox as the world outside.
+// One thing to know: jobs run when a test says `settle` (or asks for mail), so a test sees the moments between.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { sql } from 'kysely'
+import { pino } from 'pino'
+import { type Clock, systemClock } from '#platform/clock.ts'
+import { readConfig } from '#src/config.ts'
+import { createService, type Service } from '#src/service.ts'
+import { freshDatabaseUrl } from './database.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
+export type Reply = { status: number; headers: Headers; body: any; text: string }
+export type RequestOptions = {
+  body?: unknown
+  headers?: Record<string, string>
+  redirect?: 'manual' | 'follow' | 'error'
+  signal?: AbortSignal
+}
+export type SandboxMail = {
+  id: string
+  to: string
+  subject: string
+  text: string
+  html: string
+  links: string[]
+  at: string
+}
+export type Client = ReturnType<typeof clientOf>
+export type TestApp = Awaited<ReturnType<typeof testApp>>
+
+export const PASSWORD = 'correct horse battery'
+
+/**
+ * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets them.
+ */
+export async function testApp(
+  t: Pick<TestContext, 'after'>,
+  options: { env?: Record<string, string>; userApp?: boolean; worker?: boolean } = {},
+) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+  const [port, storefrontPort] = await freePorts(2)
+  const database = await freshDatabaseUrl()
+  const config = readConfig({
+    PORT: String(port),
+    STOREFRONT_PORT: String(storefrontPort),
+    DATA_DIR: dataDir,
+    DATABASE_URL: database.url ?? '',
+    REDIS_URL: process.env.TEST_REDIS_URL ?? '',
+    SERVE: options.worker ? 'api,storefront,worker' : 'api,storefront',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_RAG: 'off',
+    RATE_LIMIT_AUTH: 'off',
+    ...options.env,
+  })
+  const clock = movableClock()
+  let service: Service = await createService(config, {
+    clock,
+    log: pino({ level: config.logLevel }),
+    userApp: options.userApp ?? false,
+  })
+  await service.listen()
+
+  t.after(async () => {
+    await service.close(1_000)
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  const url = `http://127.0.0.1:${port}`
+  const storefrontUrl = `http://127.0.0.1:${storefrontPort}`
+  const request = (method: string, path: string, requestOptions: RequestOptions = {}) =>
+    call(url, method, path, requestOptions)
+  const signedIn = new Map<string, Promise<Client>>()
+
+  const app = {
+    url,
+    storefrontUrl,
+    config,
+    clock,
+    dataDir,
+    get platform() {
+      return service.platform
+    },
+    get service() {
+      return service
+    },
+    request,
+    get: (path: string, requestOptions?: RequestOptions) => request('GET', path, requestOptions),
+    post: (path: string, body?: unknown, requestOptions?: RequestOptions) =>
+      request('POST', path, { ...requestOptions, body }),
+    /** Calls the storefront's server. */
+    store: (method: string, path: string, requestOptions: RequestOptions = {}) =>
+      call(storefrontUrl, method, path, requestOptions),
+
+    /** A person with an account, signed in; the same name is the same person. */
+    as(name: string, { tier }: { tier?: 'free' | 'pro' | 'enterprise' } = {}): Promise<Client> & ClientShortcuts {
+      const key = `${name}:${tier ?? ''}`
+      const known = signedIn.get(key) ?? signIn(name, tier)
+      signedIn.set(key, known)
+      return withShortcuts(known)
+    },
+
+    /** Runs all jobs that are due. */
+    settle: () => service.platform.jobs.drain(),
+
+    /** What has arrived for the address, newest first. */
+    async mail(to: string): Promise<SandboxMail[]> {
+      await service.platform.jobs.drain()
+      const reply = await request('GET', `/sandbox/mail.json?to=${encodeURIComponent(to)}`)
+      return reply.body
+    },
+
+    /** Stops the service and starts it again on the same data, as after a deployment. */
+    async restart() {
+      await service.close(1_000)
+      service = await createService(config, {
+        clock,
+        log: pino({ level: config.logLevel }),
+        userApp: options.userApp ?? false,
+      })
+      await service.listen()
+    },
+  }
+  return app
+
+  async function signIn(name: string, tier: string | undefined): Promise<Client> {
+    const email = `${name}@example.com`
+    const registered = await request('POST', '/api/auth/register', {
+      body: { email, password: PASSWORD, full_name: name },
+    })
+    if (registered.status !== 201 && registered.body?.detail !== 'Email already registered')
+      throw new Error(`registering ${name}: ${registered.status} ${registered.text}`)
+    if (tier)
+      await sql`update users set subscription_tier = ${tier}, subscription_status = ${tier === 'free' ? 'free' : 'active'} where email = ${email}`.execute(
+        service.platform.db,
+      )
+    const token = await request('POST', '/api/auth/login', { body: { email, password: PASSWORD } })
+    if (token.status !== 200) throw new Error(`signing ${name} in: ${token.status} ${token.text}`)
+    return clientOf(url, token.body.access_token, {
+      email,
+      userId: token.body.user.id,
+      refreshToken: token.body.refresh_token,
+    })
+  }
+}
+
+type ClientShortcuts = Pick<Client, 'get' | 'post' | 'patch' | 'delete'>
+
+/** Lets a test write `await app.as('ada').get(…)`. */
+function withShortcuts(client: Promise<Client>): Promise<Client> & ClientShortcuts {
+  return Object.assign(
+    client.then((value) => value),
+    {
+      get: async (path: string, options?: RequestOptions) => (await client).get(path, options),
+      post: async (path: string, body?: unknown, options?: RequestOptions) => (await client).post(path, body, options),
+      patch: async (path: string, body?: unknown, options?: RequestOptions) =>
+        (await client).patch(path, body, options),
+      delete: async (path: string, body?: unknown, options?: RequestOptions) =>
+        (await client).delete(path, body, options),
+    },
+  )
+}
+
+/** A client that sends `token` as the bearer. */
+export function clientOf(url: string, token: string, person: { email: string; userId: string; refreshToken: string }) {
+  const send = (method: string, path: string, options: RequestOptions = {}) =>
+    call(url, method, path, { ...options, headers: { authorization: `Bearer ${token}`, ...options.headers } })
+  return {
+    ...person,
+    token,
+    request: send,
+    get: (path: string, options?: RequestOptions) => send('GET', path, options),
+    post: (path: string, body?: unknown, options?: RequestOptions) => send('POST', path, { ...options, body }),
+    patch: (path: string, body?: unknown, options?: RequestOptions) => send('PATCH', path, { ...options, body }),
+    delete: (path: string, body?: unknown, options?: RequestOptions) => send('DELETE', path, { ...options, body }),
+  }
+}
+
+/** One HTTP call; an object body is sent as JSON, a string, bytes or FormData as it is. Redirects are not followed. */
+export async function call(
+  url: string,
+  method: string,
+  path: string,
+  { body, headers = {}, redirect = 'manual', signal }: RequestOptions = {},
+): Promise<Reply> {
+  const isPlain =
+    body !== undefined &&
+    !(body instanceof FormData) &&
+    !(body instanceof URLSearchParams) &&
+    !(body instanceof Uint8Array) &&
+    typeof body !== 'string'
+  const response = await fetch(`${url}${path}`, {
+    method,
+    redirect,
+    headers: isPlain ? { 'content-type': 'application/json', ...headers } : headers,
+    ...(body === undefined ? {} : { body: (isPlain ? JSON.stringify(body) : body) as string }),
+    ...(signal ? { signal } : {}),
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') ?? false
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: isJson && text !== '' ? JSON.parse(text) : null,
+  }
+}
+
+export type MovableClock = Clock & { advance(ms: number): void }
+
+function movableClock(): MovableClock {
+  let offsetMs = 0
+  return {
+    ms: () => systemClock.ms() + offsetMs,
+    now: () => new Date(systemClock.ms() + offsetMs).toISOString(),
+    advance(ms) {
+      offsetMs += ms
+    },
+  }
+}
+
+/** Ports that were free a moment ago. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer()
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return server
+    }),
+  )
+  const ports = servers.map((server) => (server.address() as { port: number }).port)
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  return ports
+}
