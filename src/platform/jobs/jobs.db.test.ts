@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { transaction } from '#platform/db/db.ts'
+import { testApp } from '#testing/app.ts'
+
+async function jobApp(t: TestContext) {
+  const app = await testApp(t)
+  return { app, ...app.platform }
+}
+
+test('a job of a transaction that fails never runs', async (t) => {
+  const { app, db, jobs } = await jobApp(t)
+  const ran: string[] = []
+  jobs.handle<{ name: string }>('test.note', async ({ name }) => void ran.push(name))
+
+  await assert.rejects(
+    transaction(db, async (tx) => {
+      await jobs.enqueue(tx, 'test.note', { name: 'lost' })
+      throw new Error('the business failed')
+    }),
+  )
+  await transaction(db, (tx) => jobs.enqueue(tx, 'test.note', { name: 'kept' }))
+  await app.settle()
+
+  assert.deepEqual(ran, ['kept'])
+})
+
+test('a failing job is tried again after a wait, and kept as dead when its tries are used up', async (t) => {
+  const { app, db, jobs, clock } = await jobApp(t)
+  let tries = 0
+  jobs.handle(
+    'test.fail',
+    async () => {
+      tries++
+      throw new Error('the vendor is away')
+    },
+    { delaysMs: [1_000] },
+  )
+  await jobs.enqueue(db, 'test.fail', {})
+  await app.settle()
+  assert.equal(tries, 1)
+  await app.settle()
+  assert.equal(tries, 1, 'it waits')
+
+  app.clock.advance(2_000)
+  await app.settle()
+  assert.equal(tries, 2)
+  const [dead] = await jobs.dead()
+  assert.equal(dead?.last_error, 'the vendor is away')
+
+  assert.equal(await jobs.retry(dead?.id ?? ''), true)
+  await app.settle()
+  assert.equal(tries, 3)
+  assert.ok(clock.ms() > 0)
+})
+
+test('jobs with one key are one job', async (t) => {
+  const { app, db, jobs } = await jobApp(t)
+  let runs = 0
+  jobs.handle('test.once', async () => void runs++)
+  for (let copy = 0; copy < 3; copy++) await jobs.enqueue(db, 'test.once', {}, { key: 'the-one' })
+  await app.settle()
+  assert.equal(runs, 1)
+})
+
+test('two sweepers at once run every job once', async (t) => {
+  const { db, jobs } = await jobApp(t)
+  const ran: number[] = []
+  jobs.handle<{ n: number }>('test.count', async ({ n }) => void ran.push(n))
+  for (let n = 0; n < 40; n++) await jobs.enqueue(db, 'test.count', { n })
+  await Promise.all([jobs.drain(), jobs.drain(), jobs.drain()])
+  assert.equal(ran.length, 40)
+  assert.equal(new Set(ran).size, 40)
+})
+
+test('a job whose process died is run by the next one once its lease is over', async (t) => {
+  const { app, db, jobs } = await jobApp(t)
+  await jobs.enqueue(db, 'test.orphan', {})
+  // What a process leaves that was killed in the middle of a handler.
+  await db
+    .updateTable('jobs')
+    .set({ leased_until: '2999-01-01T00:00:00.000Z', lease_token: 'gone', attempts: 1 })
+    .execute()
+  let runs = 0
+  jobs.handle('test.orphan', async () => void runs++)
+  await app.settle()
+  assert.equal(runs, 0)
+  await db.updateTable('jobs').set({ leased_until: '2000-01-01T00:00:00.000Z' }).execute()
+  await app.settle()
+  assert.equal(runs, 1)
+})
+
+test('an event is handled once however often it arrives, and again when handling failed', async (t) => {
+  const { app, inbox } = await jobApp(t)
+  const seen: string[] = []
+  let failing = true
+  inbox.handle<{ n: number }>('test', async ({ n }, eventId) => {
+    if (n === 2 && failing) throw new Error('not yet')
+    seen.push(eventId)
+  })
+  assert.equal(await inbox.receive('test', 'evt_1', { n: 1 }), 'handled')
+  assert.equal(await inbox.receive('test', 'evt_1', { n: 1 }), 'duplicate')
+  assert.equal(await inbox.receive('test', 'evt_2', { n: 2 }), 'queued')
+  assert.equal(await inbox.receive('test', 'evt_2', { n: 2 }), 'duplicate')
+
+  failing = false
+  app.clock.advance(60_000)
+  await app.settle()
+  assert.deepEqual(seen, ['evt_1', 'evt_2'])
+})
