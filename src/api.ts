@@ -2,7 +2,10 @@
 import cors from '@fastify/cors'
 import type { App } from '#platform/http/app.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
+import { referenceRoutes } from '#platform/http/reference.ts'
 import type { Platform } from '#platform/platform.ts'
+import { userAppRoutes } from './user-app.ts'
+import { version } from './version.ts'
 
 export type Rooms = {
   platform: Platform
@@ -27,7 +30,11 @@ export async function mountApi(app: App, rooms: Rooms & { userApp: boolean }): P
     ],
     maxAge: 600,
   })
+  if (config.debug) await referenceRoutes(app, { url: config.urls.base, version })
   healthRoutes(app, rooms)
+
+  // Last, since it answers every address that is nobody else's.
+  if (rooms.userApp) await userAppRoutes(app, platform.log)
 }
 
 export async function mountStorefront(app: App, rooms: Rooms): Promise<void> {

@@ -1,0 +1,86 @@
+// Guards the developer's pages: one description of the API, made from the schemas that validate, shown twice.
+// One thing to know: registered before the routes and only with DEBUG; a production service describes itself to nobody.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import swagger from '@fastify/swagger'
+import type { App } from './app.ts'
+import { html, page } from './html.ts'
+
+const require = createRequire(import.meta.url)
+
+const POLICY =
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob: https:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
+
+export async function referenceRoutes(app: App, { url, version }: { url: string; version: string }): Promise<void> {
+  await app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: {
+        title: 'Latchkey',
+        version,
+        description: 'Accounts, billing, AI gateway, retrieval, API keys, administration.',
+      },
+      servers: [{ url }],
+      components: {
+        securitySchemes: {
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            bearerFormat: 'JWT',
+            description: 'An access token from POST /api/auth/login',
+          },
+          key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
+        },
+      },
+    },
+    hideUntagged: true,
+    transform({ schema, url: route, route: { config } }) {
+      const terms = (config ?? {}) as { access?: string; paid?: boolean }
+      const security =
+        terms.access === 'anyone'
+          ? []
+          : terms.access === 'user-or-key'
+            ? [{ bearer: [] }, { key: [] }]
+            : [{ bearer: [] }]
+      const note = [terms.access === 'superuser' && 'Superusers only.', terms.paid && 'Pro and Enterprise only.']
+        .filter(Boolean)
+        .join(' ')
+      const described = {
+        ...schema,
+        security,
+        ...(note ? { description: [schema?.description, note].filter(Boolean).join(' ') } : {}),
+      }
+      return { schema: described as never, url: route }
+    },
+  })
+
+  const open = { config: { access: 'anyone' as const, limit: 'none' as const }, schema: { hide: true } }
+
+  app.get('/openapi.json', open, async () => app.swagger())
+
+  const { default: swaggerUi } = await import('@fastify/swagger-ui')
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { deepLinking: true, persistAuthorization: true },
+    staticCSP: false,
+    uiHooks: {
+      onRequest(_request, reply, done) {
+        reply.header('content-security-policy', POLICY)
+        done()
+      },
+    },
+  })
+
+  // Redoc starts itself on a <redoc> element, so that no inline script is needed.
+  const bundle = readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'))
+  app.get('/redoc/redoc.js', open, (_request, reply) =>
+    reply.type('text/javascript').header('cache-control', 'max-age=3600').send(bundle),
+  )
+  app.get('/redoc', open, (_request, reply) =>
+    page(
+      reply.header('content-security-policy', POLICY),
+      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Latchkey API</title></head>
+<body style="margin:0"><redoc spec-url="/openapi.json" hide-download-button></redoc><script src="/redoc/redoc.js"></script></body></html>`,
+    ),
+  )
+}

@@ -1,0 +1,74 @@
+// Guards the user app's files: built when they are missing or older than their sources, then served with a strict policy.
+// One thing to know: every address that is no file and no API is the app's own, so its page is the answer.
+import { createHash } from 'node:crypto'
+import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fastifyStatic from '@fastify/static'
+import type { App } from '#platform/http/app.ts'
+import { pageHeaders } from '#platform/http/headers.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+
+const WEB = join(import.meta.dirname, '..', 'web')
+const DIST = join(WEB, 'dist')
+const STAMP = join(DIST, '.sources')
+
+const YEAR_S = 31_536_000
+
+/** What is not the app's: unknown addresses below these stay 404. */
+const OTHERS = /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json)(\/|$|\?)/
+
+export async function userAppRoutes(app: App, log: Log): Promise<void> {
+  await ensureBuilt(log)
+  const index = readFileSync(join(DIST, 'index.html'), 'utf8')
+
+  await app.register(fastifyStatic, {
+    root: DIST,
+    index: false,
+    wildcard: false,
+    dotfiles: 'ignore',
+    cacheControl: false,
+    setHeaders(reply, path) {
+      // Vite puts a hash into the names under assets/: their content never changes.
+      const forever = path.startsWith(join(DIST, 'assets'))
+      reply.header('cache-control', forever ? `public, max-age=${YEAR_S}, immutable` : 'no-cache')
+    },
+  })
+
+  app.get('/*', { config: { access: 'anyone', limit: 'none' } }, (request, reply) => {
+    if (OTHERS.test(request.url) || !wantsPage(request.headers.accept)) {
+      reply.callNotFound()
+      return reply
+    }
+    return pageHeaders(reply).type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(index)
+  })
+}
+
+/** Runs Vite when the sources have changed since the last build. Without Vite (a production install) what is there is served. */
+export async function ensureBuilt(log: Pick<Log, 'info' | 'warn'>): Promise<void> {
+  const sources = fingerprint()
+  const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : null
+  if (built === sources) return
+
+  const vite = await import('vite').catch(() => null)
+  if (vite === null) {
+    if (existsSync(join(DIST, 'index.html'))) return
+    throw new Error('the user app is not built: run `npm run build` where the development packages are installed')
+  }
+  log.info('building the user app (once)')
+  await vite.build({ root: WEB, configFile: join(WEB, 'vite.config.ts'), logLevel: 'warn' })
+  writeFileSync(STAMP, sources)
+}
+
+/** Names, sizes and times of the sources: cheap enough for every start. */
+function fingerprint(): string {
+  const hash = createHash('sha256')
+  for (const file of globSync('**/*', { cwd: WEB, exclude: (name) => /^(dist|node_modules)$/.test(name) }).sort()) {
+    const stat = statSync(join(WEB, file))
+    if (stat.isFile()) hash.update(`${file}\0${stat.size}\0${stat.mtimeMs}\n`)
+  }
+  return hash.digest('hex')
+}
+
+function wantsPage(accept: string | undefined): boolean {
+  return accept === undefined || accept.includes('text/html') || accept.includes('*/*')
+}
