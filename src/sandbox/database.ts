@@ -1,0 +1,70 @@
+// Guards the sandbox's one file: everything the outside world in a box remembers.
+// One thing to know: calls are synchronous and every commit is on disk when it returns, so a killed process forgets nothing.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+const SCHEMA = `
+create table if not exists mails (
+  seq integer primary key, id text not null unique, sender text not null, recipient text not null,
+  subject text not null, text text not null, html text not null, at text not null
+);
+create index if not exists mails_by_recipient on mails (recipient collate nocase, seq);
+
+-- The processor's objects as its API shows them (body) and what it keeps to itself (side), newest last.
+create table if not exists stripe_objects (
+  seq integer primary key, id text not null unique, object text not null, owner text not null,
+  body text not null, side text not null
+);
+create index if not exists stripe_objects_by_owner on stripe_objects (object, owner, seq);
+
+create table if not exists stripe_deliveries (
+  event_id text not null, endpoint text not null, attempts integer not null, due_ms integer not null,
+  state text not null, note text not null, primary key (event_id, endpoint)
+);
+create index if not exists stripe_deliveries_due on stripe_deliveries (state, due_ms);
+
+create table if not exists stripe_replies (
+  key text primary key, request text not null, status integer not null, body text not null, at_ms integer not null
+);
+
+-- Payments that settle later (bank debits).
+create table if not exists stripe_settlements (
+  payment_intent text primary key, due_ms integer not null, outcome text not null
+);
+
+create table if not exists oauth_keys (id text primary key, private_jwk text not null);
+create table if not exists oauth_people (
+  provider text not null, subject text not null, email text not null, is_verified integer not null,
+  name text not null, seq integer primary key, unique (provider, subject)
+);
+create table if not exists oauth_grants (
+  code text primary key, provider text not null, kind text not null, body text not null, expires_ms integer not null
+);
+`
+
+export type SandboxDatabase = DatabaseSync
+
+/** Opens (and makes, when missing) DATA_DIR/sandbox.db; `:memory:` for tests of pure parts. */
+export function openDatabase(dataDir: string): SandboxDatabase {
+  if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true })
+  const db = new DatabaseSync(dataDir === ':memory:' ? dataDir : join(dataDir, 'sandbox.db'))
+  // Several processes may open the file at once (an API and a worker): wait for the other's write, never fail at once.
+  db.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full')
+  db.exec(SCHEMA)
+  return db
+}
+
+/** Runs `work` in one transaction; nested calls join the outer one. */
+export function atomically<T>(db: SandboxDatabase, work: () => T): T {
+  if (db.isTransaction) return work()
+  db.exec('begin immediate')
+  try {
+    const result = work()
+    db.exec('commit')
+    return result
+  } catch (error) {
+    db.exec('rollback')
+    throw error
+  }
+}

@@ -1,0 +1,142 @@
+/** How the sandbox's model answers: it quotes the sentences of its context that share most with the question. Nothing is made up. */
+
+export type Message = { role: string; content: string }
+
+const SIGNATURE = '— Sandbox model: I quote, I do not reason.'
+const QUOTED_MAX = 3
+
+type Sentence = { text: string; mark: string; words: Set<string>; place: number }
+
+export function answer(messages: readonly Message[]): string {
+  const question = messages.findLast((message) => message.role === 'user')?.content ?? ''
+  const sources = sourcesOf(messages)
+  // The question stands apart from its context where both are in one message, so that it does not quote itself.
+  const asked = questionIn(question)
+  const quoted = relevant(asked, sources)
+  if (quoted.length > 0)
+    return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
+  return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
+}
+
+/** The context: marked passages ([1] …) wherever they stand, else whatever the system message and earlier turns hold. */
+function sourcesOf(messages: readonly Message[]): Sentence[] {
+  const marked = messages.flatMap((message) => passages(message.content))
+  if (marked.length > 0) return sentences(marked)
+  const last = messages.findLastIndex((message) => message.role === 'user')
+  const plain = messages.flatMap(({ role, content }, index) => {
+    if (role === 'assistant' || index < last - 6) return []
+    if (index === last) return [{ mark: '', text: contextIn(content) }]
+    return role === 'system' ? [{ mark: '', text: contextIn(content) }] : [{ mark: '', text: content }]
+  })
+  return sentences(plain)
+}
+
+/** `[1] text`, `[2] (source: a.pdf) text`: from a mark at a line's start up to the next mark or blank-line-separated instruction. */
+function passages(content: string): { mark: string; text: string }[] {
+  const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
+  return marks.map((match, index) => {
+    const from = match.index + match[0].length
+    const until = marks[index + 1]?.index ?? endOfPassages(content, from)
+    return { mark: `[${match[1]}]`, text: content.slice(from, until) }
+  })
+}
+
+function endOfPassages(content: string, from: number): number {
+  const label = /\n\s*(?:question|user question|frage|query|instructions?|answer)\s*:/i.exec(content.slice(from))
+  return label ? from + label.index : content.length
+}
+
+const LABEL = /(?:^|\n)\s*(?:question|user question|frage|query)\s*:\s*/i
+
+function questionIn(content: string): string {
+  const label = LABEL.exec(content)
+  if (label) return content.slice(label.index + label[0].length).split('\n\n')[0] ?? ''
+  const paragraphs = content.trim().split(/\n{2,}/)
+  return content.length > 600 ? (paragraphs.findLast((one) => one.includes('?')) ?? paragraphs.at(-1) ?? '') : content
+}
+
+/** The part of a message that is material rather than instruction or question. */
+function contextIn(content: string): string {
+  const context = /(?:^|\n)\s*(?:context|sources?|documents?|text)\s*:\s*\n?/i.exec(content)
+  if (context)
+    return content.slice(context.index + context[0].length, endOfPassages(content, context.index + context[0].length))
+  const asked = questionIn(content)
+  return content.length > 600 ? content.replace(asked, '') : ''
+}
+
+function sentences(parts: readonly { mark: string; text: string }[]): Sentence[] {
+  const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
+  const found: Sentence[] = []
+  for (const { mark, text } of parts) {
+    const flat = text.replace(/^\s*\((?:source|from)[^)]*\)\s*/i, '').replace(/\s+/g, ' ')
+    for (const { segment } of segmenter.segment(flat)) {
+      const sentence = segment.trim()
+      if (sentence.length >= 20 && sentence.length <= 600)
+        found.push({ text: sentence, mark, words: wordsOf(sentence), place: found.length })
+    }
+  }
+  return found
+}
+
+/** Words that few of the sentences have weigh more (inverse document frequency); the best few are told in the order of the text. */
+function relevant(question: string, from: readonly Sentence[]): Sentence[] {
+  const asked = wordsOf(question)
+  const weight = new Map<string, number>()
+  for (const word of asked) {
+    const having = from.filter((sentence) => sentence.words.has(word)).length
+    if (having > 0) weight.set(word, Math.log(1 + from.length / having))
+  }
+  const scored = from
+    .map((sentence) => {
+      let score = 0
+      for (const [word, value] of weight) if (sentence.words.has(word)) score += value
+      return { sentence, score: score / Math.sqrt(6 + sentence.words.size) }
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+  const best = scored[0]?.score ?? 0
+  return scored
+    .filter(({ score }) => score >= best * 0.55)
+    .slice(0, QUOTED_MAX)
+    .map(({ sentence }) => sentence)
+    .sort((a, b) => a.place - b.place)
+}
+
+const STOP = new Set(
+  'the and for are was were has have had with that this from what which who how when where why does did can could would should not you your its their they them there about into than then also will been being but our out over under between please tell give explain describe der die das und ist sind wie was wer den dem des ein eine für von mit'.split(
+    ' ',
+  ),
+)
+
+function wordsOf(text: string): Set<string> {
+  const words =
+    text
+      .toLowerCase()
+      .normalize('NFKC')
+      .match(/[\p{L}\p{N}]+/gu) ?? []
+  return new Set(words.filter((word) => word.length > 2 && !STOP.has(word)).map(stem))
+}
+
+/** Enough to bring plurals and verb forms together; wrong in rare words, which costs a quote, never a truth. */
+function stem(word: string): string {
+  return word.length > 4 ? word.replace(/(?:ing|edly|ed|ies|es|s|ly)$/, '') : word
+}
+
+function smallTalk(question: string, hasSources: boolean): string {
+  const asked = question.trim().replace(/\s+/g, ' ')
+  if (hasSources) return 'Nothing in the sources I was given speaks of that.'
+  if (asked === '') return 'Hello. Ask me something, or give me a text to quote from.'
+  if (/^(hi|hello|hey|good (morning|evening|day)|hallo|moin)\b/i.test(asked)) {
+    return 'Hello! Give me a text with your question, and I will quote the sentences that answer it.'
+  }
+  const short = asked.length > 160 ? `${asked.slice(0, 157)}…` : asked
+  return `You asked: “${short}” I hold no knowledge of my own, so I cannot answer that. Add a text to the conversation, or ask about your documents, and I will quote what fits. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY to talk to a model that reasons.`
+}
+
+/**
+ * Pieces as a model would stream them: a word with the space before it; long words and scripts without spaces in runs of 4 characters.
+ * Their number is what the sandbox counts as tokens, of prompts and answers alike.
+ */
+export function tokens(text: string): string[] {
+  return text.match(/\s*[\p{L}\p{M}]{1,12}|\s*\p{N}{1,3}|\s*[^\s\p{L}\p{N}]{1,4}|\s+|[^]/gu) ?? []
+}

@@ -1,0 +1,75 @@
+// Guards the outside world in a box: what has no key (mail, processor, sign-in providers, a model) is played here, on this machine.
+// One thing to know: the product reaches it over HTTP through its ordinary clients; nothing imports this folder but the wiring.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Clock } from '#platform/clock.ts'
+import { openDatabase } from './database.ts'
+import { parseForm } from './form.ts'
+import { isLoopbackHost, loopbackOnly } from './guard.ts'
+import { homeRoutes } from './home.ts'
+import { mailboxRoutes } from './mailbox.ts'
+import { modelRoutes } from './model-vendor.ts'
+import { oauthRoutes } from './oauth/oauth.ts'
+import { showStyle } from './page.ts'
+import { OPEN } from './route.ts'
+import type { SoldPrices } from './stripe/catalogue.ts'
+import { createProcessor } from './stripe/processor.ts'
+import type { Endpoint } from './stripe/world.ts'
+
+export type SandboxNeeds = {
+  dataDir: string
+  clock: Clock
+  /** SANDBOX=on: answers other hosts than loopback, too. */
+  open: boolean
+  /** The API's public address, for links that a person follows. */
+  baseUrl: () => string
+  prices: SoldPrices
+  /** Where the processor's events go; empty while nobody listens. */
+  endpoints: () => readonly Endpoint[]
+}
+
+export type Sandbox = {
+  /** To be registered under the prefix `/sandbox`. */
+  routes: (app: FastifyInstance) => Promise<void>
+  /** Begins deliveries, once the product listens. */
+  start: () => void
+  close: () => Promise<void>
+}
+
+export function createSandbox(needs: SandboxNeeds): Sandbox {
+  const { clock, prices, endpoints } = needs
+  const db = openDatabase(needs.dataDir)
+
+  // A browser comes back to the address it knows; behind a public BASE_URL that the guard would refuse, to the one it called.
+  const originOf = (request: FastifyRequest): string => {
+    const base = new URL(needs.baseUrl())
+    return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
+  }
+  const processor = createProcessor({ db, clock, prices, endpoints, originOf })
+
+  return {
+    async routes(app) {
+      app.addHook('onRequest', loopbackOnly(needs.open))
+      // An encapsulated parser: forms are read here, and nowhere else in the product because of it.
+      if (app.hasContentTypeParser('application/x-www-form-urlencoded'))
+        app.removeContentTypeParser('application/x-www-form-urlencoded')
+      app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+        try {
+          done(null, parseForm(String(body)))
+        } catch (error) {
+          done(Object.assign(error as Error, { statusCode: 400 }))
+        }
+      })
+      app.get('/style.css', OPEN, (_request, reply) => showStyle(reply))
+      homeRoutes(app)
+      mailboxRoutes(app, { db, clock })
+      modelRoutes(app, { clock })
+      await app.register(async (inner) => oauthRoutes(inner, { db, clock, originOf }))
+      await processor.routes(app)
+    },
+    start: () => processor.start(),
+    async close() {
+      await processor.close()
+      db.close()
+    },
+  }
+}

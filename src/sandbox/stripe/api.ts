@@ -1,0 +1,291 @@
+// Guards the processor's HTTP API as the product's client speaks it: form bodies in, the real API's objects and errors out.
+// One thing to know: each call is one synchronous transaction, so its object, its events and its remembered reply stand or fall together.
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Stripe } from 'stripe'
+import { atomically } from '../database.ts'
+import { type Form, parseForm } from '../form.ts'
+import { OPEN } from '../route.ts'
+import { createSession, expireSession, lineItemsOf } from './checkout-sessions.ts'
+import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
+import { wasDelivered } from './deliveries.ts'
+import { closeDispute } from './disputes.ts'
+import type { StoredEvent } from './events.ts'
+import { expanded, withPending } from './expand.ts'
+import { badParameter, Fault } from './fault.ts'
+import { once } from './idempotency.ts'
+import { paymentsOf, subscriptionOf } from './invoices.ts'
+import { type List, PAGING, paged } from './lists.ts'
+import { all, must, put, type StripeObject } from './objects.ts'
+import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { createRefund } from './payments.ts'
+import { createPortalSession } from './portal-sessions.ts'
+import { cancelNow, updateSubscription } from './subscriptions.ts'
+import { API_VERSION, type World } from './world.ts'
+
+type Call = { form: Form; id: string; origin: string }
+type Answer = StripeObject | List<{ id: string }> | object
+
+/** Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds the hosted pages. */
+export function processorApi(app: FastifyInstance, world: World, originOf: (request: FastifyRequest) => string): void {
+  app.setErrorHandler((error, _request, reply) => {
+    const fault = error instanceof Fault ? error : faultOf(error as Error & { statusCode?: number })
+    return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
+  })
+  app.setNotFoundHandler((request, reply) =>
+    reply
+      .code(404)
+      .headers(apiHeaders(undefined))
+      .send({
+        error: {
+          type: 'invalid_request_error',
+          message: `Unrecognized request URL (${request.method}: ${request.url.replace(/^\/sandbox\/stripe/, '')}).`,
+        },
+      }),
+  )
+
+  const { db } = world
+  const retrieve = (path: string, object: string) => route('GET', `${path}/:id`, ({ id }) => must(db, object, id))
+
+  route('POST', '/v1/customers', ({ form }) => createCustomer(world, form))
+  retrieve('/v1/customers', 'customer')
+  route('POST', '/v1/customers/:id', ({ form, id }) => updateCustomer(world, id, form))
+  route('DELETE', '/v1/customers/:id', ({ id }) => deleteCustomer(world, id))
+  route('GET', '/v1/customers', ({ form }) => {
+    allow(form, [...PAGING, 'email'])
+    const email = optionalText(form, 'email')
+    return paged(
+      all<Stripe.Customer>(db, 'customer').filter((one) => !one.deleted && (email === null || one.email === email)),
+      form,
+      '/v1/customers',
+    )
+  })
+  route('GET', '/v1/customers/:id/payment_methods', ({ form, id }) =>
+    paged(all(db, 'payment_method', must(db, 'customer', id).id), form, `/v1/customers/${id}/payment_methods`),
+  )
+
+  retrieve('/v1/products', 'product')
+  route('GET', '/v1/products', ({ form }) => {
+    allow(form, [...PAGING, 'active', 'ids'])
+    return paged(all<Stripe.Product>(db, 'product').filter(activeAs(form)), form, '/v1/products')
+  })
+  retrieve('/v1/prices', 'price')
+  route('GET', '/v1/prices', ({ form }) => {
+    allow(form, [...PAGING, 'active', 'product', 'type', 'currency', 'lookup_keys'])
+    const fits = (price: Stripe.Price) =>
+      matches(form, { product: price.product, type: price.type, currency: price.currency })
+    return paged(all<Stripe.Price>(db, 'price').filter(activeAs(form)).filter(fits), form, '/v1/prices')
+  })
+  retrieve('/v1/coupons', 'coupon')
+  route('GET', '/v1/coupons', ({ form }) => paged(all(db, 'coupon'), form, '/v1/coupons'))
+  retrieve('/v1/promotion_codes', 'promotion_code')
+  route('GET', '/v1/promotion_codes', ({ form }) => {
+    allow(form, [...PAGING, 'active', 'code', 'coupon', 'customer'])
+    const fits = (one: Stripe.PromotionCode) => matches(form, { code: one.code, coupon: one.promotion.coupon })
+    return paged(
+      all<Stripe.PromotionCode>(db, 'promotion_code').filter(activeAs(form)).filter(fits),
+      form,
+      '/v1/promotion_codes',
+    )
+  })
+
+  route('POST', '/v1/checkout/sessions', ({ form, origin }) => createSession(world, form, origin))
+  retrieve('/v1/checkout/sessions', 'checkout.session')
+  route('POST', '/v1/checkout/sessions/:id/expire', ({ id }) => expireSession(world, id))
+  route('POST', '/v1/checkout/sessions/:id', ({ form, id }) => {
+    allow(form, ['metadata'])
+    const session = must<Stripe.Checkout.Session>(db, 'checkout.session', id)
+    return put(db, { ...session, metadata: mergeMetadata(session.metadata, form.metadata) })
+  })
+  route('GET', '/v1/checkout/sessions/:id/line_items', ({ form, id }) =>
+    paged(lineItemsOf(world, must(db, 'checkout.session', id)), form, `/v1/checkout/sessions/${id}/line_items`),
+  )
+  route('GET', '/v1/checkout/sessions', ({ form }) => {
+    allow(form, [...PAGING, 'customer', 'payment_intent', 'subscription', 'status', 'customer_details'])
+    const fits = (one: Stripe.Checkout.Session) =>
+      matches(form, {
+        customer: one.customer,
+        payment_intent: one.payment_intent,
+        subscription: one.subscription,
+        status: one.status,
+      })
+    return paged(all<Stripe.Checkout.Session>(db, 'checkout.session').filter(fits), form, '/v1/checkout/sessions')
+  })
+
+  retrieve('/v1/subscriptions', 'subscription')
+  route('GET', '/v1/subscriptions', ({ form }) => {
+    allow(form, [...PAGING, 'customer', 'status', 'price', 'collection_method'])
+    const status = optionalText(form, 'status')
+    const price = optionalText(form, 'price')
+    const fits = (one: Stripe.Subscription) =>
+      (status === 'all' ||
+        (status === null
+          ? one.status !== 'canceled'
+          : status === 'ended'
+            ? one.ended_at !== null
+            : one.status === status)) &&
+      (price === null || one.items.data.some((item) => item.price.id === price))
+    return paged(
+      all<Stripe.Subscription>(db, 'subscription', optionalText(form, 'customer') ?? undefined).filter(fits),
+      form,
+      '/v1/subscriptions',
+    )
+  })
+  route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(world, id, form))
+  route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => {
+    allow(form, ['invoice_now', 'prorate', 'cancellation_details'])
+    return cancelNow(world, id)
+  })
+  route('GET', '/v1/subscription_items', ({ form }) => {
+    allow(form, [...PAGING, 'subscription'])
+    return paged(
+      must<Stripe.Subscription>(db, 'subscription', optionalText(form, 'subscription') ?? '').items.data,
+      form,
+      '/v1/subscription_items',
+    )
+  })
+
+  retrieve('/v1/invoices', 'invoice')
+  route('GET', '/v1/invoices', ({ form }) => {
+    allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])
+    const fits = (one: Stripe.Invoice) => matches(form, { status: one.status, subscription: subscriptionOf(one) })
+    return paged(
+      all<Stripe.Invoice>(db, 'invoice', optionalText(form, 'customer') ?? undefined).filter(fits),
+      form,
+      '/v1/invoices',
+    )
+  })
+  route('GET', '/v1/invoice_payments', ({ form }) => {
+    allow(form, [...PAGING, 'invoice', 'payment', 'status'])
+    const invoice = optionalText(form, 'invoice')
+    const found = invoice ? paymentsOf(world, invoice) : all<Stripe.InvoicePayment>(db, 'invoice_payment')
+    return paged(
+      found.filter((one) => matches(form, { status: one.status })),
+      form,
+      '/v1/invoice_payments',
+    )
+  })
+
+  retrieve('/v1/payment_intents', 'payment_intent')
+  route('GET', '/v1/payment_intents', ({ form }) => {
+    allow(form, [...PAGING, 'customer'])
+    return paged(all(db, 'payment_intent', optionalText(form, 'customer') ?? undefined), form, '/v1/payment_intents')
+  })
+  retrieve('/v1/payment_methods', 'payment_method')
+  retrieve('/v1/charges', 'charge')
+  route('GET', '/v1/charges', ({ form }) => {
+    allow(form, [...PAGING, 'customer', 'payment_intent'])
+    const fits = (one: Stripe.Charge) => matches(form, { payment_intent: one.payment_intent })
+    return paged(
+      all<Stripe.Charge>(db, 'charge', optionalText(form, 'customer') ?? undefined).filter(fits),
+      form,
+      '/v1/charges',
+    )
+  })
+  route('POST', '/v1/refunds', ({ form }) => {
+    allow(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata', 'instructions_email'])
+    return createRefund(world, form)
+  })
+  retrieve('/v1/refunds', 'refund')
+  route('GET', '/v1/refunds', ({ form }) => {
+    allow(form, [...PAGING, 'charge', 'payment_intent'])
+    const fits = (one: Stripe.Refund) => matches(form, { charge: one.charge, payment_intent: one.payment_intent })
+    return paged(all<Stripe.Refund>(db, 'refund').filter(fits), form, '/v1/refunds')
+  })
+  retrieve('/v1/disputes', 'dispute')
+  route('GET', '/v1/disputes', ({ form }) => {
+    allow(form, [...PAGING, 'charge', 'payment_intent'])
+    const fits = (one: Stripe.Dispute) => matches(form, { charge: one.charge, payment_intent: one.payment_intent })
+    return paged(all<Stripe.Dispute>(db, 'dispute').filter(fits), form, '/v1/disputes')
+  })
+  route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(world, id, 'lost'))
+
+  route('POST', '/v1/billing_portal/sessions', ({ form, origin }) => createPortalSession(world, form, origin))
+
+  route('GET', '/v1/events/:id', ({ id }) => withPending(world, must<StoredEvent>(db, 'event', id)))
+  route('GET', '/v1/events', ({ form }) => {
+    allow(form, [...PAGING, 'type', 'types', 'delivery_success'])
+    const types = [...texts(form.type), ...texts(form.types)]
+    const delivered = optionalText(form, 'delivery_success')
+    const fits = (one: StoredEvent) =>
+      (types.length === 0 ||
+        types.some((type) => (type.endsWith('*') ? one.type.startsWith(type.slice(0, -1)) : one.type === type))) &&
+      (delivered === null || wasDelivered(world, one.id) === (delivered === 'true'))
+    const found = paged(all<StoredEvent>(db, 'event').filter(fits), form, '/v1/events')
+    return { ...found, data: found.data.map((event) => withPending(world, event)) }
+  })
+
+  function route(method: 'GET' | 'POST' | 'DELETE', path: string, answer: (call: Call) => Answer): void {
+    app.route({
+      ...OPEN,
+      method,
+      url: path,
+      handler: (request, reply) => {
+        authorize(request)
+        const { id = '' } = request.params as { id?: string }
+        const query = request.url.slice(request.url.indexOf('?') + 1 || request.url.length + 1)
+        const form = method === 'POST' ? ((request.body as Form | undefined) ?? {}) : readForm(query)
+        const key = method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined
+
+        const work = () => {
+          const body = expanded(world, answer({ form, id, origin: originOf(request) }), texts(form.expand))
+          return { status: 200, body: JSON.stringify(body) }
+        }
+        const result = atomically(db, () => once(world, key, `${method} ${request.url} ${JSON.stringify(form)}`, work))
+        reply.code(result.status).headers(apiHeaders(key))
+        if (result.replayed) reply.header('idempotent-replayed', 'true')
+        return reply
+          .type('application/json')
+          .serializer((text: unknown) => String(text))
+          .send(result.body)
+      },
+    })
+  }
+}
+
+export function readForm(text: string): Form {
+  try {
+    return parseForm(text)
+  } catch (error) {
+    throw badParameter('body', (error as Error).message)
+  }
+}
+
+/** Any secret test key is welcome; a live key is refused, so that nobody's real key lands in the sandbox unnoticed. */
+function authorize(request: FastifyRequest): void {
+  const [scheme = '', credentials = ''] = (request.headers.authorization ?? '').split(' ')
+  const key =
+    scheme.toLowerCase() === 'basic' ? Buffer.from(credentials, 'base64').toString().split(':')[0] : credentials
+  if (!key) {
+    throw new Fault(401, {
+      type: 'invalid_request_error',
+      message:
+        'You did not provide an API key. You need to provide your API key in the Authorization header, using Bearer auth.',
+    })
+  }
+  if (!/^(sk|rk)_(test|sandbox)_\w+$/.test(key)) {
+    throw new Fault(401, { type: 'invalid_request_error', message: `Invalid API Key provided: ${key.slice(0, 8)}****` })
+  }
+}
+
+function apiHeaders(key: string | undefined): Record<string, string> {
+  const headers: Record<string, string> = {
+    'request-id': `req_${randomBytes(8).toString('hex')}`,
+    'stripe-version': API_VERSION,
+  }
+  return key === undefined ? headers : { ...headers, 'idempotency-key': key }
+}
+
+function faultOf(error: Error & { statusCode?: number }): Fault {
+  const status = error.statusCode ?? 500
+  return status < 500
+    ? new Fault(status, { type: 'invalid_request_error', message: error.message })
+    : new Fault(500, { type: 'api_error', message: `The sandbox failed: ${error.message}` })
+}
+
+const activeAs = (form: Form) => (one: { active: boolean }) =>
+  form.active === undefined || String(one.active) === form.active
+
+function matches(form: Form, values: Record<string, unknown>): boolean {
+  return Object.entries(values).every(([name, value]) => form[name] === undefined || form[name] === value)
+}

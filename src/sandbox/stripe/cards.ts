@@ -1,0 +1,138 @@
+/** The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes of a payment with each. */
+import type { Stripe } from 'stripe'
+import { newId, put } from './objects.ts'
+import { seconds, type World } from './world.ts'
+
+export type Outcome =
+  | { at: 'once' }
+  | { at: 'later'; succeeds: boolean }
+  | { at: 'never'; code: string; declineCode?: string; message: string }
+
+export type TestCard = {
+  number: string
+  kind: 'card' | 'us_bank_account'
+  name: string
+  /** What the person choosing it should know. */
+  tells: string
+  first: Outcome
+  /** Charges without the person present: renewals, retries. */
+  renewal: Outcome
+  disputes?: true
+}
+
+const PAID: Outcome = { at: 'once' }
+const DECLINED: Outcome = {
+  at: 'never',
+  code: 'card_declined',
+  declineCode: 'generic_decline',
+  message: 'Your card was declined.',
+}
+const NO_FUNDS: Outcome = {
+  at: 'never',
+  code: 'card_declined',
+  declineCode: 'insufficient_funds',
+  message: 'Your card has insufficient funds.',
+}
+
+export const TEST_CARDS: readonly TestCard[] = [
+  { number: '4242424242424242', kind: 'card', name: 'Visa', tells: 'succeeds', first: PAID, renewal: PAID },
+  { number: '4000000000000002', kind: 'card', name: 'Visa', tells: 'is declined', first: DECLINED, renewal: DECLINED },
+  { number: '4000000000009995', kind: 'card', name: 'Visa', tells: 'has no funds', first: NO_FUNDS, renewal: NO_FUNDS },
+  {
+    number: '4000000000000341',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'succeeds now, its renewals fail',
+    first: PAID,
+    renewal: DECLINED,
+  },
+  {
+    number: '4000000000000259',
+    kind: 'card',
+    name: 'Visa',
+    tells: 'succeeds, then its owner disputes',
+    first: PAID,
+    renewal: PAID,
+    disputes: true,
+  },
+  {
+    number: '000123456789',
+    kind: 'us_bank_account',
+    name: 'Bank debit',
+    tells: 'is paid some seconds later',
+    first: { at: 'later', succeeds: true },
+    renewal: PAID,
+  },
+  {
+    number: '000111111116',
+    kind: 'us_bank_account',
+    name: 'Bank debit',
+    tells: 'fails some seconds later',
+    first: { at: 'later', succeeds: false },
+    renewal: DECLINED,
+  },
+]
+
+export function cardByNumber(number: string): TestCard | undefined {
+  const digits = number.replace(/[\s-]/g, '')
+  return TEST_CARDS.find((card) => card.number === digits)
+}
+
+/** The card behind a stored payment method; its number is kept beside it. */
+export function cardOf(method: Stripe.PaymentMethod): TestCard {
+  const number = method.metadata?.sandbox_number ?? ''
+  const card = cardByNumber(number)
+  if (!card) throw new Error(`payment method ${method.id} names no test card`)
+  return card
+}
+
+export function keepMethod(
+  world: World,
+  card: TestCard,
+  customer: string | null,
+  holder: { name: string | null; email: string | null },
+) {
+  const last4 = card.number.slice(-4)
+  const year = new Date(world.clock.ms()).getUTCFullYear() + 4
+  const method = {
+    id: newId('pm'),
+    object: 'payment_method',
+    allow_redisplay: 'limited',
+    billing_details: { address: null, email: holder.email, name: holder.name, phone: null, tax_id: null },
+    ...(card.kind === 'card'
+      ? {
+          card: {
+            brand: 'visa',
+            country: 'US',
+            exp_month: 12,
+            exp_year: year,
+            funding: 'credit',
+            last4,
+            fingerprint: `sandbox${last4}`,
+          },
+        }
+      : {
+          us_bank_account: {
+            bank_name: 'SANDBOX BANK',
+            last4,
+            account_type: 'checking',
+            account_holder_type: 'individual',
+          },
+        }),
+    created: seconds(world),
+    customer,
+    customer_account: null,
+    livemode: false,
+    metadata: { sandbox_number: card.number },
+    type: card.kind,
+  } as unknown as Stripe.PaymentMethod
+  return put(world.db, method, { owner: customer ?? '' })
+}
+
+/** `Visa •••• 4242` */
+export function describeMethod(method: Stripe.PaymentMethod | undefined): string {
+  if (!method) return 'none'
+  return method.card ? `Visa •••• ${method.card.last4}` : `Bank account •••• ${method.us_bank_account?.last4}`
+}
+
+export const groupDigits = (number: string) => number.replace(/(\d{4})(?=\d)/g, '$1 ')

@@ -1,0 +1,211 @@
+/** What is for sale: the subscription prices the product is configured with, one-time prices of the storefront, and two promotion codes. */
+import type { Stripe } from 'stripe'
+import { atomically } from '../database.ts'
+import type { Form } from '../form.ts'
+import { badParameter } from './fault.ts'
+import { findOne, get, mustParam, newId, put } from './objects.ts'
+import { group, integer, mergeMetadata, optionalText, text } from './parameters.ts'
+import { seconds, type World } from './world.ts'
+
+export type SoldPrices = ReadonlyMap<string, { tier: 'pro' | 'enterprise'; interval: 'month' | 'year' }>
+
+/** US cents. A year costs ten months. */
+const PLAN_CENTS = { pro: { month: 2_900, year: 29_000 }, enterprise: { month: 9_900, year: 99_000 } } as const
+
+const STORE_CENTS = { basic: 19_900, pro: 29_900, enterprise: 49_900 } as const
+
+/** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
+export function stockCatalogue(world: World, prices: SoldPrices): void {
+  atomically(world.db, () => {
+    for (const [id, { tier, interval }] of prices) {
+      if (get(world.db, id)) continue
+      const product = keepProduct(
+        world,
+        `prod_sandbox_${tier}`,
+        tier === 'pro' ? 'Latchkey Pro' : 'Latchkey Enterprise',
+        { tier },
+      )
+      keepPrice(world, { id, product, cents: PLAN_CENTS[tier][interval], interval, metadata: { tier } })
+    }
+    for (const tier of ['basic', 'pro', 'enterprise'] as const) {
+      const id = `price_sandbox_store_${tier}`
+      if (get(world.db, id)) continue
+      const product = keepProduct(world, `prod_sandbox_store_${tier}`, `Starter kit, ${tier}`, { tier })
+      keepPrice(world, { id, product, cents: STORE_CENTS[tier], interval: null, metadata: { tier } })
+    }
+    stockPromotion(world, 'WELCOME10', '10 % off', { percent_off: 10 })
+    stockPromotion(world, 'FREE100', '100 % off', { percent_off: 100 })
+    stockPromotion(world, 'MINUS20', '$20 off', { amount_off: 2_000 })
+  })
+}
+
+function keepProduct(world: World, id: string, name: string, metadata: Record<string, string>): string {
+  if (get(world.db, id)) return id
+  const at = seconds(world)
+  const product: Stripe.Product = {
+    id,
+    object: 'product',
+    active: true,
+    created: at,
+    default_price: null,
+    description: null,
+    images: [],
+    livemode: false,
+    marketing_features: [],
+    metadata,
+    name,
+    package_dimensions: null,
+    shippable: null,
+    statement_descriptor: null,
+    tax_code: null,
+    tax_details: null,
+    type: 'service',
+    unit_label: null,
+    updated: at,
+    url: null,
+  }
+  return put(world.db, product).id
+}
+
+type NewPrice = {
+  id: string
+  product: string
+  cents: number
+  currency?: string
+  interval: 'day' | 'week' | 'month' | 'year' | null
+  intervalCount?: number
+  active?: boolean
+  metadata?: Record<string, string>
+}
+
+function keepPrice(world: World, price: NewPrice): Stripe.Price {
+  const { id, product, cents, interval } = price
+  const kept: Stripe.Price = {
+    id,
+    object: 'price',
+    active: price.active ?? true,
+    billing_scheme: 'per_unit',
+    created: seconds(world),
+    currency: price.currency ?? 'usd',
+    custom_unit_amount: null,
+    livemode: false,
+    lookup_key: null,
+    metadata: price.metadata ?? {},
+    nickname: null,
+    product,
+    recurring: interval && {
+      interval,
+      interval_count: price.intervalCount ?? 1,
+      meter: null,
+      trial_period_days: null,
+      usage_type: 'licensed',
+    },
+    tax_behavior: 'unspecified',
+    tiers_mode: null,
+    transform_quantity: null,
+    type: interval ? 'recurring' : 'one_time',
+    unit_amount: cents,
+    unit_amount_decimal: decimal(cents),
+  }
+  return put(world.db, kept)
+}
+
+/** On the wire decimals are strings; the SDK makes its own type of them. */
+export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
+
+/** `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot be sold again. */
+export function priceOfLine(world: World, line: Form, at: string): Stripe.Price {
+  const id = optionalText(line, 'price')
+  if (id) {
+    const price = mustParam<Stripe.Price>(world.db, 'price', id, `${at}[price]`)
+    if (!price.active)
+      throw badParameter(`${at}[price]`, `The price specified is inactive. This field only accepts active prices.`)
+    return price
+  }
+  const data = group(line, 'price_data')
+  const cents = integer(data, 'unit_amount')
+  if (cents === undefined || cents < 0)
+    throw badParameter(`${at}[price_data][unit_amount]`, 'Invalid non-negative integer')
+  const recurring = group(data, 'recurring')
+  const interval = optionalText(recurring, 'interval')
+  if (interval && !['day', 'week', 'month', 'year'].includes(interval))
+    throw badParameter(`${at}[price_data][recurring][interval]`, `Invalid interval: ${interval}`)
+
+  const named = optionalText(data, 'product')
+  const productData = group(data, 'product_data')
+  const product = named
+    ? mustParam<Stripe.Product>(world.db, 'product', named, `${at}[price_data][product]`).id
+    : keepProduct(world, newId('prod'), text(productData, 'name'), mergeMetadata({}, productData.metadata))
+  return keepPrice(world, {
+    id: newId('price'),
+    product,
+    cents,
+    currency: text(data, 'currency').toLowerCase(),
+    interval: interval as NewPrice['interval'],
+    intervalCount: integer(recurring, 'interval_count') ?? 1,
+    active: false,
+  })
+}
+
+export function productName(world: Pick<World, 'db'>, price: Stripe.Price): string {
+  return get<Stripe.Product>(world.db, String(price.product))?.name ?? price.id
+}
+
+function stockPromotion(
+  world: World,
+  code: string,
+  name: string,
+  off: { percent_off?: number; amount_off?: number },
+): void {
+  if (get(world.db, `promo_sandbox_${code}`)) return
+  const coupon: Stripe.Coupon = {
+    id: `coupon_sandbox_${code}`,
+    object: 'coupon',
+    amount_off: off.amount_off ?? null,
+    created: seconds(world),
+    currency: off.amount_off ? 'usd' : null,
+    duration: 'once',
+    duration_in_months: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    name,
+    percent_off: off.percent_off ?? null,
+    redeem_by: null,
+    times_redeemed: 0,
+    valid: true,
+  }
+  put(world.db, coupon)
+  const promotion: Stripe.PromotionCode = {
+    id: `promo_sandbox_${code}`,
+    object: 'promotion_code',
+    active: true,
+    code,
+    created: seconds(world),
+    customer: null,
+    customer_account: null,
+    expires_at: null,
+    livemode: false,
+    max_redemptions: null,
+    metadata: {},
+    promotion: { coupon: coupon.id, type: 'coupon' },
+    restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
+    times_redeemed: 0,
+  }
+  put(world.db, promotion)
+}
+
+export function promotionByCode(world: Pick<World, 'db'>, code: string): Stripe.PromotionCode | undefined {
+  return findOne<Stripe.PromotionCode>(
+    world.db,
+    'promotion_code',
+    (one) => one.active && one.code.toLowerCase() === code.trim().toLowerCase(),
+  )
+}
+
+/** Cents taken off a sum, never more than the sum. */
+export function discountOn(cents: number, coupon: Stripe.Coupon | undefined): number {
+  if (!coupon) return 0
+  const off = coupon.percent_off !== null ? Math.round((cents * coupon.percent_off) / 100) : (coupon.amount_off ?? 0)
+  return Math.min(cents, off)
+}

@@ -1,0 +1,116 @@
+/** The hosted checkout: what it costs on the left, how it is paid on the right. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Stripe } from 'stripe'
+import { html } from '#platform/http/html.ts'
+import { atomically } from '../database.ts'
+import { money, show } from '../page.ts'
+import { OPEN } from '../route.ts'
+import { cardByNumber } from './cards.ts'
+import { applyPromotion, lineItemsOf, paySession, removePromotion } from './checkout-sessions.ts'
+import type { Courier } from './deliveries.ts'
+import { cardChoice, faultsAsPages, field } from './hosted-page.ts'
+import { get, must } from './objects.ts'
+import type { World } from './world.ts'
+
+type Params = { Params: { id: string } }
+type Said = { refused?: string; code?: string; card?: string; email?: string; name?: string }
+
+/** As long as the real checkout waits for the webhook before it sends the payer back. */
+const WEBHOOK_PATIENCE_MS = 3_000
+
+export function checkoutPages(app: FastifyInstance, world: World, courier: Courier): void {
+  faultsAsPages(app)
+
+  app.get<Params>('/pay/:id', OPEN, (request, reply) => showCheckout(world, reply, request.params.id, {}))
+
+  app.post<Params>('/pay/:id/code', OPEN, (request, reply) => {
+    const code = field(request.body, 'code')
+    const { known } = atomically(world.db, () => applyPromotion(world, request.params.id, code))
+    if (!known) return showCheckout(world, reply, request.params.id, { code })
+    return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
+  })
+
+  app.post<Params>('/pay/:id/code/remove', OPEN, (request, reply) => {
+    atomically(world.db, () => removePromotion(world, request.params.id))
+    return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
+  })
+
+  app.post<Params>('/pay/:id', OPEN, async (request, reply) => {
+    const { id } = request.params
+    const said: Said = {
+      card: field(request.body, 'card') || '4242424242424242',
+      email: field(request.body, 'email').trim(),
+      name: field(request.body, 'name').trim(),
+    }
+    const card = cardByNumber(said.card ?? '')
+    if (!card)
+      return showCheckout(world, reply, id, {
+        ...said,
+        refused: 'Your card number is invalid: choose one of the test cards.',
+      })
+    const before = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
+    const email = said.email || before.customer_details?.email || before.customer_email || ''
+    if (!/^[^\s@]+@[^\s@]+$/.test(email))
+      return showCheckout(world, reply, id, { ...said, refused: 'An email address is needed for the receipt.' })
+
+    const paid = atomically(world.db, () => paySession(world, id, { card, email, name: said.name ?? '' }))
+    if ('refused' in paid) return showCheckout(world, reply, id, { ...said, refused: paid.refused })
+    await courier.settled(WEBHOOK_PATIENCE_MS)
+    return reply.redirect((paid.session.success_url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id), 303)
+  })
+}
+
+function showCheckout(world: World, reply: FastifyReply, id: string, said: Said): FastifyReply {
+  const session = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
+  if (session.status !== 'open') {
+    const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
+<p class="quiet">${session.status === 'complete' ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
+<p><a class="button" href="${(session.status === 'complete' ? session.success_url?.replaceAll('{CHECKOUT_SESSION_ID}', id) : session.cancel_url) ?? '/sandbox'}">Go back</a></p></div>`
+    return show(reply, { title: 'Checkout', place: 'processor', main, hosted: true }, 410)
+  }
+  const currency = session.currency ?? 'usd'
+  const total = session.amount_total ?? 0
+  const off = session.total_details?.amount_discount ?? 0
+  const lines = lineItemsOf(world, session)
+  const recurring = lines[0]?.price?.recurring
+  const promotion = session.discounts?.[0]?.promotion_code
+  const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(world.db, promotion)?.code : undefined
+  const email = said.email || session.customer_details?.email || session.customer_email || ''
+
+  const main = html`<div class="split">
+<section aria-labelledby="order">
+${session.cancel_url ? html`<p><a href="${session.cancel_url}">← Back</a></p>` : ''}
+<h1 id="order" class="quiet">${session.mode === 'subscription' ? 'Subscribe' : 'Pay'}</h1>
+<p class="total amount">${money(total, currency)}${recurring ? html` <span class="small quiet">${off > 0 ? 'today' : `per ${recurring.interval}`}</span>` : ''}</p>
+<div class="card">
+${lines.map((line) => html`<div class="between"><span>${line.description}${(line.quantity ?? 1) > 1 ? ` × ${line.quantity}` : ''}</span><span class="amount">${money(line.amount_subtotal, currency)}</span></div>`)}
+${off > 0 ? html`<div class="between"><span>Code <code>${code}</code></span><span class="amount">−${money(off, currency)}</span></div>` : ''}
+<hr class="quiet">
+<div class="between"><strong>Due today</strong><strong class="amount">${money(total, currency)}</strong></div>
+</div>
+${session.allow_promotion_codes ? promotionForm(id, code, said.code) : ''}
+</section>
+<section class="card" aria-labelledby="paying">
+<h2 id="paying">Payment</h2>
+${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : ''}
+<form method="post" action="/sandbox/pay/${id}">
+<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
+<div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>
+${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242') : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
+<button class="full" type="submit">${session.mode === 'subscription' ? 'Subscribe' : total > 0 ? `Pay ${money(total, currency)}` : 'Complete the order'}</button>
+</form>
+<p class="small quiet">These are test cards. No bank hears of this.</p>
+</section></div>`
+  return show(reply, { title: 'Checkout', place: 'processor', main, hosted: true }, said.refused ? 402 : 200)
+}
+
+function promotionForm(id: string, applied: string | undefined, unknown: string | undefined) {
+  if (applied) {
+    return html`<form method="post" action="/sandbox/pay/${id}/code/remove"><button class="plain">Take code ${applied} away</button></form>`
+  }
+  return html`<form method="post" action="/sandbox/pay/${id}/code">
+${unknown === undefined ? '' : html`<p class="notice bad" role="alert">The code “${unknown}” is not valid.</p>`}
+<label for="code">Promotion code</label>
+<div class="row"><input id="code" name="code" type="text" autocomplete="off" class="grow" required><button class="plain">Apply</button></div>
+<p class="small quiet">Try <code>WELCOME10</code>, <code>MINUS20</code> or <code>FREE100</code>.</p></form>`
+}

@@ -1,0 +1,165 @@
+/**
+ * Signed events on their way to the product: stored first, tried at once, then again with growing pauses, across restarts.
+ * Attempts run on real time (not the service's clock), so that a moved clock never floods the product.
+ */
+import { createHmac } from 'node:crypto'
+import type { StoredEvent } from './events.ts'
+import { get } from './objects.ts'
+import { type Endpoint, seconds, type World } from './world.ts'
+
+export type Delivery = {
+  event_id: string
+  endpoint: string
+  attempts: number
+  due_ms: number
+  state: 'due' | 'delivered' | 'given-up'
+  note: string
+}
+
+const PAUSES_MS = [1_000, 3_000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 3_600_000]
+const ATTEMPT_TIMEOUT_MS = 10_000
+const AT_ONCE_MAX = 8
+
+export type Courier = {
+  wake: () => void
+  /** Resolves when no delivery of these events is under way or waiting for its first attempt, or after `patienceMs`. */
+  settled: (patienceMs: number) => Promise<void>
+  close: () => Promise<void>
+}
+
+export function startCourier(world: Omit<World, 'wake'>): Courier {
+  const running = new Set<Promise<void>>()
+  const underWay = new Set<string>()
+  const stopping = new AbortController()
+  let timer: NodeJS.Timeout | undefined
+  let woken = false
+
+  const wake = () => {
+    if (woken || stopping.signal.aborted) return
+    woken = true
+    // After the emitting transaction, which is synchronous, has ended one way or the other.
+    setImmediate(() => {
+      woken = false
+      pump()
+    })
+  }
+
+  const pump = () => {
+    if (stopping.signal.aborted) return
+    clearTimeout(timer)
+    const now = Date.now()
+    for (const delivery of due(world, now)) {
+      if (running.size >= AT_ONCE_MAX) break
+      const key = `${delivery.event_id} ${delivery.endpoint}`
+      if (underWay.has(key)) continue
+      underWay.add(key)
+      const run = attempt(world, delivery, stopping.signal).finally(() => {
+        running.delete(run)
+        underWay.delete(key)
+        wake()
+      })
+      running.add(run)
+    }
+    if (running.size >= AT_ONCE_MAX) return
+    const next = world.db
+      .prepare(`select min(due_ms) as at from stripe_deliveries where state = 'due' and due_ms > ?`)
+      .get(now) as {
+      at: number | null
+    }
+    if (next.at !== null) timer = setTimeout(pump, Math.min(next.at - now, 60_000)).unref()
+  }
+
+  return {
+    wake,
+    settled: async (patienceMs) => {
+      const until = Date.now() + patienceMs
+      const waiting = world.db.prepare(`select 1 from stripe_deliveries where state = 'due' and attempts = 0 limit 1`)
+      while (Date.now() < until && !stopping.signal.aborted && (underWay.size > 0 || woken || waiting.get())) {
+        await new Promise((resolve) => setTimeout(resolve, 5))
+      }
+    },
+    close: async () => {
+      stopping.abort()
+      clearTimeout(timer)
+      await Promise.allSettled(running)
+    },
+  }
+}
+
+/** In the order of their making, so that a fresh product mostly sees events in order. */
+function due({ db }: Pick<World, 'db'>, now: number): Delivery[] {
+  return db
+    .prepare(
+      `select d.* from stripe_deliveries d join stripe_objects o on o.id = d.event_id
+       where d.state = 'due' and d.due_ms <= ? order by o.seq limit 100`,
+    )
+    .all(now) as Delivery[]
+}
+
+async function attempt(world: Omit<World, 'wake'>, delivery: Delivery, stop: AbortSignal): Promise<void> {
+  const event = get<StoredEvent>(world.db, delivery.event_id)
+  const endpoint = world.endpoints().find((one) => one.name === delivery.endpoint)
+  const note = event && endpoint ? await post(world, endpoint, event, stop) : 'the endpoint is not configured any more'
+  // A stop in the middle is nobody's failure: the attempt does not count and is made again at the next start.
+  if (stop.aborted) return
+
+  const attempts = delivery.attempts + 1
+  const pause = PAUSES_MS[delivery.attempts]
+  const state = note === 'ok' ? 'delivered' : endpoint === undefined || pause === undefined ? 'given-up' : 'due'
+  world.db
+    .prepare(
+      'update stripe_deliveries set attempts = ?, state = ?, note = ?, due_ms = ? where event_id = ? and endpoint = ?',
+    )
+    .run(attempts, state, note, Date.now() + (pause ?? 0), delivery.event_id, delivery.endpoint)
+}
+
+async function post(
+  world: Omit<World, 'wake'>,
+  endpoint: Endpoint,
+  event: StoredEvent,
+  stop: AbortSignal,
+): Promise<string> {
+  const payload = JSON.stringify({ ...event, pending_webhooks: 1 })
+  try {
+    const reply = await fetch(endpoint.url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json; charset=utf-8',
+        'user-agent': 'Stripe/1.0 (sandbox)',
+        'stripe-signature': signatureOf(payload, endpoint.secret, seconds(world)),
+      },
+      body: payload,
+      redirect: 'manual',
+      signal: AbortSignal.any([stop, AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)]),
+    })
+    const body = (await reply.text()).slice(0, 200)
+    return reply.ok ? 'ok' : `answered ${reply.status}: ${body}`
+  } catch (error) {
+    const { cause } = error as Error
+    return cause instanceof Error ? cause.message || String((cause as NodeJS.ErrnoException).code) : String(error)
+  }
+}
+
+/** `t=…,v1=…`: HMAC-SHA256 over `t.payload`, https://docs.stripe.com/webhooks#verify-manually */
+export function signatureOf(payload: string, secret: string, at: number): string {
+  return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${payload}`).digest('hex')}`
+}
+
+export function deliveriesOf({ db }: Pick<World, 'db'>, eventId: string): Delivery[] {
+  return db.prepare('select * from stripe_deliveries where event_id = ? order by endpoint').all(eventId) as Delivery[]
+}
+
+/** True when every endpoint has answered 2xx. */
+export function wasDelivered(world: Pick<World, 'db'>, eventId: string): boolean {
+  return deliveriesOf(world, eventId).every((delivery) => delivery.state === 'delivered')
+}
+
+/** Sends again, to all endpoints, also what was delivered: for the button, and to see duplicates handled. */
+export function resend(world: World, eventId: string): void {
+  const insert = world.db.prepare(
+    `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')
+     on conflict (event_id, endpoint) do update set attempts = 0, due_ms = excluded.due_ms, state = 'due'`,
+  )
+  for (const endpoint of world.endpoints()) insert.run(eventId, endpoint.name, Date.now())
+  world.wake()
+}

@@ -1,0 +1,106 @@
+/** A cardholder takes the money back. */
+import type { Stripe } from 'stripe'
+import { emit } from './events.ts'
+import { badParameter, Fault } from './fault.ts'
+import { all, must, newId, put } from './objects.ts'
+import { seconds, type World } from './world.ts'
+
+const ANSWER_WITHIN_S = 7 * 24 * 3_600
+
+export function openDispute(world: World, chargeId: string): Stripe.Dispute {
+  const charge = must<Stripe.Charge>(world.db, 'charge', chargeId)
+  if (charge.status !== 'succeeded' || charge.disputed) {
+    throw new Fault(400, {
+      type: 'invalid_request_error',
+      code: 'charge_disputed',
+      message: `Charge ${chargeId} cannot be disputed.`,
+    })
+  }
+  const dispute = {
+    id: newId('du'),
+    object: 'dispute',
+    amount: charge.amount,
+    balance_transactions: [],
+    charge: charge.id,
+    created: seconds(world),
+    currency: charge.currency,
+    enhanced_eligibility_types: [],
+    evidence: {
+      ...NO_EVIDENCE,
+      customer_email_address: charge.billing_details.email,
+      customer_name: charge.billing_details.name,
+    },
+    evidence_details: {
+      due_by: seconds(world) + ANSWER_WITHIN_S,
+      enhanced_eligibility: {},
+      has_evidence: false,
+      past_due: false,
+      submission_count: 0,
+      submission_method: null,
+    },
+    intended_submission_method: null,
+    is_charge_refundable: false,
+    livemode: false,
+    metadata: {},
+    payment_intent: charge.payment_intent,
+    payment_method_details: {
+      card: { brand: 'visa', case_type: 'chargeback', network_reason_code: '10.4' },
+      type: 'card',
+    },
+    reason: 'fraudulent',
+    status: 'needs_response',
+  } as unknown as Stripe.Dispute
+  put(world.db, dispute, { owner: charge.id })
+  put(world.db, { ...charge, disputed: true })
+  emit(world, 'charge.dispute.created', dispute)
+  emit(world, 'charge.dispute.funds_withdrawn', dispute)
+  return dispute
+}
+
+/** Closing over the API concedes, as at the real processor; the sandbox's buttons may also win. */
+export function closeDispute(world: World, id: string, status: 'lost' | 'won'): Stripe.Dispute {
+  const dispute = must<Stripe.Dispute>(world.db, 'dispute', id)
+  if (!isOpen(dispute)) throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
+  const closed = { ...dispute, status }
+  put(world.db, closed)
+  if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', closed)
+  emit(world, 'charge.dispute.closed', closed, { status: dispute.status })
+  return closed
+}
+
+export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'
+
+export function disputeOf({ db }: Pick<World, 'db'>, chargeId: string): Stripe.Dispute | undefined {
+  return all<Stripe.Dispute>(db, 'dispute', chargeId)[0]
+}
+
+const NO_EVIDENCE = {
+  access_activity_log: null,
+  billing_address: null,
+  cancellation_policy: null,
+  cancellation_policy_disclosure: null,
+  cancellation_rebuttal: null,
+  customer_communication: null,
+  customer_email_address: null,
+  customer_name: null,
+  customer_purchase_ip: null,
+  customer_signature: null,
+  duplicate_charge_documentation: null,
+  duplicate_charge_explanation: null,
+  duplicate_charge_id: null,
+  enhanced_evidence: {},
+  product_description: null,
+  receipt: null,
+  refund_policy: null,
+  refund_policy_disclosure: null,
+  refund_refusal_explanation: null,
+  service_date: null,
+  service_documentation: null,
+  shipping_address: null,
+  shipping_carrier: null,
+  shipping_date: null,
+  shipping_documentation: null,
+  shipping_tracking_number: null,
+  uncategorized_file: null,
+  uncategorized_text: null,
+}

@@ -1,0 +1,46 @@
+/** An error as the processor words it: `{error: {type, code, message, param, decline_code}}`. */
+export class Fault extends Error {
+  readonly status: number
+  readonly body: {
+    type: string
+    code?: string
+    message: string
+    param?: string
+    decline_code?: string
+    payment_intent?: unknown
+  }
+
+  constructor(status: number, body: Fault['body']) {
+    super(body.message)
+    this.status = status
+    this.body = body
+  }
+}
+
+export const missing = (what: string, id: string, param = 'id') =>
+  new Fault(404, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message: `No such ${what}: '${id}'`,
+    param,
+  })
+
+/** The same for an id named inside a body: 400, as the processor answers a bad parameter. */
+export const badReference = (what: string, id: string, param: string) =>
+  new Fault(400, {
+    type: 'invalid_request_error',
+    code: 'resource_missing',
+    message: `No such ${what}: '${id}'`,
+    param,
+  })
+
+export const badParameter = (param: string, message: string, code = 'parameter_invalid') =>
+  new Fault(400, { type: 'invalid_request_error', code, message, param })
+
+export const required = (param: string) =>
+  new Fault(400, {
+    type: 'invalid_request_error',
+    code: 'parameter_missing',
+    message: `Missing required param: ${param}.`,
+    param,
+  })

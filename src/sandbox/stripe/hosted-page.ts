@@ -1,0 +1,56 @@
+/** What the processor's pages share. */
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { type Html, html } from '#platform/http/html.ts'
+import type { Form } from '../form.ts'
+import { show } from '../page.ts'
+import { groupDigits, TEST_CARDS } from './cards.ts'
+import { Fault } from './fault.ts'
+
+/** A person who presses a button that cannot work reads why, on a page. */
+export function faultsAsPages(app: FastifyInstance): void {
+  app.setErrorHandler((error, _request, reply) => {
+    if (!(error instanceof Fault)) throw error
+    return showFault(reply, error)
+  })
+}
+
+function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
+  const main = html`<div class="card narrow"><h1>That did not work</h1><p>${fault.message}</p>
+<p><a href="/sandbox/processor">To the processor’s desk</a></p></div>`
+  return show(reply, { title: 'That did not work', place: 'processor', main, hosted: true }, fault.status)
+}
+
+export function cardChoice(chosen: string): Html {
+  return html`<fieldset><legend>Pay with</legend>
+${TEST_CARDS.map(
+  (
+    card,
+  ) => html`<label class="choice"><input type="radio" name="card" value="${card.number}"${card.number === chosen ? html` checked` : ''}>
+<span class="grow"><span class="mono">${groupDigits(card.number)}</span><br><span class="small quiet">${card.name} – ${card.tells}</span></span></label>`,
+)}</fieldset>`
+}
+
+export function badge(status: string): Html {
+  const good = ['active', 'paid', 'succeeded', 'complete', 'delivered', 'won', 'trialing']
+  const bad = [
+    'past_due',
+    'unpaid',
+    'failed',
+    'canceled',
+    'incomplete_expired',
+    'lost',
+    'given-up',
+    'disputed',
+    'needs_response',
+    'uncollectible',
+  ]
+  const tone = good.includes(status) ? ' good' : bad.includes(status) ? ' bad' : ''
+  return html`<span class="badge${tone}">${status.replaceAll('_', ' ')}</span>`
+}
+
+export const isoOf = (unixSeconds: number): string => new Date(unixSeconds * 1000).toISOString()
+
+export const field = (form: unknown, name: string): string => {
+  const value = (form as Form | undefined)?.[name]
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,286 @@
+/** What a subscription asks for, period by period. */
+import type { Stripe } from 'stripe'
+import { decimal, discountOn, productName } from './catalogue.ts'
+import { emit } from './events.ts'
+import { all, get, must, newId, put } from './objects.ts'
+import { type Attempt, attemptPayment, newIntent } from './payments.ts'
+import { seconds, type World } from './world.ts'
+
+export type Line = {
+  description: string
+  amount: number
+  price: Stripe.Price
+  item: string
+  from: number
+  to: number
+  proration: boolean
+  quantity: number
+}
+
+/** A finalised, open invoice with its payment intent (none where nothing is to pay). */
+export function newInvoice(
+  world: World,
+  subscription: Stripe.Subscription,
+  reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update',
+  lines: Line[],
+  coupon?: Stripe.Coupon,
+): Stripe.Invoice {
+  const { db } = world
+  const customer = must<Stripe.Customer>(db, 'customer', String(subscription.customer))
+  const id = newId('in')
+  const at = seconds(world)
+  const subtotal = lines.reduce((sum, line) => sum + line.amount, 0)
+  const off = discountOn(Math.max(subtotal, 0), coupon)
+  const total = subtotal - off
+  const number = `${customer.invoice_prefix ?? 'SANDBOX'}-${String(customer.next_invoice_sequence ?? 1).padStart(4, '0')}`
+  put(db, { ...customer, next_invoice_sequence: (customer.next_invoice_sequence ?? 1) + 1 })
+
+  const invoice = {
+    id,
+    object: 'invoice',
+    account_country: 'US',
+    account_name: 'Latchkey sandbox',
+    account_tax_ids: null,
+    amount_due: Math.max(total, 0),
+    amount_overpaid: 0,
+    amount_paid: 0,
+    amount_remaining: Math.max(total, 0),
+    amount_shipping: 0,
+    application: null,
+    attempt_count: 0,
+    attempted: false,
+    auto_advance: true,
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
+    automatically_finalizes_at: null,
+    billing_reason: reason,
+    collection_method: 'charge_automatically',
+    created: at,
+    currency: subscription.currency,
+    custom_fields: null,
+    customer: customer.id,
+    customer_account: null,
+    customer_address: null,
+    customer_email: customer.email,
+    customer_name: customer.name ?? null,
+    customer_phone: customer.phone ?? null,
+    customer_shipping: null,
+    customer_tax_exempt: 'none',
+    customer_tax_ids: [],
+    default_payment_method: null,
+    default_source: null,
+    default_tax_rates: [],
+    description: null,
+    discounts: [],
+    due_date: null,
+    effective_at: at,
+    ending_balance: 0,
+    footer: null,
+    from_invoice: null,
+    hosted_invoice_url: null,
+    invoice_pdf: null,
+    issuer: { type: 'self' },
+    last_finalization_error: null,
+    latest_revision: null,
+    lines: {
+      object: 'list',
+      data: lines.map((line) => lineItem(world, id, subscription, line)),
+      has_more: false,
+      url: `/v1/invoices/${id}/lines`,
+    },
+    livemode: false,
+    metadata: {},
+    next_payment_attempt: null,
+    number,
+    on_behalf_of: null,
+    parent: {
+      quote_details: null,
+      subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
+      type: 'subscription_details',
+    },
+    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
+    period_end: at,
+    period_start: at,
+    post_payment_credit_notes_amount: 0,
+    pre_payment_credit_notes_amount: 0,
+    receipt_number: null,
+    rendering: null,
+    shipping_cost: null,
+    shipping_details: null,
+    starting_balance: 0,
+    statement_descriptor: null,
+    status: 'open',
+    status_transitions: { finalized_at: at, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+    subtotal,
+    subtotal_excluding_tax: subtotal,
+    test_clock: null,
+    total,
+    total_discount_amounts: off > 0 ? [{ amount: off, discount: newId('di') }] : [],
+    total_excluding_tax: total,
+    total_pretax_credit_amounts: [],
+    total_taxes: [],
+    webhooks_delivered_at: null,
+  } as unknown as Stripe.Invoice
+  put(db, invoice, { owner: customer.id })
+
+  if (invoice.amount_due > 0) {
+    const intent = newIntent(world, {
+      amount: invoice.amount_due,
+      currency: invoice.currency,
+      customer: customer.id,
+      description: reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+      metadata: {},
+      receiptEmail: null,
+    })
+    const payment: Stripe.InvoicePayment = {
+      id: newId('inpay'),
+      object: 'invoice_payment',
+      amount_paid: null,
+      amount_requested: invoice.amount_due,
+      created: at,
+      currency: invoice.currency,
+      invoice: id,
+      is_default: true,
+      livemode: false,
+      payment: { payment_intent: intent.id, type: 'payment_intent' },
+      status: 'open',
+      status_transitions: { canceled_at: null, paid_at: null },
+    }
+    put(db, payment, { owner: id })
+  }
+  emit(world, 'invoice.created', { ...invoice, status: 'draft' })
+  emit(world, 'invoice.finalized', invoice)
+  return invoice
+}
+
+/** Tries to collect an open invoice; one with nothing to pay is paid at once. */
+export function collect(
+  world: World,
+  invoiceId: string,
+  method: Stripe.PaymentMethod | undefined,
+  present: boolean,
+): Attempt {
+  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+  if (invoice.amount_due === 0) {
+    markPaid(world, invoice.id)
+    return { status: 'succeeded' }
+  }
+  const outcome: Attempt = method
+    ? attemptPayment(world, intentOf(world, invoiceId), method, present)
+    : {
+        status: 'failed',
+        error: { type: 'card_error', code: 'missing_payment_method', message: 'There is no payment method.' },
+      }
+
+  if (outcome.status === 'succeeded') markPaid(world, invoiceId)
+  if (outcome.status === 'failed') markUnpaid(world, invoiceId)
+  return outcome
+}
+
+export function markPaid(world: World, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+  const at = seconds(world)
+  const paid: Stripe.Invoice = {
+    ...invoice,
+    status: 'paid',
+    amount_paid: invoice.amount_due,
+    amount_remaining: 0,
+    attempted: true,
+    attempt_count: invoice.attempt_count + (invoice.amount_due > 0 ? 1 : 0),
+    auto_advance: false,
+    next_payment_attempt: null,
+    status_transitions: { ...invoice.status_transitions, paid_at: at },
+  }
+  put(world.db, paid)
+  for (const payment of paymentsOf(world, invoiceId)) {
+    put(world.db, {
+      ...payment,
+      amount_paid: payment.amount_requested,
+      status: 'paid',
+      status_transitions: { canceled_at: null, paid_at: at },
+    })
+  }
+  emit(world, 'invoice.paid', paid)
+  emit(world, 'invoice.payment_succeeded', paid)
+  return paid
+}
+
+export function markUnpaid(world: World, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+  const unpaid: Stripe.Invoice = {
+    ...invoice,
+    attempted: true,
+    attempt_count: invoice.attempt_count + 1,
+    next_payment_attempt: invoice.billing_reason === 'subscription_create' ? null : seconds(world) + 3 * 24 * 3_600,
+  }
+  put(world.db, unpaid)
+  emit(world, 'invoice.payment_failed', unpaid)
+  return unpaid
+}
+
+export function voidInvoice(world: World, invoiceId: string): void {
+  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+  const voided = {
+    ...invoice,
+    status: 'void',
+    status_transitions: { ...invoice.status_transitions, voided_at: seconds(world) },
+  }
+  put(world.db, voided)
+  emit(world, 'invoice.voided', voided)
+}
+
+export const paymentsOf = ({ db }: Pick<World, 'db'>, invoiceId: string) =>
+  all<Stripe.InvoicePayment>(db, 'invoice_payment', invoiceId)
+
+export function intentOf(world: Pick<World, 'db'>, invoiceId: string): string {
+  return String(paymentsOf(world, invoiceId)[0]?.payment.payment_intent ?? '')
+}
+
+/** The invoice a payment intent collects, when there is one. */
+export function invoiceOfIntent(world: Pick<World, 'db'>, intentId: string): Stripe.Invoice | undefined {
+  const payment = all<Stripe.InvoicePayment>(world.db, 'invoice_payment').find(
+    (one) => one.payment.payment_intent === intentId,
+  )
+  return payment && get<Stripe.Invoice>(world.db, String(payment.invoice))
+}
+
+export const subscriptionOf = (invoice: Stripe.Invoice): string =>
+  String(invoice.parent?.subscription_details?.subscription ?? '')
+
+function lineItem(world: World, invoice: string, subscription: Stripe.Subscription, line: Line): object {
+  return {
+    id: newId('il'),
+    object: 'line_item',
+    amount: line.amount,
+    currency: line.price.currency,
+    description: line.proration ? line.description : `${line.quantity} × ${productName(world, line.price)}`,
+    discount_amounts: [],
+    discountable: !line.proration,
+    discounts: [],
+    invoice,
+    livemode: false,
+    metadata: subscription.metadata,
+    parent: {
+      invoice_item_details: null,
+      subscription_item_details: {
+        invoice_item: null,
+        proration: line.proration,
+        proration_details: { credited_items: null },
+        subscription: subscription.id,
+        subscription_item: line.item,
+      },
+      type: 'subscription_item_details',
+    },
+    period: { start: line.from, end: line.to },
+    pretax_credit_amounts: [],
+    pricing: {
+      price_details: { price: line.price.id, product: String(line.price.product) },
+      type: 'price_details',
+      unit_amount_decimal: decimal(line.price.unit_amount ?? 0),
+    },
+    quantity: line.quantity,
+    quantity_decimal: String(line.quantity),
+    subscription: subscription.id,
+    subtotal: line.amount,
+    taxes: [],
+  }
+}

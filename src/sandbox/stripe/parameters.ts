@@ -1,0 +1,91 @@
+/** Reading parameters the way the processor does: unknown ones are refused, so that a misspelt one is found at the first try. */
+import type { Form, FormValue } from '../form.ts'
+import { badParameter, Fault, required } from './fault.ts'
+
+export function allow(form: Form, names: readonly string[]): void {
+  for (const name of Object.keys(form)) {
+    if (name !== 'expand' && !names.includes(name)) {
+      throw new Fault(400, {
+        type: 'invalid_request_error',
+        code: 'parameter_unknown',
+        message: `Received unknown parameter: ${name}`,
+        param: name,
+      })
+    }
+  }
+}
+
+export function text(form: Form, name: string): string {
+  const value = optionalText(form, name)
+  if (value === null) throw required(name)
+  return value
+}
+
+/** An empty value clears (null); a missing one keeps `before`. */
+export function optionalText(form: Form, name: string, before: string | null = null): string | null {
+  const value = form[name]
+  if (value === undefined) return before
+  if (typeof value !== 'string') throw badParameter(name, `Invalid string: ${name}`)
+  return value === '' ? null : value
+}
+
+export function flag(form: Form, name: string, before = false): boolean {
+  const value = form[name]
+  if (value === undefined) return before
+  if (value !== 'true' && value !== 'false') throw badParameter(name, `Invalid boolean: ${JSON.stringify(value)}`)
+  return value === 'true'
+}
+
+export function integer(form: Form, name: string): number | undefined {
+  const value = form[name]
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !/^-?\d{1,12}$/.test(value)) {
+    throw badParameter(
+      name,
+      `Invalid integer: ${typeof value === 'string' ? value : name}`,
+      'parameter_invalid_integer',
+    )
+  }
+  return Number(value)
+}
+
+export function group(form: Form, name: string): Form {
+  const value = form[name]
+  if (value === undefined || value === '') return {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw badParameter(name, `Invalid object: ${name}`)
+  return value
+}
+
+export function groups(form: Form, name: string): Form[] {
+  const value = form[name]
+  if (value === undefined || value === '') return []
+  if (!Array.isArray(value)) throw badParameter(name, `Invalid array: ${name}`)
+  return value.map((one) => {
+    if (typeof one !== 'object' || Array.isArray(one)) throw badParameter(name, `Invalid object in ${name}`)
+    return one
+  })
+}
+
+export function texts(value: FormValue | undefined): string[] {
+  if (value === undefined) return []
+  return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+}
+
+/** Keys with an empty value are taken away; an empty `metadata` takes all away. */
+export function mergeMetadata(
+  before: Record<string, string> | null,
+  change: FormValue | undefined,
+): Record<string, string> {
+  if (change === undefined) return before ?? {}
+  if (change === '') return {}
+  if (typeof change !== 'object') throw badParameter('metadata', 'Invalid metadata')
+  const merged = { ...before }
+  for (const [key, value] of Object.entries(change)) {
+    if (typeof value !== 'string' || value.length > 500 || key.length > 40)
+      throw badParameter(`metadata[${key}]`, 'Metadata: keys up to 40 and values up to 500 characters')
+    if (value === '') delete merged[key]
+    else merged[key] = value
+  }
+  if (Object.keys(merged).length > 50) throw badParameter('metadata', 'Metadata holds up to 50 keys')
+  return merged
+}

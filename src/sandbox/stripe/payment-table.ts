@@ -1,0 +1,44 @@
+/** Payments with the buttons for what may befall them. */
+import type { Stripe } from 'stripe'
+import { type Html, html } from '#platform/http/html.ts'
+import { money, time } from '../page.ts'
+import { disputeOf, isOpen } from './disputes.ts'
+import { badge, isoOf } from './hosted-page.ts'
+import type { World } from './world.ts'
+
+/** `back`: the page to return to. */
+export function paymentTable(world: World, charges: readonly Stripe.Charge[], back: string): Html {
+  if (charges.length === 0) return html`<p class="quiet">None yet.</p>`
+  return html`<div class="scroll"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">What befalls it</th></tr></thead><tbody>
+${charges.map((charge) => row(world, charge, back))}</tbody></table></div>`
+}
+
+function row(world: World, charge: Stripe.Charge, back: string): Html {
+  const dispute = disputeOf(world, charge.id)
+  const left = charge.amount - charge.amount_refunded
+  const status = dispute ? dispute.status : charge.refunded ? 'refunded' : charge.status
+  const press = (action: string, words: string, more: Html = html``, kind = 'plain') =>
+    html`<form method="post" action="/sandbox/processor/charges/${charge.id}/${action}" class="row"><input type="hidden" name="back" value="${back}">${more}<button class="${kind}">${words}</button></form>`
+
+  return html`<tr><td class="mono small">…${charge.id.slice(-8)}</td>
+<td class="small">${charge.billing_details.email ?? ''}</td>
+<td class="small">${time(isoOf(charge.created))}</td><td>${badge(status)}</td>
+<td class="right amount">${money(charge.amount, charge.currency)}${charge.amount_refunded > 0 ? html`<br><span class="small quiet">−${money(charge.amount_refunded, charge.currency)}</span>` : ''}</td>
+<td><div class="row">
+${charge.status === 'pending' ? [press('settle', 'The bank pays'), press('bounce', 'The bank refuses', html``, 'danger')] : ''}
+${
+  charge.status === 'succeeded' && left > 0 && !dispute
+    ? [
+        press('refund', left === charge.amount ? 'Refund' : 'Refund the rest'),
+        press(
+          'refund',
+          'Refund a part',
+          html`<input type="number" name="dollars" min="0.01" max="${(left / 100).toFixed(2)}" step="0.01" value="${(Math.max(1, Math.floor(left / 2)) / 100).toFixed(2)}" aria-label="Amount to refund, in dollars">`,
+        ),
+        press('dispute', 'Dispute', html``, 'danger'),
+      ]
+    : ''
+}
+${dispute && isOpen(dispute) ? [press('lose', 'Lose the dispute', html``, 'danger'), press('win', 'Win the dispute')] : ''}
+</div></td></tr>`
+}

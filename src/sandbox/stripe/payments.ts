@@ -1,0 +1,331 @@
+/** Money that moves: payment intents, their charges, refunds. */
+import type { Stripe } from 'stripe'
+import type { Form } from '../form.ts'
+import { cardOf, type Outcome } from './cards.ts'
+import { openDispute } from './disputes.ts'
+import { emit } from './events.ts'
+import { badParameter, Fault } from './fault.ts'
+import { all, get, must, mustParam, newId, put } from './objects.ts'
+import { integer, mergeMetadata, optionalText } from './parameters.ts'
+import { seconds, type World } from './world.ts'
+
+export type NewIntent = {
+  amount: number
+  currency: string
+  customer: string | null
+  description: string | null
+  metadata: Record<string, string>
+  receiptEmail: string | null
+}
+
+const SETTLES_AFTER_MS = 8_000
+
+export function newIntent(world: World, wanted: NewIntent): Stripe.PaymentIntent {
+  const id = newId('pi')
+  const intent: Stripe.PaymentIntent = {
+    id,
+    object: 'payment_intent',
+    allowed_payment_method_types: null,
+    amount: wanted.amount,
+    amount_capturable: 0,
+    amount_received: 0,
+    application: null,
+    application_fee_amount: null,
+    automatic_payment_methods: null,
+    canceled_at: null,
+    cancellation_reason: null,
+    capture_method: 'automatic_async',
+    client_secret: `${id}_secret_${newId('x').slice(2)}`,
+    confirmation_method: 'automatic',
+    created: seconds(world),
+    currency: wanted.currency,
+    customer: wanted.customer,
+    customer_account: null,
+    description: wanted.description,
+    excluded_payment_method_types: null,
+    last_payment_error: null,
+    latest_charge: null,
+    livemode: false,
+    managed_payments: null,
+    metadata: wanted.metadata,
+    next_action: null,
+    on_behalf_of: null,
+    payment_method: null,
+    payment_method_configuration_details: null,
+    payment_method_options: {},
+    payment_method_types: ['card', 'us_bank_account'],
+    payment_record: null,
+    processing: null,
+    receipt_email: wanted.receiptEmail,
+    review: null,
+    setup_future_usage: null,
+    shipping: null,
+    source: null,
+    statement_descriptor: null,
+    statement_descriptor_suffix: null,
+    status: 'requires_payment_method',
+    transfer_data: null,
+    transfer_group: null,
+  }
+  put(world.db, intent, { owner: wanted.customer ?? '' })
+  emit(world, 'payment_intent.created', intent)
+  return intent
+}
+
+/** What came of an attempt: paid, on its way, or refused with the words for the payer. */
+export type Attempt = { status: 'succeeded' | 'processing' } | { status: 'failed'; error: Fault['body'] }
+
+/** Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry. */
+export function attemptPayment(
+  world: World,
+  intentId: string,
+  method: Stripe.PaymentMethod,
+  present: boolean,
+): Attempt {
+  const intent = must<Stripe.PaymentIntent>(world.db, 'payment_intent', intentId)
+  const card = cardOf(method)
+  const outcome: Outcome = present ? card.first : card.renewal
+
+  if (outcome.at === 'never') return fail(world, intent, method, outcome)
+  if (outcome.at === 'later') {
+    const charge = newCharge(world, intent, method, 'pending')
+    const processing: Stripe.PaymentIntent = {
+      ...intent,
+      status: 'processing',
+      payment_method: method.id,
+      latest_charge: charge.id,
+    }
+    put(world.db, processing)
+    world.db
+      .prepare(
+        'insert into stripe_settlements (payment_intent, due_ms, outcome) values (?, ?, ?) on conflict do nothing',
+      )
+      .run(intent.id, Date.now() + SETTLES_AFTER_MS, outcome.succeeds ? 'succeeded' : 'failed')
+    emit(world, 'payment_intent.processing', processing)
+    emit(world, 'charge.pending', charge)
+    return { status: 'processing' }
+  }
+
+  const charge = newCharge(world, intent, method, 'succeeded')
+  succeed(world, intent, charge)
+  if (card.disputes) openDispute(world, charge.id)
+  return { status: 'succeeded' }
+}
+
+/** A debit's bank has spoken. The pending charge becomes final. */
+export function settleIntent(world: World, intentId: string, succeeds: boolean): Stripe.PaymentIntent | undefined {
+  world.db.prepare('delete from stripe_settlements where payment_intent = ?').run(intentId)
+  const intent = get<Stripe.PaymentIntent>(world.db, intentId)
+  if (intent?.status !== 'processing') return undefined
+  const pending = must<Stripe.Charge>(world.db, 'charge', String(intent.latest_charge))
+  if (succeeds) {
+    const charge: Stripe.Charge = {
+      ...pending,
+      status: 'succeeded',
+      paid: true,
+      captured: true,
+      amount_captured: pending.amount,
+    }
+    put(world.db, charge)
+    return succeed(world, intent, charge)
+  }
+  const words = { code: 'payment_failed', message: 'The customer’s bank account could not be debited.' }
+  const charge: Stripe.Charge = {
+    ...pending,
+    status: 'failed',
+    paid: false,
+    failure_code: words.code,
+    failure_message: words.message,
+  }
+  put(world.db, charge)
+  emit(world, 'charge.failed', charge)
+  const failed = {
+    ...intent,
+    status: 'requires_payment_method',
+    payment_method: null,
+    last_payment_error: { type: 'card_error', ...words },
+  }
+  put(world.db, failed)
+  emit(world, 'payment_intent.payment_failed', failed)
+  return failed as Stripe.PaymentIntent
+}
+
+function succeed(world: World, intent: Stripe.PaymentIntent, charge: Stripe.Charge): Stripe.PaymentIntent {
+  const paid: Stripe.PaymentIntent = {
+    ...intent,
+    status: 'succeeded',
+    amount_received: intent.amount,
+    payment_method: charge.payment_method,
+    latest_charge: charge.id,
+    last_payment_error: null,
+  }
+  put(world.db, paid)
+  emit(world, 'charge.succeeded', charge)
+  emit(world, 'payment_intent.succeeded', paid)
+  return paid
+}
+
+function fail(
+  world: World,
+  intent: Stripe.PaymentIntent,
+  method: Stripe.PaymentMethod,
+  why: Outcome & { at: 'never' },
+): Attempt {
+  const charge = newCharge(world, intent, method, 'failed', why)
+  const error = {
+    type: 'card_error',
+    code: why.code,
+    decline_code: why.declineCode,
+    message: why.message,
+    charge: charge.id,
+  }
+  const failed = {
+    ...intent,
+    status: 'requires_payment_method',
+    latest_charge: charge.id,
+    last_payment_error: { ...error, payment_method: method },
+  }
+  put(world.db, failed)
+  emit(world, 'charge.failed', charge)
+  emit(world, 'payment_intent.payment_failed', failed)
+  return { status: 'failed', error }
+}
+
+function newCharge(
+  world: World,
+  intent: Stripe.PaymentIntent,
+  method: Stripe.PaymentMethod,
+  status: 'succeeded' | 'pending' | 'failed',
+  why?: Outcome & { at: 'never' },
+): Stripe.Charge {
+  const paid = status === 'succeeded'
+  const charge = {
+    id: newId(method.type === 'card' ? 'ch' : 'py'),
+    object: 'charge',
+    amount: intent.amount,
+    amount_captured: paid ? intent.amount : 0,
+    amount_refunded: 0,
+    application: null,
+    application_fee: null,
+    application_fee_amount: null,
+    balance_transaction: paid ? newId('txn') : null,
+    billing_details: method.billing_details,
+    calculated_statement_descriptor: 'LATCHKEY SANDBOX',
+    captured: paid,
+    created: seconds(world),
+    currency: intent.currency,
+    customer: intent.customer,
+    description: intent.description,
+    disputed: false,
+    failure_balance_transaction: null,
+    failure_code: why?.code ?? null,
+    failure_message: why?.message ?? null,
+    fraud_details: {},
+    livemode: false,
+    metadata: intent.metadata,
+    on_behalf_of: null,
+    outcome: paid
+      ? {
+          advice_code: null,
+          network_advice_code: null,
+          network_decline_code: null,
+          network_status: 'approved_by_network',
+          reason: null,
+          risk_level: 'normal',
+          seller_message: 'Payment complete.',
+          type: 'authorized',
+        }
+      : null,
+    paid,
+    payment_intent: intent.id,
+    payment_method: method.id,
+    payment_method_details: method.card
+      ? { card: { ...method.card, amount_authorized: intent.amount }, type: 'card' }
+      : { type: method.type, us_bank_account: method.us_bank_account },
+    receipt_email: intent.receipt_email,
+    receipt_number: null,
+    receipt_url: null,
+    refunded: false,
+    review: null,
+    shipping: null,
+    source: null,
+    source_transfer: null,
+    statement_descriptor: null,
+    statement_descriptor_suffix: null,
+    status,
+    transfer_data: null,
+    transfer_group: null,
+  } as unknown as Stripe.Charge
+  return put(world.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
+}
+
+/** `charge` or `payment_intent`, `amount` (all that is left by default), `reason`, `metadata`. */
+export function createRefund(world: World, form: Form): Stripe.Refund {
+  const charge = chargeToRefund(world, form)
+  const left = charge.amount - charge.amount_refunded
+  const amount = integer(form, 'amount') ?? left
+  if (charge.status !== 'succeeded')
+    throw badParameter(
+      'charge',
+      `Charge ${charge.id} has not succeeded and cannot be refunded.`,
+      'charge_not_refundable',
+    )
+  if (left === 0) {
+    throw new Fault(400, {
+      type: 'invalid_request_error',
+      code: 'charge_already_refunded',
+      message: `Charge ${charge.id} has already been refunded.`,
+    })
+  }
+  if (amount < 1 || amount > left) {
+    throw badParameter(
+      'amount',
+      `Refund amount (${amount}) is greater than unrefunded amount on charge (${left})`,
+      'amount_too_large',
+    )
+  }
+
+  const refund: Stripe.Refund = {
+    id: newId('re'),
+    object: 'refund',
+    amount,
+    balance_transaction: newId('txn'),
+    charge: charge.id,
+    created: seconds(world),
+    currency: charge.currency,
+    customer: charge.customer,
+    customer_account: null,
+    destination_details: {
+      card: { reference: 'sandbox', reference_status: 'available', type: 'refund' },
+      type: 'card',
+    },
+    metadata: mergeMetadata({}, form.metadata),
+    payment_intent: charge.payment_intent,
+    payment_method: charge.payment_method,
+    reason: optionalText(form, 'reason'),
+    receipt_number: null,
+    source_transfer_reversal: null,
+    status: 'succeeded',
+    transfer_reversal: null,
+  }
+  put(world.db, refund, { owner: charge.id })
+
+  const refunded = { ...charge, amount_refunded: charge.amount_refunded + amount, refunded: amount === left }
+  put(world.db, refunded)
+  emit(world, 'refund.created', refund)
+  emit(world, 'charge.refunded', refunded, { amount_refunded: charge.amount_refunded, refunded: false })
+  return refund
+}
+
+function chargeToRefund({ db }: World, form: Form): Stripe.Charge {
+  const intentId = optionalText(form, 'payment_intent')
+  if (intentId) {
+    const intent = mustParam<Stripe.PaymentIntent>(db, 'payment_intent', intentId, 'payment_intent')
+    return must<Stripe.Charge>(db, 'charge', String(intent.latest_charge))
+  }
+  return mustParam<Stripe.Charge>(db, 'charge', optionalText(form, 'charge') ?? '', 'charge')
+}
+
+export function chargesOf({ db }: Pick<World, 'db'>, customer?: string): Stripe.Charge[] {
+  return all<Stripe.Charge>(db, 'charge', customer)
+}

@@ -1,0 +1,387 @@
+/** Subscriptions: started by a checkout, renewed by a button, changed and cancelled over the API or the portal. */
+import type { Stripe } from 'stripe'
+import type { Form } from '../form.ts'
+import { decimal, productName } from './catalogue.ts'
+import { defaultMethod } from './customers.ts'
+import { emit } from './events.ts'
+import { badParameter, Fault } from './fault.ts'
+import { collect, type Line, newInvoice, subscriptionOf, voidInvoice } from './invoices.ts'
+import { all, get, must, mustParam, newId, put } from './objects.ts'
+import { allow, flag, groups, integer, mergeMetadata, optionalText } from './parameters.ts'
+import type { Attempt } from './payments.ts'
+import { addInterval, remainingShare } from './periods.ts'
+import { seconds, type World } from './world.ts'
+
+export type NewSubscription = {
+  customer: string
+  lines: readonly { price: Stripe.Price; quantity: number }[]
+  metadata: Record<string, string>
+  method: Stripe.PaymentMethod
+  coupon: Stripe.Coupon | undefined
+}
+
+/** Bills the first period. A bank debit leaves the subscription `incomplete` until the bank has spoken. */
+export function startSubscription(
+  world: World,
+  wanted: NewSubscription,
+): { subscription: Stripe.Subscription; invoice: Stripe.Invoice; attempt: Attempt } {
+  const id = newId('sub')
+  const at = seconds(world)
+  const items = wanted.lines.map(({ price, quantity }) => newItem(world, id, price, quantity, at))
+  const fresh = newSubscription(id, at, wanted, items)
+  put(world.db, fresh, { owner: wanted.customer })
+
+  const invoice = newInvoice(
+    world,
+    fresh,
+    'subscription_create',
+    items.map((item) => wholePeriod(world, item)),
+    wanted.coupon,
+  )
+  const started: Stripe.Subscription = { ...fresh, latest_invoice: invoice.id }
+  put(world.db, started)
+  emit(world, 'customer.subscription.created', started)
+  const attempt = collect(world, invoice.id, wanted.method, true)
+
+  if (attempt.status === 'succeeded') setStatus(world, id, 'active')
+  return { subscription: must(world.db, 'subscription', id), invoice: must(world.db, 'invoice', invoice.id), attempt }
+}
+
+/** Changes the status, says so, and stamps the end where it is one. */
+export function setStatus(
+  world: World,
+  id: string,
+  status: 'active' | 'past_due' | 'unpaid' | 'incomplete_expired' | 'paused',
+): Stripe.Subscription {
+  const before = must<Stripe.Subscription>(world.db, 'subscription', id)
+  if (before.status === status) return before
+  const ended = status === 'incomplete_expired' ? seconds(world) : before.ended_at
+  const after: Stripe.Subscription = { ...before, status, ended_at: ended }
+  put(world.db, after)
+  emit(world, 'customer.subscription.updated', after, { status: before.status })
+  return after
+}
+
+export function cancelNow(world: World, id: string): Stripe.Subscription {
+  const before = must<Stripe.Subscription>(world.db, 'subscription', id)
+  if (isOver(before))
+    throw new Fault(404, {
+      type: 'invalid_request_error',
+      code: 'resource_missing',
+      message: `No such subscription: '${id}'`,
+      param: 'id',
+    })
+  const at = seconds(world)
+  const after: Stripe.Subscription = {
+    ...before,
+    status: 'canceled',
+    canceled_at: before.canceled_at ?? at,
+    ended_at: at,
+    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: 'cancellation_requested' },
+  }
+  put(world.db, after)
+  for (const invoice of openInvoices(world, id)) voidInvoice(world, invoice.id)
+  emit(world, 'customer.subscription.deleted', after)
+  return after
+}
+
+/** `cancel_at_period_end`, `items[0][id, price, quantity]`, `metadata`, `proration_behavior`, `default_payment_method`. */
+export function updateSubscription(world: World, id: string, form: Form): Stripe.Subscription {
+  allow(form, [
+    'cancel_at_period_end',
+    'items',
+    'metadata',
+    'proration_behavior',
+    'default_payment_method',
+    'description',
+    'payment_behavior',
+    'cancellation_details',
+  ])
+  const before = must<Stripe.Subscription>(world.db, 'subscription', id)
+  if (isOver(before)) {
+    throw badParameter(
+      'id',
+      'A canceled subscription can only update its cancellation_details and metadata.',
+      'resource_missing',
+    )
+  }
+  const atEnd = flag(form, 'cancel_at_period_end', before.cancel_at_period_end)
+  const end = before.items.data[0]?.current_period_end ?? null
+  const after: Stripe.Subscription = {
+    ...before,
+    cancel_at_period_end: atEnd,
+    cancel_at: atEnd ? end : null,
+    canceled_at: atEnd ? (before.canceled_at ?? seconds(world)) : null,
+    cancellation_details: {
+      comment: null,
+      feedback: null,
+      feedback_option: null,
+      reason: atEnd ? 'cancellation_requested' : null,
+    },
+    description: optionalText(form, 'description', before.description),
+    default_payment_method: optionalText(
+      form,
+      'default_payment_method',
+      before.default_payment_method as string | null,
+    ),
+    metadata: mergeMetadata(before.metadata, form.metadata),
+  }
+  put(world.db, after)
+
+  const changes = groups(form, 'items')
+  if (changes.length === 0) {
+    emit(world, 'customer.subscription.updated', after, {
+      cancel_at_period_end: before.cancel_at_period_end,
+      cancel_at: before.cancel_at,
+    })
+    return after
+  }
+  return changeItems(world, after, changes, optionalText(form, 'proration_behavior') !== 'none')
+}
+
+/** Upgrades are billed for what is left of the period; what a downgrade saves becomes the customer's balance. */
+function changeItems(
+  world: World,
+  subscription: Stripe.Subscription,
+  changes: Form[],
+  prorate: boolean,
+): Stripe.Subscription {
+  const now = seconds(world)
+  const lines: Line[] = []
+  const items = subscription.items.data.map((item) => {
+    const change =
+      changes.find((one) => optionalText(one, 'id') === item.id) ??
+      (changes.length === 1 && !changes[0]?.id ? changes[0] : undefined)
+    if (!change) return item
+    const priceId = optionalText(change, 'price') ?? item.price.id
+    const price = mustParam<Stripe.Price>(world.db, 'price', priceId, 'items[0][price]')
+    const quantity = integer(change, 'quantity') ?? item.quantity ?? 1
+    const sameInterval = price.recurring?.interval === item.price.recurring?.interval
+    const from = sameInterval ? item.current_period_start : now
+    const to = sameInterval || !price.recurring ? item.current_period_end : addInterval(now, price.recurring)
+
+    const ahead = remainingShare(item.current_period_start, item.current_period_end, now)
+    const unused = -Math.round((item.price.unit_amount ?? 0) * (item.quantity ?? 1) * ahead)
+    const due = Math.round((price.unit_amount ?? 0) * quantity * (sameInterval ? ahead : 1))
+    const line = { item: item.id, from: now, to, proration: true, quantity }
+    lines.push(
+      { ...line, price: item.price, amount: unused, description: `Unused time on ${productName(world, item.price)}` },
+      { ...line, price, amount: due, description: `Remaining time on ${productName(world, price)}` },
+    )
+    return { ...item, price, plan: planOf(price), quantity, current_period_start: from, current_period_end: to }
+  })
+  const before = { items: subscription.items }
+  const changed: Stripe.Subscription = { ...subscription, items: { ...subscription.items, data: items } }
+  put(world.db, changed)
+
+  const sum = lines.reduce((all, line) => all + line.amount, 0)
+  if (prorate && sum > 0 && subscription.status === 'active') {
+    const invoice = newInvoice(world, changed, 'subscription_update', lines)
+    put(world.db, { ...changed, latest_invoice: invoice.id })
+    collect(world, invoice.id, methodOf(world, changed), false)
+  }
+  if (prorate && sum < 0) {
+    const customer = must<Stripe.Customer>(world.db, 'customer', String(subscription.customer))
+    put(world.db, { ...customer, balance: customer.balance + sum })
+  }
+  const after = must<Stripe.Subscription>(world.db, 'subscription', subscription.id)
+  emit(world, 'customer.subscription.updated', after, before)
+  return after
+}
+
+/** The end of the period comes at once: the next one is billed, or the subscription ends where that was asked for. */
+export function renew(world: World, id: string, succeeds: boolean): Stripe.Subscription {
+  const before = must<Stripe.Subscription>(world.db, 'subscription', id)
+  if (isOver(before) || before.status === 'incomplete') throw badParameter('id', 'Only a live subscription renews.')
+  if (before.cancel_at_period_end) return cancelNow(world, id)
+
+  const items = before.items.data.map((item) => ({
+    ...item,
+    current_period_start: item.current_period_end,
+    current_period_end: item.price.recurring
+      ? addInterval(item.current_period_end, item.price.recurring)
+      : item.current_period_end,
+  }))
+  const moved: Stripe.Subscription = { ...before, items: { ...before.items, data: items } }
+  const invoice = newInvoice(
+    world,
+    moved,
+    'subscription_cycle',
+    items.map((item) => wholePeriod(world, item)),
+  )
+  put(world.db, { ...moved, latest_invoice: invoice.id })
+  emit(
+    world,
+    'customer.subscription.updated',
+    { ...moved, latest_invoice: invoice.id },
+    { items: before.items, latest_invoice: before.latest_invoice },
+  )
+
+  const attempt = collect(world, invoice.id, succeeds ? methodOf(world, moved) : undefined, false)
+  return setStatus(
+    world,
+    id,
+    attempt.status === 'succeeded' && openInvoices(world, id).length === 0 ? 'active' : 'past_due',
+  )
+}
+
+/** Collects what is open, with the card of today. */
+export function retryPayment(world: World, id: string): Attempt {
+  const subscription = must<Stripe.Subscription>(world.db, 'subscription', id)
+  let last: Attempt = { status: 'succeeded' }
+  for (const invoice of openInvoices(world, id)) {
+    last = collect(world, invoice.id, methodOf(world, subscription), false)
+    if (last.status !== 'succeeded') return last
+  }
+  setStatus(world, id, 'active')
+  return last
+}
+
+export const isOver = (subscription: Stripe.Subscription) =>
+  subscription.status === 'canceled' || subscription.status === 'incomplete_expired'
+
+function openInvoices(world: Pick<World, 'db'>, subscriptionId: string): Stripe.Invoice[] {
+  const subscription = must<Stripe.Subscription>(world.db, 'subscription', subscriptionId)
+  return all<Stripe.Invoice>(world.db, 'invoice', String(subscription.customer)).filter(
+    (invoice) => subscriptionOf(invoice) === subscriptionId && invoice.status === 'open',
+  )
+}
+
+function methodOf(world: World, subscription: Stripe.Subscription): Stripe.PaymentMethod | undefined {
+  const id = subscription.default_payment_method
+  return (
+    (typeof id === 'string' && get<Stripe.PaymentMethod>(world.db, id)) ||
+    defaultMethod(world, String(subscription.customer))
+  )
+}
+
+function wholePeriod(world: World, item: Stripe.SubscriptionItem): Line {
+  return {
+    description: productName(world, item.price),
+    amount: (item.price.unit_amount ?? 0) * (item.quantity ?? 1),
+    price: item.price,
+    item: item.id,
+    from: item.current_period_start,
+    to: item.current_period_end,
+    proration: false,
+    quantity: item.quantity ?? 1,
+  }
+}
+
+function newItem(
+  world: World,
+  subscription: string,
+  price: Stripe.Price,
+  quantity: number,
+  at: number,
+): Stripe.SubscriptionItem {
+  if (!price.recurring)
+    throw badParameter(
+      'line_items',
+      'You must provide at least one recurring price in `subscription` mode when using prices.',
+    )
+  const item: Stripe.SubscriptionItem = {
+    id: newId('si'),
+    object: 'subscription_item',
+    billing_thresholds: null,
+    created: at,
+    current_period_end: addInterval(at, price.recurring),
+    current_period_start: at,
+    current_trial: null,
+    discounts: [],
+    metadata: {},
+    plan: planOf(price),
+    price,
+    quantity,
+    subscription,
+    tax_rates: [],
+  }
+  return put(world.db, item, { owner: subscription })
+}
+
+function planOf(price: Stripe.Price): Stripe.Plan {
+  return {
+    id: price.id,
+    object: 'plan',
+    active: price.active,
+    amount: price.unit_amount,
+    amount_decimal: decimal(price.unit_amount ?? 0),
+    billing_scheme: 'per_unit',
+    created: price.created,
+    currency: price.currency,
+    interval: price.recurring?.interval ?? 'month',
+    interval_count: price.recurring?.interval_count ?? 1,
+    livemode: false,
+    metadata: price.metadata,
+    meter: null,
+    nickname: null,
+    product: price.product,
+    tiers_mode: null,
+    transform_usage: null,
+    trial_period_days: null,
+    usage_type: 'licensed',
+  }
+}
+
+function newSubscription(
+  id: string,
+  at: number,
+  wanted: NewSubscription,
+  items: Stripe.SubscriptionItem[],
+): Stripe.Subscription {
+  return {
+    id,
+    object: 'subscription',
+    application: null,
+    application_fee_percent: null,
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+    billing_cycle_anchor: at,
+    billing_cycle_anchor_config: null,
+    billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
+    billing_schedules: [],
+    billing_thresholds: null,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    canceled_at: null,
+    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
+    collection_method: 'charge_automatically',
+    created: at,
+    currency: items[0]?.price.currency ?? 'usd',
+    customer: wanted.customer,
+    customer_account: null,
+    days_until_due: null,
+    default_payment_method: wanted.method.id,
+    default_source: null,
+    default_tax_rates: [],
+    description: null,
+    discounts: [],
+    ended_at: null,
+    invoice_settings: {
+      account_tax_ids: null,
+      custom_fields: null,
+      description: null,
+      footer: null,
+      issuer: { type: 'self' },
+    },
+    items: { object: 'list', data: items, has_more: false, url: `/v1/subscription_items?subscription=${id}` },
+    latest_invoice: null,
+    livemode: false,
+    managed_payments: null,
+    metadata: wanted.metadata,
+    next_pending_invoice_item_invoice: null,
+    on_behalf_of: null,
+    pause_collection: null,
+    payment_settings: { payment_method_options: null, payment_method_types: null, save_default_payment_method: 'off' },
+    pending_invoice_item_interval: null,
+    pending_setup_intent: null,
+    pending_update: null,
+    schedule: null,
+    start_date: at,
+    status: 'incomplete',
+    test_clock: null,
+    transfer_data: null,
+    trial_end: null,
+    trial_settings: { end_behavior: { missing_payment_method: 'create_invoice' } },
+    trial_start: null,
+  }
+}
