@@ -5,6 +5,7 @@ import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
+import { createSandbox } from '#sandbox/sandbox.ts'
 import { mountApi, mountStorefront } from './api.ts'
 import type { Config } from './config.ts'
 
@@ -40,6 +41,8 @@ export async function createService(
         shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
       })
     : null
+  const sandbox = api && config.sandbox.on ? openSandbox(platform) : null
+  if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
   if (api) await mountApi(api, { platform, state, userApp: options.userApp ?? true })
 
   const storefront = config.serve.has('storefront')
@@ -55,15 +58,46 @@ export async function createService(
     storefront,
     async listen() {
       await listener.listen()
+      sandbox?.start()
       if (config.serve.has('worker')) platform.jobs.start()
     },
     async close(drainMs = 30_000) {
       state.draining = true
       await listener.close(drainMs)
+      await sandbox?.close()
       mail.close()
       await platform.close()
     },
   }
+}
+
+/** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
+function openSandbox({ config, clock }: Platform) {
+  const { processor, http, urls } = config
+  // Events go to this machine's own ports; to the public address only where the storefront runs in another process.
+  const storefront = config.serve.has('storefront') ? `http://127.0.0.1:${http.storefrontPort}` : urls.storefront
+  return createSandbox({
+    dataDir: config.dataDir,
+    clock,
+    open: config.sandbox.open,
+    baseUrl: () => urls.base,
+    prices: processor.prices,
+    endpoints: () =>
+      processor.sandboxed && processor.webhookSecret !== null && processor.storefrontWebhookSecret !== null
+        ? [
+            {
+              name: 'billing',
+              url: `http://127.0.0.1:${http.port}/api/billing/webhook`,
+              secret: processor.webhookSecret,
+            },
+            {
+              name: 'storefront',
+              url: `${storefront}/api/processor/webhook`,
+              secret: processor.storefrontWebhookSecret,
+            },
+          ]
+        : [],
+  })
 }
 
 /** One listener a port; when both servers share a port, the Host header tells them apart. */

@@ -138,5 +138,5 @@ function smallTalk(question: string, hasSources: boolean): string {
  * Their number is what the sandbox counts as tokens, of prompts and answers alike.
  */
 export function tokens(text: string): string[] {
-  return text.match(/\s*[\p{L}\p{M}]{1,12}|\s*\p{N}{1,3}|\s*[^\s\p{L}\p{N}]{1,4}|\s+|[^]/gu) ?? []
+  return text.match(/\s*[\p{L}\p{M}]{1,12}|\s*\p{N}{1,3}|\s*[^\s\p{L}\p{N}]{1,4}|\s+|[\s\S]/gu) ?? []
 }

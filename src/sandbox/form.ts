@@ -42,14 +42,14 @@ function place(level: Level, path: string[], value: string): void {
   place(next, rest, value)
 }
 
-function valueOf(value: string | Level): FormValue {
+function formValueOf(value: string | Level): FormValue {
   if (typeof value === 'string') return value
   const keys = [...value.keys()]
-  return keys.every((key) => /^\d{1,4}$/.test(key)) ? [...value.values()].map(valueOf) : formOf(value)
+  return keys.every((key) => /^\d{1,4}$/.test(key)) ? [...value.values()].map(formValueOf) : formOf(value)
 }
 
 function formOf(level: Level): Form {
   const form: Form = Object.create(null)
-  for (const [name, value] of level) form[name] = valueOf(value)
+  for (const [name, value] of level) form[name] = formValueOf(value)
   return form
 }

@@ -1,6 +1,7 @@
 // Guards the mail that would have left: kept once per Message-ID, shown to people and to tests.
 // One thing to know: a mail's HTML is a stranger's page; it is served alone, under a policy that runs and loads nothing.
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { SandboxDatabase } from './database.ts'
@@ -35,7 +36,7 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   )
 
   app.get<{ Querystring: { to?: string } }>('/mail.json', OPEN, (request) =>
-    recent(deps.db, request.query.to).map((mail) => ({
+    recent(deps.db, addressIn(request.query)).map((mail) => ({
       id: mail.id,
       to: mail.recipient,
       subject: mail.subject,
@@ -47,7 +48,7 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   )
 
   app.get<{ Querystring: { to?: string } }>('/mail', OPEN, (request, reply) => {
-    const mails = recent(deps.db, request.query.to)
+    const mails = recent(deps.db, addressIn(request.query))
     return showMailbox(reply, mails, undefined, 'html')
   })
 
@@ -77,18 +78,16 @@ export function mailboxRoutes(app: FastifyInstance, deps: Deps): void {
   })
 }
 
-const POSTED = {
-  type: 'object',
-  required: ['id', 'to', 'subject', 'text'],
-  properties: {
-    id: { type: 'string', minLength: 1 },
-    from: { type: 'string', default: '' },
-    to: { type: 'string', minLength: 1 },
-    subject: { type: 'string' },
-    text: { type: 'string' },
-    html: { type: 'string', default: '' },
-  },
-}
+const POSTED = Type.Object({
+  id: Type.String({ minLength: 1 }),
+  from: Type.String({ default: '' }),
+  to: Type.String({ minLength: 1 }),
+  subject: Type.String(),
+  text: Type.String(),
+  html: Type.String({ default: '' }),
+})
+
+const addressIn = ({ to }: { to?: unknown }) => (typeof to === 'string' ? to : undefined)
 
 /** False when a mail with this Message-ID is there already. */
 export function keep({ db, clock }: Deps, mail: Posted): boolean {
@@ -122,14 +121,14 @@ function find(db: SandboxDatabase, seq: string): Mail | undefined {
 export function linksOf(mail: { text: string; html: string }): string[] {
   const inText = [...mail.text.matchAll(ADDRESS)].map(([url]) => url.replace(/[.,;:!?]+$/, ''))
   const inHtml = [...mail.html.matchAll(/href\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)].map((match) =>
-    unescape(match[1] ?? match[2] ?? ''),
+    plainOf(match[1] ?? match[2] ?? ''),
   )
   return [...new Set([...inText, ...inHtml.filter((url) => /^https?:/i.test(url))])]
 }
 
 const ADDRESS = /https?:\/\/[^\s<>"')\]]+/g
 
-function unescape(text: string): string {
+function plainOf(text: string): string {
   return text
     .replace(/&#(\d{1,6});/g, (_, code: string) => String.fromCodePoint(Math.min(Number(code), 0x10ffff)))
     .replace(/&#x([0-9a-f]{1,5});/gi, (_, code: string) =>

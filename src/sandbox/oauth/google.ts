@@ -68,15 +68,13 @@ export function googleRoutes(app: FastifyInstance, deps: OAuthDeps): void {
       .setIssuedAt(now)
       .setExpirationTime(now + ID_TOKEN_S)
       .sign(await importJWK(key, 'RS256'))
-    return reply
-      .header('cache-control', 'no-store')
-      .send({
-        access_token: accessToken,
-        expires_in: ID_TOKEN_S,
-        id_token: idToken,
-        scope: grant.scope,
-        token_type: 'Bearer',
-      })
+    return reply.header('cache-control', 'no-store').send({
+      access_token: accessToken,
+      expires_in: ID_TOKEN_S,
+      id_token: idToken,
+      scope: grant.scope,
+      token_type: 'Bearer',
+    })
   })
 
   app.get('/oauth/google/userinfo', OPEN, (request, reply) => {

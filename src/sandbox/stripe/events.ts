@@ -15,7 +15,12 @@ export type StoredEvent = {
   type: string
 }
 
-export function emit(world: World, type: Stripe.Event.Type, object: StripeObject, previous?: object): StoredEvent {
+export function emit<T extends StripeObject>(
+  world: World,
+  type: Stripe.Event.Type,
+  object: T,
+  previous?: object,
+): StoredEvent {
   const event: StoredEvent = {
     id: newId('evt'),
     object: 'event',

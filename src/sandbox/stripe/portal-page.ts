@@ -70,7 +70,7 @@ export function portalPages(app: FastifyInstance, world: World, courier: Courier
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
     const { customer } = must<Stripe.BillingPortal.Session>(world.db, 'billing_portal.session', request.params.id)
     const card = cardByNumber(field(request.body, 'card'))
-    if (!card || card.kind !== 'card' || card.first.at === 'never')
+    if (card?.kind !== 'card' || card.first.at === 'never')
       return back(reply, request.params.id, 'That card was refused; the old one stays.')
     atomically(world.db, () => {
       const { name = null, email } = must<Stripe.Customer>(world.db, 'customer', customer)

@@ -1,0 +1,81 @@
+// Guards the one client of the payment processor: billing and the storefront call it, production and sandbox alike.
+// One thing to know: the SDK knows host and port but no path, so the base address's path is put before each request's own.
+import { Agent as HttpAgent } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
+import { Stripe } from 'stripe'
+import { Problem } from '#platform/problem.ts'
+import type { Config } from '../config.ts'
+
+/** Events and objects keep this shape whatever the account's own version is. */
+export const API_VERSION = '2026-09-30.endive'
+
+export type Processor = Stripe
+
+const TIMEOUT_MS = 20_000
+const RETRIES_MAX = 2
+
+/** Null when there is no key. */
+export function createProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
+  if (secretKey === null) return null
+  const options = {
+    // The SDK's types name the version it was generated from; this one differs from it only in what it lacks.
+    apiVersion: API_VERSION as Stripe.LatestApiVersion,
+    timeout: TIMEOUT_MS,
+    maxNetworkRetries: RETRIES_MAX,
+    telemetry: false,
+  }
+  if (apiBase === null) return new Stripe(secretKey, options)
+
+  const base = new URL(apiBase)
+  const protocol = base.protocol === 'http:' ? 'http' : 'https'
+  return new Stripe(secretKey, {
+    ...options,
+    host: base.hostname,
+    port: base.port || (protocol === 'http' ? '80' : '443'),
+    protocol,
+    httpClient: clientUnder(base.pathname.replace(/\/+$/, ''), protocol),
+  } as Stripe.StripeConfig)
+}
+
+/** @throws Problem 503 `Billing is not configured` */
+export function requireProcessor(processor: Processor | null): Processor {
+  if (!processor) throw new Problem('billing_not_configured', 503, 'Billing is not configured')
+  return processor
+}
+
+/** An answer from the processor that is not our caller's fault becomes a 502 or 503 that says whether to try again. */
+export async function asking<T>(call: Promise<T>): Promise<T> {
+  try {
+    return await call
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError) {
+      throw new Problem(
+        'processor_unreachable',
+        503,
+        'The payment processor cannot be reached, try again in a moment',
+        {
+          headers: { 'Retry-After': '5' },
+          cause: error,
+        },
+      )
+    }
+    if (error instanceof Stripe.errors.StripeError) {
+      throw new Problem('processor_failed', 502, 'The payment processor refused the request', { cause: error })
+    }
+    throw error
+  }
+}
+
+/** True when the processor says that what was asked for is not there (any more). */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing'
+}
+
+function clientUnder(prefix: string, protocol: 'http' | 'https') {
+  // An agent of our own: idle connections to a base address are not shared with, or kept alive by, anyone else.
+  const agent = protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })
+  const inner = Stripe.createNodeHttpClient(agent)
+  const makeRequest: typeof inner.makeRequest = (host, port, path, ...rest) =>
+    inner.makeRequest(host, port, `${prefix}${path}`, ...rest)
+  return { getClientName: () => inner.getClientName(), makeRequest }
+}

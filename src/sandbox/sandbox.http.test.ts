@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { request as httpRequest } from 'node:http'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+
+const letter = (id: string, to: string, more: object = {}) => ({
+  id,
+  from: 'Latchkey <no-reply@localhost>',
+  to,
+  subject: 'Confirm your address',
+  text: 'Follow http://localhost:8000/verify-email?token=abc.',
+  html: '<p>Follow <a href="http://localhost:8000/verify-email?token=abc&amp;x=1">this link</a></p><script>alert(1)</script>',
+  ...more,
+})
+
+test('the mailbox keeps a mail once and shows it newest first', async (t) => {
+  const app = await testApp(t)
+
+  assert.equal((await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))).status, 201)
+  assert.equal((await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))).status, 200)
+  await app.post('/sandbox/mail', letter('<2@x>', 'Ada <ADA@example.com>', { subject: 'Second' }))
+  await app.post('/sandbox/mail', letter('<3@x>', 'bada@example.com'))
+
+  const mails = (await app.get('/sandbox/mail.json?to=ada@example.com')).body
+  assert.deepEqual(
+    mails.map((mail: { id: string }) => mail.id),
+    ['<2@x>', '<1@x>'],
+  )
+  assert.deepEqual(mails[1].links, [
+    'http://localhost:8000/verify-email?token=abc',
+    'http://localhost:8000/verify-email?token=abc&x=1',
+  ])
+  assert.deepEqual(Object.keys(mails[0]).sort(), ['at', 'html', 'id', 'links', 'subject', 'text', 'to'])
+
+  assert.equal((await app.post('/sandbox/mail', { id: 'x' })).status, 422)
+})
+
+test("a mail's HTML is shown alone, where nothing of it can run", async (t) => {
+  const app = await testApp(t)
+  await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com', { subject: '<img src=x onerror=alert(1)>' }))
+
+  const list = await app.get('/sandbox/mail')
+  assert.equal(list.status, 200)
+  assert.ok(!list.text.includes('<img src=x'))
+  const [, href = ''] = /href="(\/sandbox\/mail\/\d+)"/.exec(list.text) ?? []
+
+  const opened = await app.get(href)
+  assert.match(opened.text, /<iframe src="\/sandbox\/mail\/\d+\/body"/)
+  assert.ok(!opened.text.includes('<script>alert'))
+  const body = await app.get(`${href}/body`)
+  assert.match(body.headers.get('content-security-policy') ?? '', /^sandbox (?!.*allow-scripts).*default-src 'none'/)
+  assert.match((await app.get(`${href}?view=text`)).text, /<a href="http:\/\/localhost:8000\/verify-email\?token=abc">/)
+  assert.equal((await app.get('/sandbox/mail/999')).status, 404)
+})
+
+test('the mailbox survives a restart', async (t) => {
+  const app = await testApp(t)
+  await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))
+  await app.restart()
+  assert.equal((await app.get('/sandbox/mail.json')).body.length, 1)
+})
+
+test('every page is reachable, styled and without script', async (t) => {
+  const app = await testApp(t)
+  for (const path of ['/sandbox', '/sandbox/mail', '/sandbox/processor', '/sandbox/oauth', '/sandbox/openai']) {
+    const page = await app.get(path)
+    assert.equal(page.status, 200, path)
+    assert.match(page.text, /nothing here leaves this machine/, path)
+    assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'; style-src 'self'/, path)
+    assert.doesNotMatch(page.text, /<script|style="/, path)
+  }
+  assert.equal((await app.get('/sandbox/style.css')).headers.get('content-type'), 'text/css; charset=utf-8')
+})
+
+test('a foreign Host or a foreign page is turned away', async (t) => {
+  const app = await testApp(t)
+  // fetch sets Host itself, so this one speaks HTTP by hand.
+  const withHost = (host: string) =>
+    new Promise<number>((resolve, reject) => {
+      const { port } = new URL(app.url)
+      httpRequest({ host: '127.0.0.1', port, path: '/sandbox/mail.json', headers: { host } }, (reply) => {
+        reply.resume()
+        resolve(reply.statusCode ?? 0)
+      })
+        .on('error', reject)
+        .end()
+    })
+  assert.equal(await withHost('localhost'), 200)
+  assert.equal(await withHost('evil.example'), 403)
+  assert.equal(await withHost('localhost.evil.example'), 403)
+  const crossSite = { 'sec-fetch-site': 'cross-site' }
+  assert.equal((await app.request('POST', '/sandbox/mail/clear', { headers: crossSite })).status, 403)
+})
+
+test('without the sandbox there is nothing under its address', async (t) => {
+  const app = await testApp(t, { env: { SANDBOX: 'off' } })
+  assert.equal((await app.get('/sandbox/mail.json')).status, 404)
+})

@@ -1,0 +1,418 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import Fastify from 'fastify'
+import { Stripe } from 'stripe'
+import { createProcessor } from '#billing/processor.ts'
+import { systemClock } from '#platform/clock.ts'
+import { call } from '#testing/app.ts'
+import { createSandbox } from '../sandbox.ts'
+
+const PRO = 'price_sandbox_pro_monthly'
+const ENTERPRISE = 'price_sandbox_enterprise_yearly'
+const PRICES = new Map([
+  [PRO, { tier: 'pro', interval: 'month' }],
+  [ENTERPRISE, { tier: 'enterprise', interval: 'year' }],
+] as const)
+const SECRET = 'whsec_test'
+const BACK = 'http://localhost:1/done?session={CHECKOUT_SESSION_ID}'
+
+/** The sandbox alone, with a product that notes what it is sent and answers as it is told. */
+async function world(t: Pick<TestContext, 'after'>) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'))
+  const events: Stripe.Event[] = []
+  const answers = { status: 200 }
+  const product = createServer(async (request, response) => {
+    const body = Buffer.concat(await Array.fromAsync(request)).toString()
+    const event = Stripe.webhooks.constructEvent(body, String(request.headers['stripe-signature']), SECRET)
+    events.push(event)
+    response.writeHead(answers.status).end('{}')
+  })
+  const productPort = await new Promise<number>((resolve) =>
+    product.listen(0, '127.0.0.1', () => resolve((product.address() as { port: number }).port)),
+  )
+  const endpoints = [{ name: 'product', url: `http://127.0.0.1:${productPort}/hook`, secret: SECRET }]
+
+  const open = async () => {
+    const sandbox = createSandbox({
+      dataDir,
+      clock: systemClock,
+      open: false,
+      baseUrl: () => 'http://localhost:1',
+      prices: PRICES,
+      endpoints: () => endpoints,
+    })
+    const app = Fastify()
+    await app.register(sandbox.routes, { prefix: '/sandbox' })
+    const url = await app.listen({ port: 0, host: '127.0.0.1' })
+    sandbox.start()
+    const close = async () => {
+      app.server.closeAllConnections()
+      await app.close()
+      await sandbox.close()
+    }
+    return { url, close }
+  }
+  let running = await open()
+  const client = () => {
+    const made = createProcessor({
+      secretKey: 'sk_sandbox_latchkey',
+      webhookSecret: SECRET,
+      storefrontWebhookSecret: SECRET,
+      apiBase: `${running.url}/sandbox/stripe`,
+      sandboxed: true,
+      prices: PRICES,
+    })
+    assert.ok(made)
+    return made
+  }
+  t.after(async () => {
+    await running.close()
+    product.closeAllConnections()
+    await new Promise((resolve) => product.close(resolve))
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  const it = {
+    get stripe() {
+      return client()
+    },
+    events,
+    answers,
+    types: () => events.map((event) => event.type),
+    /** Waits until an event of the type has come (deliveries are parallel), up to 5 s. */
+    async heard(type: string, count = 1) {
+      for (let i = 0; i < 500 && events.filter((event) => event.type === type).length < count; i++)
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      const found = events.filter((event) => event.type === type)
+      assert.ok(found.length >= count, `${type} did not come; came: ${it.types().join(', ')}`)
+      return found.at(-1) as Stripe.Event & { data: { object: Record<string, unknown> } }
+    },
+    async restart() {
+      await running.close()
+      running = await open()
+    },
+    get: (path: string) => call(running.url, 'GET', path),
+    press: (path: string, form: Record<string, string> = {}) =>
+      call(running.url, 'POST', path, { body: new URLSearchParams(form) }),
+    /** Pays a hosted checkout as a person would. */
+    pay: (session: Stripe.Checkout.Session, card: string, email = 'ada@example.com') =>
+      it.press(new URL(session.url ?? '').pathname, { card, email, name: 'Ada' }),
+    async subscribed(card = '4242424242424242', price = PRO) {
+      const customer = await it.stripe.customers.create({ name: 'Ada', email: 'ada@example.com' })
+      const session = await it.stripe.checkout.sessions.create({
+        mode: 'subscription',
+        customer: customer.id,
+        line_items: [{ price, quantity: 1 }],
+        success_url: BACK,
+        subscription_data: { metadata: { user_id: 'u1' } },
+      })
+      const reply = await it.pay(session, card)
+      assert.equal(reply.status, 303, reply.text)
+      const done = await it.stripe.checkout.sessions.retrieve(session.id, { expand: ['subscription'] })
+      return { customer, session: done, subscription: done.subscription as Stripe.Subscription }
+    },
+    async portal(customer: string) {
+      const portal = await it.stripe.billingPortal.sessions.create({
+        customer,
+        return_url: 'http://localhost:1/dashboard',
+      })
+      return new URL(portal.url).pathname
+    },
+    async bought(card = '4242424242424242') {
+      const session = await it.stripe.checkout.sessions.create({
+        mode: 'payment',
+        line_items: [
+          { price_data: { currency: 'usd', unit_amount: 19_900, product_data: { name: 'Kit' } }, quantity: 1 },
+        ],
+        payment_intent_data: { metadata: { tier: 'basic' } },
+        metadata: { tier: 'basic' },
+        allow_promotion_codes: true,
+        success_url: BACK,
+        cancel_url: 'http://localhost:1/pricing',
+      })
+      return { session, reply: await it.pay(session, card) }
+    },
+  }
+  return it
+}
+
+test('customers are made, found by address, changed and deleted', async (t) => {
+  const { stripe } = await world(t)
+  const ada = await stripe.customers.create({ name: 'Ada', email: 'ada@example.com', metadata: { user_id: 'u1' } })
+  await stripe.customers.create({ email: 'eve@example.com' })
+
+  assert.equal((await stripe.customers.retrieve(ada.id)).id, ada.id)
+  assert.deepEqual(
+    (await stripe.customers.list({ email: 'ada@example.com' })).data.map((one) => one.id),
+    [ada.id],
+  )
+  const changed = await stripe.customers.update(ada.id, { name: 'Ada L.', metadata: { user_id: '', plan: 'x' } })
+  assert.deepEqual([changed.name, changed.metadata], ['Ada L.', { plan: 'x' }])
+  assert.equal((await stripe.customers.del(ada.id)).deleted, true)
+  assert.equal((await stripe.customers.retrieve(ada.id)).deleted, true)
+  await assert.rejects(stripe.customers.retrieve('cus_none'), (error: Stripe.errors.StripeInvalidRequestError) => {
+    assert.deepEqual([error.type, error.code, error.statusCode], ['StripeInvalidRequestError', 'resource_missing', 404])
+    assert.equal(error.message, "No such customer: 'cus_none'")
+    return true
+  })
+})
+
+test('the same idempotency key makes one object, another request with it is refused', async (t) => {
+  const { stripe } = await world(t)
+  const key = { idempotencyKey: 'once' }
+  const [first, second] = await Promise.all([
+    stripe.customers.create({ email: 'a@example.com' }, key),
+    stripe.customers.create({ email: 'a@example.com' }, key),
+  ])
+  assert.equal(first.id, second.id)
+  await assert.rejects(stripe.customers.create({ email: 'b@example.com' }, key), { type: 'StripeIdempotencyError' })
+  assert.equal((await stripe.customers.list()).data.length, 1)
+})
+
+test('wrong keys, unknown parameters and unknown prices are refused as the real API does', async (t) => {
+  const { stripe, get } = await world(t)
+  const create = (params: object) => stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)
+  const line = [{ price: PRO, quantity: 1 }]
+  await assert.rejects(create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }), {
+    message: 'Received unknown parameter: colour',
+    statusCode: 400,
+  })
+  await assert.rejects(
+    create({ mode: 'subscription', line_items: [{ price: 'price_x', quantity: 1 }], success_url: BACK }),
+    {
+      message: "No such price: 'price_x'",
+      param: 'line_items[0][price]',
+    },
+  )
+  await assert.rejects(create({ mode: 'payment', line_items: line, success_url: BACK }), /recurring price/)
+  const keyless = await get('/sandbox/stripe/v1/customers')
+  assert.deepEqual([keyless.status, keyless.body.error.type], [401, 'invalid_request_error'])
+  assert.equal((await get('/sandbox/stripe/v1/nothing')).status, 404)
+})
+
+test('lists page by limit and starting_after', async (t) => {
+  const { stripe } = await world(t)
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await stripe.customers.create({ name })
+  const names: string[] = []
+  for await (const customer of stripe.customers.list({ limit: 2 })) names.push(customer.name ?? '')
+  assert.deepEqual(names, ['e', 'd', 'c', 'b', 'a'])
+})
+
+test('a subscription checkout makes customer, subscription, invoice and payment, and says so in signed events', async (t) => {
+  const it = await world(t)
+  const { customer, session, subscription } = await it.subscribed()
+
+  assert.deepEqual([session.status, session.payment_status, session.amount_total], ['complete', 'paid', 2_900])
+  assert.deepEqual([subscription.status, subscription.customer], ['active', customer.id])
+  assert.deepEqual(subscription.metadata, { user_id: 'u1' })
+  const item = subscription.items.data[0]
+  assert.equal(item?.price.id, PRO)
+  assert.ok((item?.current_period_end ?? 0) - (item?.current_period_start ?? 0) >= 28 * 86_400)
+
+  const lines = await it.stripe.checkout.sessions.listLineItems(session.id)
+  assert.equal(lines.data[0]?.price?.id, PRO)
+  const invoice = await it.stripe.invoices.retrieve(String(session.invoice), {
+    expand: ['payments.data.payment.payment_intent'],
+  })
+  assert.equal(invoice.parent?.subscription_details?.subscription, subscription.id)
+  assert.equal(invoice.status, 'paid')
+  const intent = invoice.payments?.data[0]?.payment.payment_intent as Stripe.PaymentIntent
+  assert.deepEqual([intent.status, intent.amount_received], ['succeeded', 2_900])
+
+  const completed = await it.heard('checkout.session.completed')
+  assert.equal(completed.data.object.id, session.id)
+  assert.equal(completed.api_version, '2026-09-30.endive')
+  await it.heard('invoice.paid')
+  await it.heard('customer.subscription.created')
+})
+
+test('the payer returns to success_url with the session, after the webhook', async (t) => {
+  const it = await world(t)
+  const { session, reply } = await it.bought()
+  assert.equal(reply.headers.get('location'), `http://localhost:1/done?session=${session.id}`)
+  assert.ok(it.types().includes('checkout.session.completed'))
+})
+
+test('a declined card leaves the checkout open; the next card pays', async (t) => {
+  const it = await world(t)
+  const { session, reply } = await it.bought('4000000000000002')
+  assert.equal(reply.status, 402)
+  assert.match(reply.text, /Your card was declined\./)
+  await it.heard('payment_intent.payment_failed')
+  const open = await it.stripe.checkout.sessions.retrieve(session.id)
+  assert.deepEqual([open.status, open.payment_status], ['open', 'unpaid'])
+
+  assert.equal((await it.pay(session, '4242424242424242')).status, 303)
+  const intent = (await it.heard('payment_intent.succeeded')).data.object
+  assert.deepEqual(intent.metadata, { tier: 'basic' })
+  assert.equal((await it.pay(session, '4242424242424242')).status, 400)
+})
+
+test('a bank debit completes unpaid and is paid or refused later', async (t) => {
+  const it = await world(t)
+  const paid = await it.bought('000123456789')
+  assert.equal(paid.reply.status, 303)
+  const open = await it.stripe.checkout.sessions.retrieve(paid.session.id, { expand: ['payment_intent.latest_charge'] })
+  assert.deepEqual([open.status, open.payment_status], ['complete', 'unpaid'])
+  const charge = (open.payment_intent as Stripe.PaymentIntent).latest_charge as Stripe.Charge
+  assert.equal(charge.status, 'pending')
+  assert.ok(!it.types().includes('payment_intent.succeeded'))
+
+  await it.press(`/sandbox/processor/charges/${charge.id}/settle`)
+  const event = await it.heard('checkout.session.async_payment_succeeded')
+  assert.equal(event.data.object.payment_status, 'paid')
+  await it.heard('payment_intent.succeeded')
+
+  const { session } = await it.subscribed('000111111116')
+  assert.equal(
+    (await it.stripe.subscriptions.retrieve(String((session.subscription as Stripe.Subscription).id))).status,
+    'incomplete',
+  )
+  const pending = (await it.stripe.charges.list({ limit: 1 })).data[0]
+  await it.press(`/sandbox/processor/charges/${pending?.id}/bounce`)
+  await it.heard('checkout.session.async_payment_failed')
+  assert.equal(
+    (await it.stripe.subscriptions.retrieve((session.subscription as Stripe.Subscription).id)).status,
+    'incomplete_expired',
+  )
+})
+
+test('promotion codes take off, 100 % needs no card', async (t) => {
+  const it = await world(t)
+  const { session } = await it.bought('4000000000000002')
+  const path = new URL(session.url ?? '').pathname
+  assert.match((await it.press(`${path}/code`, { code: 'NOPE' })).text, /is not valid/)
+  await it.press(`${path}/code`, { code: 'welcome10' })
+  assert.equal((await it.stripe.checkout.sessions.retrieve(session.id)).amount_total, 17_910)
+  await it.press(`${path}/code`, { code: 'FREE100' })
+  assert.equal((await it.press(path, { email: 'ada@example.com' })).status, 303)
+  const done = await it.stripe.checkout.sessions.retrieve(session.id)
+  assert.deepEqual([done.amount_total, done.payment_status], [0, 'no_payment_required'])
+  assert.equal((await it.stripe.promotionCodes.list({ code: 'FREE100' })).data[0]?.times_redeemed, 1)
+})
+
+test('the portal cancels at the end, resumes, changes the plan and cancels now', async (t) => {
+  const it = await world(t)
+  const { customer, subscription } = await it.subscribed()
+  const portal = await it.portal(customer.id)
+  const press = (action: string, more = {}) =>
+    it.press(`${portal}/${action}`, { subscription: subscription.id, ...more })
+  const now = () => it.stripe.subscriptions.retrieve(subscription.id)
+  assert.match((await it.get(portal)).text, /Latchkey Pro/)
+
+  await press('cancel-at-end')
+  assert.equal((await now()).cancel_at_period_end, true)
+  await press('resume')
+  assert.equal((await now()).cancel_at_period_end, false)
+  await press('change-plan', { price: ENTERPRISE })
+  assert.equal((await now()).items.data[0]?.price.id, ENTERPRISE)
+  await press('cancel-now')
+  assert.equal((await now()).status, 'canceled')
+  await it.heard('customer.subscription.deleted')
+  assert.deepEqual((await it.stripe.subscriptions.list({ customer: customer.id })).data, [])
+  assert.equal((await it.stripe.subscriptions.list({ customer: customer.id, status: 'all' })).data.length, 1)
+})
+
+test("another customer's portal cannot press the buttons of this subscription", async (t) => {
+  const it = await world(t)
+  const { subscription } = await it.subscribed()
+  const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
+  const reply = await it.press(`${await it.portal(eve.id)}/cancel-now`, { subscription: subscription.id })
+  assert.equal(reply.status, 404)
+  assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
+})
+
+test('renewals succeed, fail, are retried with a better card, and end at the end', async (t) => {
+  const it = await world(t)
+  const { customer, subscription } = await it.subscribed('4000000000000341')
+  const portal = await it.portal(customer.id)
+  const press = (action: string) => it.press(`${portal}/${action}`, { subscription: subscription.id })
+  const status = async () => (await it.stripe.subscriptions.retrieve(subscription.id)).status
+
+  await press('renew-well')
+  assert.equal(await status(), 'past_due')
+  const failed = (await it.heard('invoice.payment_failed')).data.object as unknown as Stripe.Invoice
+  assert.deepEqual([failed.billing_reason, failed.status], ['subscription_cycle', 'open'])
+
+  await it.press(`${portal}/card`, { card: '4242424242424242' })
+  await press('retry')
+  assert.equal(await status(), 'active')
+  await press('renew-badly')
+  assert.equal(await status(), 'past_due')
+  await press('retry')
+  await press('cancel-at-end')
+  await press('renew-well')
+  assert.equal(await status(), 'canceled')
+})
+
+test('refunds in part and whole, and never more than was paid', async (t) => {
+  const it = await world(t)
+  const { session } = await it.bought()
+  const { payment_intent } = await it.stripe.checkout.sessions.retrieve(session.id)
+  const intent = String(payment_intent)
+  await it.stripe.refunds.create({ payment_intent: intent, amount: 900 })
+  let charge = (await it.heard('charge.refunded')).data.object as unknown as Stripe.Charge
+  assert.deepEqual([charge.amount_refunded, charge.refunded], [900, false])
+
+  await assert.rejects(it.stripe.refunds.create({ payment_intent: intent, amount: 19_001 }), /greater than unrefunded/)
+  await it.press(`/sandbox/processor/charges/${charge.id}/refund`)
+  charge = (await it.heard('charge.refunded', 2)).data.object as unknown as Stripe.Charge
+  assert.deepEqual([charge.amount_refunded, charge.refunded], [19_900, true])
+  await assert.rejects(it.stripe.refunds.create({ payment_intent: intent }), { code: 'charge_already_refunded' })
+})
+
+test('a dispute is opened and lost', async (t) => {
+  const it = await world(t)
+  await it.bought()
+  const charge = (await it.stripe.charges.list()).data[0]
+  await it.press(`/sandbox/processor/charges/${charge?.id}/dispute`)
+  await it.heard('charge.dispute.created')
+  await it.press(`/sandbox/processor/charges/${charge?.id}/lose`)
+  const closed = (await it.heard('charge.dispute.closed')).data.object as unknown as Stripe.Dispute
+  assert.deepEqual([closed.status, closed.payment_intent], ['lost', charge?.payment_intent])
+})
+
+test('an event that the product refuses is listed, kept across a restart, and delivered again', async (t) => {
+  const it = await world(t)
+  it.answers.status = 500
+  await it.stripe.customers.create({ email: 'ada@example.com' })
+  await it.heard('customer.created')
+  const undelivered = await it.stripe.events.list({ delivery_success: false })
+  assert.deepEqual(
+    undelivered.data.map((event) => event.type),
+    ['customer.created'],
+  )
+
+  it.answers.status = 200
+  await it.restart()
+  await it.heard('customer.created', 2)
+  assert.equal(it.events[0]?.id, it.events[1]?.id)
+  for (let i = 0; i < 200 && (await it.stripe.events.list({ delivery_success: false })).data.length > 0; i++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.deepEqual((await it.stripe.events.list({ delivery_success: false })).data, [])
+})
+
+test('everything survives a restart', async (t) => {
+  const it = await world(t)
+  const { customer, subscription } = await it.subscribed()
+  await it.restart()
+  assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
+  assert.equal((await it.stripe.customers.retrieve(customer.id)).id, customer.id)
+})
+
+test('an expired checkout cannot be paid', async (t) => {
+  const it = await world(t)
+  const session = await it.stripe.checkout.sessions.create({
+    mode: 'payment',
+    line_items: [{ price: 'price_sandbox_store_pro', quantity: 1 }],
+    success_url: BACK,
+  })
+  await it.stripe.checkout.sessions.expire(session.id)
+  assert.equal((await it.pay(session, '4242424242424242')).status, 400)
+  assert.equal((await it.get(new URL(session.url ?? '').pathname)).status, 410)
+  await it.heard('checkout.session.expired')
+})
