@@ -1,0 +1,75 @@
+import { Alert, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import type { Message } from '../api/types.ts'
+import { dropAllConversations } from '../chat/conversation-shelf.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { session } from '../session/browser-session.ts'
+import { useUser } from '../session/user.ts'
+import { Panel } from './panel.tsx'
+
+export function DeleteAccount() {
+  const [opened, { open, close }] = useDisclosure(false)
+  return (
+    <Panel
+      title="Delete this account"
+      lead="Removes you, your documents, keys, sessions and messages at once, and ends a running subscription. It cannot be undone."
+    >
+      <Button color="red" variant="light" onClick={open}>
+        Delete account
+      </Button>
+      <Modal opened={opened} onClose={close} title="Delete this account?">
+        <Farewell onClose={close} />
+      </Modal>
+    </Panel>
+  )
+}
+
+/** Accounts with a password prove themselves with it; the others type the word. Both ways are sent, the service knows which counts. */
+function Farewell({ onClose }: { onClose: () => void }) {
+  const user = useUser()
+  const form = useForm({ initialValues: { password: '', confirm: '' } })
+  const remove = useMutation({
+    mutationFn: ({ password, confirm }: typeof form.values) =>
+      api.delete<Message>('/api/users/me', { ...(password && { password }), ...(confirm && { confirm }) }),
+    onSuccess: () => {
+      dropAllConversations(user.id)
+      session.end()
+    },
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <form onSubmit={form.onSubmit((values) => remove.mutate(values))}>
+      <Stack>
+        <Alert color="red">Everything that is yours here is removed, at once and for good.</Alert>
+        <Text>
+          Confirm for <b>{user.email}</b>:
+        </Text>
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          {...form.getInputProps('password')}
+        />
+        <TextInput label="Or, without a password, type DELETE" autoComplete="off" {...form.getInputProps('confirm')} />
+        <FormProblem problem={remove.error} fields={Object.keys(form.values)} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Keep it
+          </Button>
+          <Button
+            type="submit"
+            color="red"
+            loading={remove.isPending}
+            disabled={!form.values.password && form.values.confirm !== 'DELETE'}
+          >
+            Delete for good
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,58 @@
+import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries, userQuery } from '../api/queries.ts'
+import type { Message } from '../api/types.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { useUser } from '../session/user.ts'
+import { Panel } from './panel.tsx'
+
+export function EmailForm() {
+  const user = useUser()
+  const form = useForm({
+    initialValues: { new_email: '', password: '' },
+    validate: { new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address') },
+  })
+  const change = useMutation({
+    mutationFn: ({ new_email, password }: typeof form.values) =>
+      api.post<Message>('/api/users/me/change-email', { new_email, ...(password && { password }) }),
+    onSuccess: ({ message }) => {
+      form.reset()
+      notifications.show({ message })
+      void queries.invalidateQueries({ queryKey: userQuery.queryKey })
+    },
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <Panel
+      title="Email address"
+      lead={
+        <>
+          Now <b>{user.email}</b>. A new address counts at once and is to be verified again; the old one gets a link
+          that undoes the change for 7 days. Your other devices are signed out.
+        </>
+      }
+    >
+      <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
+        <Stack>
+          <TextInput label="New address" type="email" autoComplete="email" {...form.getInputProps('new_email')} />
+          <PasswordInput
+            label="Your password"
+            description={user.oauth_provider ? 'If your account has one' : undefined}
+            autoComplete="current-password"
+            {...form.getInputProps('password')}
+          />
+          <FormProblem problem={change.error} fields={Object.keys(form.values)} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={change.isPending}>
+              Change address
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  )
+}

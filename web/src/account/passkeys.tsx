@@ -1,0 +1,92 @@
+import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { IconFingerprint } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { sentence } from '../api/problem.ts'
+import { queries } from '../api/queries.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { ago, day, device } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { makePasskey, passkeysWork } from '../sign-in/passkey.ts'
+import { Panel } from './panel.tsx'
+
+type Passkey = { id: string; name?: string | null; created_at: string; last_used_at?: string | null }
+
+const passkeysKey = ['passkeys']
+
+export function Passkeys() {
+  const passkeys = useQuery({
+    queryKey: passkeysKey,
+    queryFn: ({ signal }) => api.get<Passkey[]>('/api/auth/passkeys', { signal }),
+  })
+  const [doomed, setDoomed] = useState<Passkey | null>(null)
+  const make = useMutation({
+    mutationFn: () => makePasskey(device(navigator.userAgent)),
+    onSuccess: () => {
+      notifications.show({ message: 'Passkey added' })
+      void queries.invalidateQueries({ queryKey: passkeysKey })
+    },
+  })
+
+  return (
+    <Panel title="Passkeys" lead="Sign in with your fingerprint, face or device PIN instead of a password.">
+      <Stack gap="xs">
+        <Loaded query={passkeys} skeleton={<Skeleton h={60} />}>
+          {(list) =>
+            list.map((passkey) => (
+              <Paper key={passkey.id} withBorder radius="md" p="sm">
+                <Group justify="space-between">
+                  <div>
+                    <Text fw={550}>{passkey.name || 'Passkey'}</Text>
+                    <Text c="dimmed" size="sm">
+                      Since {day(passkey.created_at)}
+                      {passkey.last_used_at && `, last used ${ago(passkey.last_used_at)}`}
+                    </Text>
+                  </div>
+                  <Button variant="default" onClick={() => setDoomed(passkey)}>
+                    Remove
+                  </Button>
+                </Group>
+              </Paper>
+            ))
+          }
+        </Loaded>
+        <Group>
+          <Button
+            variant="light"
+            leftSection={<IconFingerprint size={20} aria-hidden />}
+            loading={make.isPending}
+            disabled={!passkeysWork()}
+            onClick={() => make.mutate()}
+          >
+            Add a passkey
+          </Button>
+          {!passkeysWork() && <Text c="dimmed">This browser has no passkeys.</Text>}
+        </Group>
+        {make.isError && (
+          <Alert color="red" role="alert">
+            {make.error.name === 'NotAllowedError'
+              ? 'No passkey was made.'
+              : make.error.name === 'InvalidStateError'
+                ? 'This device has a passkey for your account already.'
+                : sentence(make.error)}
+          </Alert>
+        )}
+      </Stack>
+      <Confirm
+        opened={doomed !== null}
+        onClose={() => setDoomed(null)}
+        title="Remove this passkey?"
+        action="Remove"
+        onConfirm={async () => {
+          await api.delete(`/api/auth/passkeys/${doomed?.id}`)
+          await queries.invalidateQueries({ queryKey: passkeysKey })
+        }}
+      >
+        It will no longer open your account. Delete it from your device too.
+      </Confirm>
+    </Panel>
+  )
+}

@@ -1,0 +1,65 @@
+import { Avatar, Button, Group, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { notifications } from '@mantine/notifications'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries, userQuery } from '../api/queries.ts'
+import type { User } from '../api/types.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { useUser } from '../session/user.ts'
+import { Panel } from './panel.tsx'
+
+export function ProfileForm() {
+  const user = useUser()
+  const form = useForm({
+    initialValues: { full_name: user.full_name ?? '', avatar_url: user.avatar_url ?? '' },
+    validate: {
+      avatar_url: (url) => (url === '' || /^https:\/\/\S+$/.test(url) ? null : 'An address that starts with https://'),
+    },
+  })
+  const save = useMutation({
+    mutationFn: ({ full_name, avatar_url }: typeof form.values) =>
+      api.patch<User>('/api/users/me', {
+        full_name: full_name.trim() || null,
+        avatar_url: avatar_url.trim() || null,
+      }),
+    onSuccess: (saved) => {
+      queries.setQueryData(userQuery.queryKey, (before) => before && { ...before, ...saved })
+      notifications.show({ message: 'Profile saved' })
+    },
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <Panel title="Profile">
+      <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
+        <Stack mt="md">
+          <Group gap="lg" align="flex-start" wrap="nowrap">
+            <Avatar
+              src={form.values.avatar_url || null}
+              name={form.values.full_name || user.email}
+              size={72}
+              color="pine"
+              alt=""
+            />
+            <Stack flex={1}>
+              <TextInput label="Name" autoComplete="name" {...form.getInputProps('full_name')} />
+              <TextInput
+                label="Picture"
+                description="The address of an image, starting with https://"
+                type="url"
+                {...form.getInputProps('avatar_url')}
+              />
+            </Stack>
+          </Group>
+          <FormProblem problem={save.error} fields={Object.keys(form.values)} />
+          <Group justify="flex-end">
+            <Button type="submit" loading={save.isPending} disabled={!form.isDirty()}>
+              Save
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Panel>
+  )
+}

@@ -1,0 +1,69 @@
+import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { sentence } from '../api/problem.ts'
+import { queries } from '../api/queries.ts'
+import type { Session } from '../api/types.ts'
+import { ago, device, moment } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { signOut } from '../session/sign-out.ts'
+import { Panel } from './panel.tsx'
+
+const sessionsKey = ['sessions']
+
+export function Sessions() {
+  const sessions = useQuery({
+    queryKey: sessionsKey,
+    queryFn: ({ signal }) => api.get<Session[]>('/api/users/me/sessions', { signal }),
+  })
+  return (
+    <Panel title="Where you are signed in" lead="Ending a session takes effect within a second.">
+      <Loaded query={sessions} skeleton={<Skeleton h={160} />}>
+        {(list) => (
+          <Stack gap="xs">
+            {list.map((session) => (
+              <SessionRow key={session.id} session={session} />
+            ))}
+          </Stack>
+        )}
+      </Loaded>
+    </Panel>
+  )
+}
+
+function SessionRow({ session }: { session: Session }) {
+  const end = useMutation({
+    mutationFn: () => (session.current ? signOut() : api.delete(`/api/users/me/sessions/${session.id}`)),
+    onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),
+  })
+  const name = device(session.user_agent)
+  return (
+    <Paper withBorder radius="md" p="md">
+      <Group justify="space-between" gap="sm">
+        <div>
+          <Group gap="xs">
+            <Text fw={550}>{name}</Text>
+            {session.current && <Badge color="brass">This one</Badge>}
+          </Group>
+          <Text c="dimmed" size="sm">
+            {session.ip_address ?? 'Unknown address'}, since {moment(session.created_at)}
+            {session.last_used_at && `, last used ${ago(session.last_used_at)}`}
+          </Text>
+          {end.isError && (
+            <Text c="var(--mantine-color-error)" size="sm" role="alert">
+              {sentence(end.error)}
+            </Text>
+          )}
+        </div>
+        <Button
+          variant="default"
+          loading={end.isPending}
+          onClick={() => end.mutate()}
+          aria-label={session.current ? 'Sign out here' : `End the session of ${name}`}
+        >
+          {session.current ? 'Sign out' : 'End'}
+        </Button>
+      </Group>
+    </Paper>
+  )
+}

@@ -1,0 +1,75 @@
+import { Anchor, Button, Center, Group, Image, List, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { CopyIcon } from '../parts/copy.tsx'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+
+/** `qr_code` is a picture of `otpauth_url`, as a data: address. */
+export type TotpStart = { secret: string; otpauth_url: string; qr_code?: string }
+
+/** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
+export function TwoFactorSetup({ start, onCodes }: { start: TotpStart; onCodes: (codes: string[]) => void }) {
+  const form = useForm({
+    initialValues: { code: '' },
+    validate: { code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Six digits') },
+  })
+  const confirm = useMutation({
+    mutationFn: (code: string) =>
+      api.post<{ recovery_codes: string[] }>('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
+    onSuccess: ({ recovery_codes }) => onCodes(recovery_codes),
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <form onSubmit={form.onSubmit(({ code }) => confirm.mutate(code))}>
+      <List type="ordered" spacing="md" styles={{ itemWrapper: { display: 'block' }, itemLabel: { display: 'block' } }}>
+        <List.Item>
+          Scan this with your authenticator app, or{' '}
+          <Anchor href={start.otpauth_url} underline="always">
+            open it on this device
+          </Anchor>
+          .
+          {start.qr_code && (
+            <Center my="sm">
+              <Image
+                src={start.qr_code}
+                alt="QR code for your authenticator app"
+                w={200}
+                h={200}
+                radius="md"
+                bg="white"
+              />
+            </Center>
+          )}
+          <Text c="dimmed" size="sm">
+            Or type this key into it:
+          </Text>
+          <Group gap="xs" wrap="nowrap">
+            <Text component="code" className="mono" style={{ overflowWrap: 'anywhere' }}>
+              {start.secret}
+            </Text>
+            <CopyIcon value={start.secret} what="key" />
+          </Group>
+        </List.Item>
+        <List.Item>
+          <Stack gap="sm">
+            <TextInput
+              label="Enter the code it shows"
+              inputMode="numeric"
+              autoComplete="one-time-code"
+              className="numbers"
+              {...form.getInputProps('code')}
+            />
+            <FormProblem problem={confirm.error} fields={['code']} />
+          </Stack>
+        </List.Item>
+      </List>
+      <Group justify="flex-end" mt="lg">
+        <Button type="submit" loading={confirm.isPending}>
+          Turn on
+        </Button>
+      </Group>
+    </form>
+  )
+}

@@ -1,0 +1,121 @@
+import { Alert, Badge, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { notifications } from '@mantine/notifications'
+import { IconShieldCheck } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { sentence } from '../api/problem.ts'
+import { queries, userQuery } from '../api/queries.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { useUser } from '../session/user.ts'
+import { Panel } from './panel.tsx'
+import { RecoveryCodes } from './recovery-codes.tsx'
+import { type TotpStart, TwoFactorSetup } from './two-factor-setup.tsx'
+
+export function TwoFactor() {
+  const user = useUser()
+  const [start, setStart] = useState<TotpStart | null>(null)
+  const [codes, setCodes] = useState<string[] | null>(null)
+  const [turningOff, off] = useDisclosure(false)
+  const begin = useMutation({ mutationFn: () => api.post<TotpStart>('/api/users/me/totp'), onSuccess: setStart })
+  const known = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
+
+  return (
+    <Panel
+      title="Two-factor"
+      lead="After your password, a code from an app on your phone. Recovery codes stand in when the phone is lost."
+    >
+      <Group>
+        {user.totp_enabled ? (
+          <>
+            <Badge color="pine" size="lg" leftSection={<IconShieldCheck size={16} aria-hidden />}>
+              On
+            </Badge>
+            <Button variant="default" onClick={off.open}>
+              Turn off
+            </Button>
+          </>
+        ) : (
+          <Button loading={begin.isPending} onClick={() => begin.mutate()}>
+            Set up two-factor
+          </Button>
+        )}
+      </Group>
+      {begin.isError && (
+        <Alert color="red" mt="md" role="alert">
+          {sentence(begin.error)}
+        </Alert>
+      )}
+      <Modal opened={start !== null} onClose={() => setStart(null)} title="Set up two-factor" size="md">
+        {start && (
+          <TwoFactorSetup
+            start={start}
+            onCodes={(list) => {
+              setStart(null)
+              setCodes(list)
+              void known()
+            }}
+          />
+        )}
+      </Modal>
+      <Modal
+        opened={codes !== null}
+        onClose={() => undefined}
+        title="Your recovery codes"
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+      >
+        {codes && <RecoveryCodes codes={codes} onDone={() => setCodes(null)} />}
+      </Modal>
+      <Modal opened={turningOff} onClose={off.close} title="Turn two-factor off?">
+        <TurnOff
+          withPassword={user.has_password !== false}
+          onDone={() => {
+            off.close()
+            notifications.show({ message: 'Two-factor is off' })
+            void known()
+          }}
+        />
+      </Modal>
+    </Panel>
+  )
+}
+
+function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () => void }) {
+  const form = useForm({
+    initialValues: { code: '', password: '' },
+    validate: { code: (code) => (code.trim() ? null : 'Enter a code') },
+  })
+  const turnOff = useMutation({
+    mutationFn: ({ code, password }: typeof form.values) =>
+      api.delete('/api/users/me/totp', { code: code.trim(), ...(password && { password }) }),
+    onSuccess: onDone,
+    onError: (problem) => spread(form, problem),
+  })
+  return (
+    <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>
+      <Stack>
+        <Text>Your password alone will then open this account.</Text>
+        <TextInput
+          label="Code"
+          description="From your app, or a recovery code"
+          autoComplete="one-time-code"
+          data-autofocus
+          {...form.getInputProps('code')}
+        />
+        {withPassword && (
+          <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
+        )}
+        <FormProblem problem={turnOff.error} fields={Object.keys(form.values)} />
+        <Group justify="flex-end">
+          <Button type="submit" color="red" loading={turnOff.isPending}>
+            Turn off
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

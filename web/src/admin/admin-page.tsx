@@ -1,0 +1,75 @@
+import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
+import { IconLock, IconMail, IconUsers } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import { ApiProblem } from '../api/problem.ts'
+import type { AdminStats } from '../api/types.ts'
+import { Figure } from '../parts/figure.tsx'
+import { count } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Page } from '../parts/page.tsx'
+import { ContactMessages } from './contact-messages.tsx'
+import { UserTable } from './user-table.tsx'
+
+const route = getRouteApi('/inside/admin')
+
+export function AdminPage() {
+  const { tab = 'users' } = route.useSearch()
+  const navigate = useNavigate()
+  const stats = useQuery({
+    queryKey: ['admin', 'stats'],
+    queryFn: ({ signal }) => api.get<AdminStats>('/api/admin/stats', { signal }),
+  })
+
+  if (stats.error instanceof ApiProblem && stats.error.status === 403) {
+    return (
+      <Page title="Admin">
+        <Notice icon={IconLock} title="For superusers only">
+          Your account may not look in here.
+        </Notice>
+      </Page>
+    )
+  }
+  return (
+    <Page title="Admin" lead="Everyone who has an account here, and what they wrote to us." wide>
+      <Loaded query={stats} skeleton={<Skeleton h={104} />}>
+        {(data) => (
+          <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
+            <Figure label="Users">{count(data.total_users)}</Figure>
+            <Figure label="Active subscriptions">{count(data.active_subscriptions)}</Figure>
+            <Figure label="New in 7 days">{count(data.new_users_7d)}</Figure>
+            <Figure label="Verified">{count(data.verified_users)}</Figure>
+          </SimpleGrid>
+        )}
+      </Loaded>
+      <Tabs
+        value={tab}
+        keepMounted={false}
+        onChange={(next) =>
+          void navigate({
+            to: '/admin',
+            search: { tab: next === 'messages' ? next : undefined },
+            resetScroll: false,
+          })
+        }
+      >
+        <Tabs.List mb="md">
+          <Tabs.Tab value="users" leftSection={<IconUsers size={18} aria-hidden />}>
+            Users
+          </Tabs.Tab>
+          <Tabs.Tab value="messages" leftSection={<IconMail size={18} aria-hidden />}>
+            Messages
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="users">
+          <UserTable />
+        </Tabs.Panel>
+        <Tabs.Panel value="messages">
+          <ContactMessages />
+        </Tabs.Panel>
+      </Tabs>
+    </Page>
+  )
+}

@@ -1,0 +1,68 @@
+import { Anchor, Badge, Card, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { IconInbox } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import type { ContactMessage, Paged } from '../api/types.ts'
+import { moment } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Pages, usePage } from './pages.tsx'
+
+const SUBJECTS: Record<string, string> = {
+  sales: 'Sales Inquiry',
+  support: 'Technical Support',
+  enterprise: 'Enterprise Solutions',
+  partnership: 'Partnership',
+  other: 'General Inquiry',
+}
+
+export function ContactMessages() {
+  const page = usePage()
+  const messages = useQuery({
+    queryKey: ['admin', 'messages', page],
+    queryFn: ({ signal }) =>
+      api.get<Paged & { messages: ContactMessage[] }>('/api/admin/contact-messages', {
+        query: { page, limit: 20 },
+        signal,
+      }),
+    placeholderData: (previous) => previous,
+  })
+  return (
+    <Card>
+      <Loaded query={messages} skeleton={<Skeleton h={240} />}>
+        {(data) =>
+          data.messages.length === 0 ? (
+            <Notice icon={IconInbox} title="No messages">
+              What people write in the contact form is kept here, also when mail is down.
+            </Notice>
+          ) : (
+            <>
+              <Stack gap="sm">
+                {data.messages.map((message) => (
+                  <Paper key={message.id} withBorder radius="md" p="md" component="article">
+                    <Group justify="space-between" mb={6} gap="xs">
+                      <Text fw={550}>
+                        {message.name}{' '}
+                        <Anchor href={`mailto:${message.email}`} inherit>
+                          {message.email}
+                        </Anchor>
+                      </Text>
+                      <Group gap="xs">
+                        <Badge color="gray">{SUBJECTS[message.subject] ?? message.subject}</Badge>
+                        <Text c="dimmed" size="sm">
+                          {moment(message.created_at)}
+                        </Text>
+                      </Group>
+                    </Group>
+                    <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{message.message}</Text>
+                  </Paper>
+                ))}
+              </Stack>
+              <Pages paged={data} what="messages" />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}

@@ -1,0 +1,35 @@
+import { Group, Pagination, Text } from '@mantine/core'
+import { getRouteApi } from '@tanstack/react-router'
+import type { Paged } from '../api/types.ts'
+import { count } from '../parts/format.ts'
+
+const route = getRouteApi('/inside/admin')
+
+/** Which page of a list the address names. */
+export function usePage(): number {
+  return route.useSearch().page ?? 1
+}
+
+export function Pages({ paged, what }: { paged: Paged; what: string }) {
+  const navigate = route.useNavigate()
+  return (
+    <Group justify="space-between" mt="md">
+      <Text c="dimmed" size="sm">
+        {count(paged.total)} {what}
+      </Text>
+      {paged.pages > 1 && (
+        <Pagination
+          total={paged.pages}
+          value={paged.page}
+          onChange={(page) =>
+            void navigate({
+              search: (search) => ({ ...search, page: page === 1 ? undefined : page }),
+              resetScroll: false,
+            })
+          }
+          getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+        />
+      )}
+    </Group>
+  )
+}

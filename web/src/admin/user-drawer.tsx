@@ -1,0 +1,88 @@
+import { Alert, Drawer, Select, Stack, Switch, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { sentence } from '../api/problem.ts'
+import { queries } from '../api/queries.ts'
+import type { AdminUser, Tier } from '../api/types.ts'
+import { useUser } from '../session/user.ts'
+
+type Change = {
+  is_active?: boolean
+  is_verified?: boolean
+  is_superuser?: boolean
+  subscription_tier?: Tier | null
+}
+
+const TIERS = [
+  { value: 'processor', label: 'As the processor says' },
+  { value: 'free', label: 'Free' },
+  { value: 'pro', label: 'Pro' },
+  { value: 'enterprise', label: 'Enterprise' },
+]
+
+/** What a superuser may switch. Each switch is sent at once, and its answer is what is shown. */
+export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => void }) {
+  const me = useUser()
+  const [shown, setShown] = useState(user)
+  const [override, setOverride] = useState<string | null>(user.tier_override ?? null)
+  const change = useMutation({
+    mutationFn: (change: Change) => api.patch<AdminUser>(`/api/admin/users/${user.id}`, change),
+    onSuccess: (changed) => {
+      setShown((before) => ({ ...before, ...changed }))
+      void queries.invalidateQueries({ queryKey: ['admin'] })
+    },
+  })
+  const own = user.id === me.id
+
+  return (
+    <Drawer opened onClose={onClose} position="right" title={user.email} size={400}>
+      <Stack>
+        <Switch
+          size="md"
+          label="Active"
+          description="Off: every session and key of theirs stops at once"
+          checked={shown.is_active}
+          disabled={own || change.isPending}
+          onChange={(event) => change.mutate({ is_active: event.currentTarget.checked })}
+        />
+        <Switch
+          size="md"
+          label="Verified"
+          description="Their email address is taken as proven"
+          checked={shown.is_verified}
+          disabled={change.isPending}
+          onChange={(event) => change.mutate({ is_verified: event.currentTarget.checked })}
+        />
+        <Switch
+          size="md"
+          label="Superuser"
+          description="May see and change everything here"
+          checked={shown.is_superuser === true}
+          disabled={own || change.isPending}
+          onChange={(event) => change.mutate({ is_superuser: event.currentTarget.checked })}
+        />
+        <Select
+          label="Plan"
+          description="A plan set here holds against what the processor says, until it is lifted"
+          data={TIERS}
+          value={override ?? 'processor'}
+          disabled={change.isPending}
+          onChange={(value) => {
+            const tier = value === 'processor' || value === null ? null : (value as Tier)
+            setOverride(tier)
+            change.mutate({ subscription_tier: tier })
+          }}
+        />
+        <Text c="dimmed" size="sm">
+          {own ? 'You cannot switch yourself off, or take your own rights away.' : `Now on ${shown.subscription_tier}.`}
+        </Text>
+        {change.isError && (
+          <Alert color="red" role="alert">
+            {sentence(change.error)}
+          </Alert>
+        )}
+      </Stack>
+    </Drawer>
+  )
+}

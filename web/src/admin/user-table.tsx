@@ -1,0 +1,88 @@
+import { Badge, Button, Card, Group, Skeleton, Table, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import type { AdminUser, Paged } from '../api/types.ts'
+import { ago, day, moment } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { StatusBadge, TierBadge } from '../parts/plan-badge.tsx'
+import { Pages, usePage } from './pages.tsx'
+import { UserDrawer } from './user-drawer.tsx'
+
+export function UserTable() {
+  const page = usePage()
+  const users = useQuery({
+    queryKey: ['admin', 'users', page],
+    queryFn: ({ signal }) =>
+      api.get<Paged & { users: AdminUser[] }>('/api/admin/users', { query: { page, limit: 20 }, signal }),
+    placeholderData: (previous) => previous,
+  })
+  const [openId, setOpenId] = useState<string | null>(null)
+  const open = users.data?.users.find(({ id }) => id === openId)
+
+  return (
+    <Card>
+      <Loaded query={users} skeleton={<Skeleton h={320} />}>
+        {(data) => (
+          <>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
+            <section className="scroll-x" tabIndex={0} aria-label="Users">
+              <Table miw={820} verticalSpacing="xs">
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>User</Table.Th>
+                    <Table.Th>Plan</Table.Th>
+                    <Table.Th>State</Table.Th>
+                    <Table.Th>Since</Table.Th>
+                    <Table.Th>Last sign-in</Table.Th>
+                    <Table.Th aria-label="Actions" />
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {data.users.map((user) => (
+                    <Table.Tr key={user.id}>
+                      <Table.Td>
+                        <Text style={{ overflowWrap: 'anywhere' }}>{user.email}</Text>
+                        <Text c="dimmed" size="sm">
+                          {user.full_name ?? 'No name'}
+                        </Text>
+                      </Table.Td>
+                      <Table.Td>
+                        <Group gap={6}>
+                          <TierBadge tier={user.subscription_tier} />
+                          {user.subscription_status !== 'free' && <StatusBadge status={user.subscription_status} />}
+                        </Group>
+                      </Table.Td>
+                      <Table.Td>
+                        <Group gap={6}>
+                          <Badge color={user.is_active ? 'pine' : 'red'}>{user.is_active ? 'On' : 'Off'}</Badge>
+                          {!user.is_verified && <Badge color="gray">Not verified</Badge>}
+                          {user.is_superuser && <Badge color="brass">Superuser</Badge>}
+                        </Group>
+                      </Table.Td>
+                      <Table.Td>{day(user.created_at)}</Table.Td>
+                      <Table.Td title={user.last_login_at ? moment(user.last_login_at) : undefined}>
+                        {user.last_login_at ? ago(user.last_login_at) : 'Never'}
+                      </Table.Td>
+                      <Table.Td ta="right">
+                        <Button
+                          variant="default"
+                          onClick={() => setOpenId(user.id)}
+                          aria-label={`Change ${user.email}`}
+                        >
+                          Change
+                        </Button>
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            </section>
+            <Pages paged={data} what="users" />
+          </>
+        )}
+      </Loaded>
+      {open && <UserDrawer user={open} onClose={() => setOpenId(null)} />}
+    </Card>
+  )
+}

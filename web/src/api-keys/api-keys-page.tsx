@@ -1,0 +1,58 @@
+import { Button, Card, Skeleton, Stack } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconKey, IconPlus } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { keysQuery } from '../api/queries.ts'
+import { Gate } from '../parts/gate.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Page } from '../parts/page.tsx'
+import { useUser } from '../session/user.ts'
+import { KeyTable } from './key-table.tsx'
+import { NewKey } from './new-key.tsx'
+import { Snippets } from './snippets.tsx'
+
+export function ApiKeysPage() {
+  const paid = useUser().subscription_tier !== 'free'
+  const [opened, { open, close }] = useDisclosure(false)
+  return (
+    <Page
+      title="API keys"
+      lead="For your own programs. A key opens the models and your documents, and nothing of your account."
+      actions={
+        paid && (
+          <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={open}>
+            New key
+          </Button>
+        )
+      }
+    >
+      <Gate what="API keys come">
+        <Keys />
+        <NewKey opened={opened} onClose={close} />
+      </Gate>
+    </Page>
+  )
+}
+
+function Keys() {
+  const keys = useQuery(keysQuery)
+  return (
+    <Stack>
+      <Card component="section" aria-label="Your keys">
+        <Loaded query={keys} skeleton={<Skeleton h={160} />}>
+          {(list) =>
+            list.length === 0 ? (
+              <Notice icon={IconKey} title="No keys yet">
+                Make one for each program, so that you can revoke it without stopping the others.
+              </Notice>
+            ) : (
+              <KeyTable keys={list} />
+            )
+          }
+        </Loaded>
+      </Card>
+      <Snippets />
+    </Stack>
+  )
+}

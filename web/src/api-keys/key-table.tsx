@@ -1,0 +1,91 @@
+import { ActionIcon, Badge, Menu, Table, Text } from '@mantine/core'
+import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { keysQuery, queries } from '../api/queries.ts'
+import type { ApiKey } from '../api/types.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { ago, day, moment } from '../parts/format.ts'
+import { RenameKey } from './rename-key.tsx'
+
+export function KeyTable({ keys }: { keys: ApiKey[] }) {
+  const [renamed, setRenamed] = useState<ApiKey | null>(null)
+  const [doomed, setDoomed] = useState<ApiKey | null>(null)
+  return (
+    <>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
+      <section className="scroll-x" tabIndex={0} aria-label="Keys">
+        <Table verticalSpacing="sm" miw={560}>
+          <Table.Thead>
+            <Table.Tr>
+              <Table.Th>Name</Table.Th>
+              <Table.Th>Key</Table.Th>
+              <Table.Th>Last used</Table.Th>
+              <Table.Th>Ends</Table.Th>
+              <Table.Th aria-label="Actions" w={60} />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {keys.map((key) => (
+              <Table.Tr key={key.id}>
+                <Table.Td>
+                  <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+                    {key.name}
+                  </Text>
+                  <KeyState apiKey={key} />
+                </Table.Td>
+                <Table.Td className="mono">{key.key_prefix}…</Table.Td>
+                <Table.Td title={key.last_used_at ? moment(key.last_used_at) : undefined}>
+                  {key.last_used_at ? ago(key.last_used_at) : 'Never'}
+                </Table.Td>
+                <Table.Td>{key.expires_at ? day(key.expires_at) : 'No end'}</Table.Td>
+                <Table.Td>
+                  <Menu position="bottom-end">
+                    <Menu.Target>
+                      <ActionIcon aria-label={`Actions for ${key.name}`}>
+                        <IconDots size={20} aria-hidden />
+                      </ActionIcon>
+                    </Menu.Target>
+                    <Menu.Dropdown>
+                      <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setRenamed(key)}>
+                        Rename
+                      </Menu.Item>
+                      <Menu.Item
+                        color="red"
+                        leftSection={<IconTrash size={18} aria-hidden />}
+                        onClick={() => setDoomed(key)}
+                        disabled={!key.is_active}
+                      >
+                        Revoke
+                      </Menu.Item>
+                    </Menu.Dropdown>
+                  </Menu>
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </section>
+      {renamed && <RenameKey apiKey={renamed} onClose={() => setRenamed(null)} />}
+      <Confirm
+        opened={doomed !== null}
+        onClose={() => setDoomed(null)}
+        title="Revoke this key?"
+        action="Revoke"
+        onConfirm={async () => {
+          await api.delete(`/api/api-keys/${doomed?.id}`)
+          await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
+        }}
+      >
+        Programs that use <b>{doomed?.name}</b> are refused from now on. This cannot be undone; its past usage stays on
+        record.
+      </Confirm>
+    </>
+  )
+}
+
+function KeyState({ apiKey }: { apiKey: ApiKey }) {
+  if (!apiKey.is_active) return <Badge color="gray">Revoked</Badge>
+  if (apiKey.expires_at && Date.parse(apiKey.expires_at) <= Date.now()) return <Badge color="red">Ended</Badge>
+  return <Badge color="pine">Active</Badge>
+}

@@ -1,0 +1,39 @@
+import { Card, Tabs, Text, Title } from '@mantine/core'
+import { CopyIcon } from '../parts/copy.tsx'
+import { snippets } from './snippet-text.ts'
+import classes from './snippets.module.css'
+
+/** How to call the service with a key, with this service's own address in it. */
+export function Snippets() {
+  const list = snippets(location.origin)
+  return (
+    <Card component="section" aria-labelledby="snippets">
+      <Title order={2} fz="h3" id="snippets">
+        Use a key
+      </Title>
+      <Text c="dimmed" size="sm" mb="sm">
+        Any OpenAI client works once its base address is this service’s. Put your key in place of YOUR_KEY.
+      </Text>
+      <Tabs defaultValue={list[0]?.id ?? ''}>
+        <Tabs.List>
+          {list.map(({ id, name }) => (
+            <Tabs.Tab key={id} value={id}>
+              {name}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {list.map(({ id, name, text }) => (
+          <Tabs.Panel key={id} value={id} className={classes.panel ?? ''}>
+            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
+            <pre className={classes.code} tabIndex={0}>
+              <code>{text}</code>
+            </pre>
+            <div className={classes.copy}>
+              <CopyIcon value={text} what={`the ${name} example`} />
+            </div>
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Card>
+  )
+}

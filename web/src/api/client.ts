@@ -1,0 +1,68 @@
+/**
+ * The one door to the service: adds the access token, renews it once after a 401, and turns every failure into an ApiProblem.
+ * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back.
+ */
+import { session } from '../session/browser-session.ts'
+import { offline, problemFrom } from './problem.ts'
+
+type Query = Record<string, string | number | boolean | undefined>
+type Options = { query?: Query; body?: unknown; signal?: AbortSignal | undefined; anonymous?: boolean }
+
+export const api = {
+  get: <T>(path: string, options?: Options) => call<T>('GET', path, options),
+  post: <T>(path: string, body?: unknown, options?: Options) => call<T>('POST', path, { ...options, body }),
+  patch: <T>(path: string, body?: unknown, options?: Options) => call<T>('PATCH', path, { ...options, body }),
+  delete: <T>(path: string, body?: unknown, options?: Options) => call<T>('DELETE', path, { ...options, body }),
+}
+
+/** The raw answer, for downloads, headers and streams. Throws an ApiProblem unless it is a 2xx. */
+export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
+  const token = options.anonymous ? null : await session.token()
+  let response = await send(method, path, options, token)
+
+  if (response.status === 401 && token !== null) {
+    const next = await session.tokenAfterRefusal(token)
+    if (next !== null && next !== token) response = await send(method, path, options, next)
+  }
+  if (!response.ok) throw problemFrom(response.status, await bodyOf(response), response.headers)
+  return response
+}
+
+async function call<T>(method: string, path: string, options?: Options): Promise<T> {
+  const response = await request(method, path, options)
+  return (await bodyOf(response)) as T
+}
+
+async function send(method: string, path: string, options: Options, token: string | null): Promise<Response> {
+  const headers = new Headers({ accept: 'application/json, text/event-stream;q=0.9' })
+  if (options.body !== undefined) headers.set('content-type', 'application/json')
+  if (token !== null) headers.set('authorization', `Bearer ${token}`)
+
+  try {
+    return await fetch(addressOf(path, options.query), {
+      method,
+      headers,
+      body: options.body === undefined ? null : JSON.stringify(options.body),
+      signal: options.signal ?? null,
+    })
+  } catch (error) {
+    if (options.signal?.aborted) throw error
+    throw offline()
+  }
+}
+
+function addressOf(path: string, query: Query = {}): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
+  const text = parameters.toString()
+  return text ? `${path}?${text}` : path
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text()
+  try {
+    return text === '' ? null : JSON.parse(text)
+  } catch {
+    return null
+  }
+}

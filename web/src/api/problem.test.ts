@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { ApiProblem, fieldErrors, problemFrom, sentence } from './problem.ts'
+
+test('a sentence in detail is what the person reads', () => {
+  const problem = problemFrom(401, { detail: 'Incorrect email or password' })
+  assert.equal(problem.status, 401)
+  assert.equal(sentence(problem), 'Incorrect email or password.')
+})
+
+test('issues land on the fields they name, the first one first', () => {
+  const problem = problemFrom(422, {
+    detail: [
+      { loc: ['body', 'email'], msg: 'Enter a valid email address', type: 'format' },
+      { loc: ['body', 'email'], msg: 'Too long', type: 'length' },
+      { loc: ['body', 'messages', 0, 'role'], msg: 'Unknown role', type: 'enum' },
+    ],
+  })
+  assert.deepEqual(fieldErrors(problem), { email: 'Enter a valid email address', 'messages.0.role': 'Unknown role' })
+})
+
+test('the wait is named when there are too many requests', () => {
+  const problem = problemFrom(429, { detail: 'Rate limit exceeded' }, new Headers({ 'retry-after': '17' }))
+  assert.equal(sentence(problem), 'Rate limit exceeded. Try again in 17 s.')
+})
+
+test('a fault of the service comes with the id to quote', () => {
+  const problem = problemFrom(500, { detail: 'Internal error' }, new Headers({ 'x-request-id': 'r-1' }))
+  assert.equal(sentence(problem), 'Internal error. (Request r-1)')
+})
+
+test('bodies that are no error shape of the service still make a problem', () => {
+  for (const body of [null, 'bad gateway', [], { detail: [] }, { detail: [{ nonsense: 1 }] }, { detail: '' }]) {
+    const problem = problemFrom(502, body)
+    assert.ok(problem instanceof ApiProblem)
+    assert.notEqual(problem.message, '')
+    assert.deepEqual(fieldErrors(problem), {})
+  }
+})

@@ -1,0 +1,82 @@
+/** One thing wrong with one part of a request, as the service's 422 names it. `loc` starts with body, query, path or header. */
+export type Issue = { loc: (string | number)[]; msg: string; type: string }
+
+/** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
+export class ApiProblem extends Error {
+  readonly status: number
+  readonly issues: Issue[]
+  readonly retryAfterS: number | null
+  readonly requestId: string | null
+
+  constructor(
+    status: number,
+    message: string,
+    more: { issues?: Issue[]; retryAfterS?: number | null; requestId?: string | null } = {},
+  ) {
+    super(message)
+    this.name = 'ApiProblem'
+    this.status = status
+    this.issues = more.issues ?? []
+    this.retryAfterS = more.retryAfterS ?? null
+    this.requestId = more.requestId ?? null
+  }
+}
+
+/** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
+export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
+  const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : undefined
+  const more = { retryAfterS: seconds(headers.get('retry-after')), requestId: headers.get('x-request-id') }
+
+  if (Array.isArray(detail)) {
+    const issues = detail.filter(isIssue)
+    return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), { ...more, issues })
+  }
+  return new ApiProblem(status, typeof detail === 'string' && detail ? detail : fallback(status), more)
+}
+
+export function offline(): ApiProblem {
+  return new ApiProblem(0, 'The service cannot be reached. Check your connection and try again.')
+}
+
+/** The issues by field name, for a form: `{ email: 'Enter a valid email address' }`. Nested fields join with dots. */
+export function fieldErrors(problem: unknown): Record<string, string> {
+  if (!(problem instanceof ApiProblem)) return {}
+
+  const errors: Record<string, string> = {}
+  for (const { loc, msg } of problem.issues) {
+    const field = loc.slice(1).join('.')
+    if (field && !(field in errors)) errors[field] = msg
+  }
+  return errors
+}
+
+/** What a person reads, with the time to wait or the id to quote where there is one. */
+export function sentence(problem: unknown): string {
+  if (!(problem instanceof ApiProblem)) return 'Something went wrong on this page.'
+  if (problem.status === 429 && problem.retryAfterS !== null) {
+    return `${withStop(problem.message)} Try again in ${problem.retryAfterS} s.`
+  }
+  if (problem.status >= 500 && problem.requestId) return `${withStop(problem.message)} (Request ${problem.requestId})`
+  return withStop(problem.message)
+}
+
+function withStop(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`
+}
+
+function isIssue(value: unknown): value is Issue {
+  return typeof value === 'object' && value !== null && 'msg' in value && 'loc' in value && Array.isArray(value.loc)
+}
+
+function seconds(header: string | null): number | null {
+  const n = header === null ? Number.NaN : Number(header)
+  return Number.isFinite(n) && n >= 0 ? Math.ceil(n) : null
+}
+
+function fallback(status: number): string {
+  if (status === 404) return 'Not found'
+  if (status === 413) return 'That is too large'
+  if (status === 429) return 'Too many requests'
+  if (status >= 500) return 'The service could not do that'
+  return 'The request was refused'
+}

@@ -1,0 +1,110 @@
+// The shapes of the service's answers that this app reads.
+
+export type User = {
+  id: string
+  email: string
+  full_name: string | null
+  avatar_url: string | null
+  is_active: boolean
+  is_verified: boolean
+  oauth_provider: string | null
+  subscription_status: SubscriptionStatus
+  subscription_tier: Tier
+  created_at: string
+  is_superuser?: boolean
+  has_password?: boolean
+  totp_enabled?: boolean
+}
+
+export type Tier = 'free' | 'pro' | 'enterprise'
+export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
+
+export type Token = { access_token: string; refresh_token: string; token_type: 'bearer' }
+
+export type Message = { message: string }
+
+export type Session = {
+  id: string
+  user_agent: string | null
+  ip_address: string | null
+  created_at: string
+  last_used_at: string | null
+  current: boolean
+}
+
+export type Plan = {
+  name: string
+  tier: Tier
+  price: number
+  price_monthly?: string | null
+  price_yearly?: string | null
+  yearly_price?: number | null
+  features: string[]
+}
+
+export type Subscription = { status: SubscriptionStatus; tier: Tier; processor_customer_id: string | null }
+
+export type ApiKey = {
+  id: string
+  name: string
+  key_prefix: string
+  is_active: boolean
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+}
+
+export type ApiKeyCreated = ApiKey & { key: string }
+
+export type TokenUsage = { prompt_tokens: number; completion_tokens: number; total_tokens: number }
+
+export type UsageTotals = TokenUsage & { requests: number; cost_usd: number }
+export type UsageGroup = UsageTotals & { key: string }
+export type Usage = { from: string; to: string; totals: UsageTotals; groups: UsageGroup[] }
+
+export type StoredDocument = {
+  id: string
+  source: string | null
+  chunks: number
+  characters: number
+  metadata: Record<string, unknown>
+  created_at: string
+}
+
+export type Chunk = { id: string; content: string; score: number; metadata: Record<string, unknown> }
+
+export type Ingested = { document_ids: string[]; chunks_created: number }
+
+export type Role = 'system' | 'user' | 'assistant'
+
+export type AdminStats = {
+  total_users: number
+  active_subscriptions: number
+  new_users_7d: number
+  verified_users: number
+}
+
+export type AdminUser = {
+  id: string
+  email: string
+  full_name: string | null
+  is_active: boolean
+  is_verified: boolean
+  is_superuser?: boolean
+  subscription_status: SubscriptionStatus
+  subscription_tier: Tier
+  tier_override?: Tier | null
+  created_at: string
+  last_login_at: string | null
+}
+
+export type Paged = { total: number; page: number; limit: number; pages: number }
+
+export type ContactMessage = {
+  id: string
+  name: string
+  email: string
+  subject: string
+  message: string
+  created_at: string
+}

@@ -1,0 +1,54 @@
+import { session } from '../session/browser-session.ts'
+import { offline, problemFrom } from './problem.ts'
+import type { Ingested } from './types.ts'
+
+/**
+ * Sends one file to be ingested. By XMLHttpRequest, since fetch cannot tell how much has been sent.
+ * `onProgress` gets 0 to 1; at 1 the service is still reading and embedding the file.
+ */
+export async function uploadFile(
+  file: File,
+  { onProgress, signal }: { onProgress: (sent: number) => void; signal: AbortSignal },
+): Promise<Ingested> {
+  const token = await session.token()
+  const first = await send(file, token, onProgress, signal)
+  if (first.status !== 401 || token === null) return read(first)
+
+  const next = await session.tokenAfterRefusal(token)
+  return read(next === null ? first : await send(file, next, onProgress, signal))
+}
+
+function send(file: File, token: string | null, onProgress: (sent: number) => void, signal: AbortSignal) {
+  return new Promise<XMLHttpRequest>((resolve, reject) => {
+    const xhr = new XMLHttpRequest()
+    const form = new FormData()
+    form.append('file', file)
+    xhr.open('POST', '/api/rag/ingest/file')
+    if (token !== null) xhr.setRequestHeader('authorization', `Bearer ${token}`)
+    xhr.upload.addEventListener('progress', (event) => {
+      if (event.lengthComputable) onProgress(event.loaded / event.total)
+    })
+    xhr.addEventListener('load', () => resolve(xhr))
+    xhr.addEventListener('error', () => reject(offline()))
+    xhr.addEventListener('abort', () => reject(new DOMException('Stopped', 'AbortError')))
+    signal.addEventListener('abort', () => xhr.abort(), { once: true })
+    xhr.send(form)
+  })
+}
+
+function read(xhr: XMLHttpRequest): Ingested {
+  let body: unknown = null
+  try {
+    body = JSON.parse(xhr.responseText)
+  } catch {
+    // An answer that is no JSON comes from something between us and the service; its status says enough.
+  }
+  if (xhr.status >= 200 && xhr.status < 300) return body as Ingested
+
+  const headers = new Headers()
+  for (const name of ['retry-after', 'x-request-id']) {
+    const value = xhr.getResponseHeader(name)
+    if (value !== null) headers.set(name, value)
+  }
+  throw problemFrom(xhr.status, body, headers)
+}

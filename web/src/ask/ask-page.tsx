@@ -1,0 +1,80 @@
+import { Group, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Composer } from '../chat/composer.tsx'
+import { documentsQuery } from '../documents/documents-query.ts'
+import { Gate } from '../parts/gate.tsx'
+import { Mark } from '../parts/logo.tsx'
+import { ScrollLog } from '../parts/scroll-log.tsx'
+import { useStickToBottom } from '../parts/stick-to-bottom.ts'
+import { useTitle } from '../parts/title.ts'
+import { ToButton } from '../parts/to.tsx'
+import classes from './ask-page.module.css'
+import { AskSettings } from './ask-settings.tsx'
+import { InquiryView } from './inquiry-view.tsx'
+import { useInquiries } from './use-inquiries.ts'
+
+const route = getRouteApi('/inside/ask')
+
+export function AskPage() {
+  useTitle('Ask')
+  return (
+    <Gate what="Questions open">
+      <AskRoom />
+    </Gate>
+  )
+}
+
+function AskRoom() {
+  const { q, top_k = 5, min_score = 0.5 } = route.useSearch()
+  const inquiries = useInquiries({ top_k, min_score })
+  const stick = useStickToBottom(inquiries.list)
+
+  const ask = (question: string) => {
+    inquiries.ask(question)
+    stick.jump()
+  }
+
+  return (
+    <div className={classes.page}>
+      <Group justify="space-between" wrap="nowrap" mb="xs">
+        <Text c="dimmed" size="sm">
+          Answers from your documents only
+        </Text>
+        <AskSettings topK={top_k} minScore={min_score} />
+      </Group>
+      <ScrollLog label="Questions and answers" busy={inquiries.writing} stick={stick}>
+        {inquiries.list.length === 0 && <Welcome />}
+        {inquiries.list.map((inquiry, index) => (
+          <InquiryView
+            key={inquiry.id}
+            inquiry={inquiry}
+            onRetry={
+              index === inquiries.list.length - 1 && !inquiries.writing ? () => inquiries.retry(inquiry.id) : undefined
+            }
+          />
+        ))}
+      </ScrollLog>
+      <Composer label="Question" writing={inquiries.writing} onSend={ask} onStop={inquiries.stop} start={q} />
+    </div>
+  )
+}
+
+function Welcome() {
+  const documents = useQuery(documentsQuery(1))
+  const none = documents.data?.total === 0
+  return (
+    <div className={classes.welcome}>
+      <Mark width={44} height={44} style={{ color: 'var(--latch-accent)' }} />
+      <Title order={1} fz="1.75rem">
+        Ask your documents
+      </Title>
+      <Text c="dimmed" maw={460}>
+        {none
+          ? 'There is nothing to ask about yet. Bring a document first.'
+          : 'An answer comes with the passages it stands on. Where none is near enough, it says so instead of guessing.'}
+      </Text>
+      {none && <ToButton to="/documents">Add a document</ToButton>}
+    </div>
+  )
+}

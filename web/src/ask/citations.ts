@@ -1,0 +1,16 @@
+/**
+ * Turns the marks of an answer (`[1]`, `[1, 3]`) into links to the passages, for those that exist. Code, and links that
+ * already are links, stay as they are; a mark for a passage that is not there stays plain text, so that it never looks backed.
+ */
+export function citationLinks(answer: string, sources: number): string {
+  return answer
+    .split(/(```[\s\S]*?(?:```|$)|`[^`\n]*`)/)
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![([:])/g, links)))
+    .join('')
+
+  function links(mark: string, numbers: string): string {
+    const list = numbers.split(',').map((number) => Number(number.trim()))
+    if (!list.every((number) => number >= 1 && number <= sources)) return mark
+    return list.map((number) => `[${number}](#passage-${number})`).join('')
+  }
+}

@@ -1,0 +1,93 @@
+import { ActionIcon, Group, Loader, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useId, useMemo, useState } from 'react'
+import type { Components } from 'streamdown'
+import { EndingNote } from '../chat/turn-view.tsx'
+import { Passage } from '../documents/passage.tsx'
+import { CopyIcon } from '../parts/copy.tsx'
+import { plural } from '../parts/format.ts'
+import { Away, Markdown, type PartProps } from '../parts/markdown.tsx'
+import { citationLinks } from './citations.ts'
+import classes from './inquiry-view.module.css'
+import type { Inquiry } from './use-inquiries.ts'
+
+/** A question with its answer on one side and the passages it stands on on the other. A mark in the answer leads to its passage. */
+export function InquiryView({ inquiry, onRetry }: { inquiry: Inquiry; onRetry: (() => void) | undefined }) {
+  const base = useId()
+  const [lit, setLit] = useState<number | null>(null)
+  const { question, answer, sources, ending } = inquiry
+  const streaming = ending === undefined
+
+  const components = useMemo<Components>(
+    () => ({
+      a: ({ href, children }: PartProps) => {
+        const number = /^#passage-(\d+)$/.exec(typeof href === 'string' ? href : '')?.[1]
+        if (number === undefined) return <Away to={href}>{children}</Away>
+        return (
+          <button
+            type="button"
+            className={classes.mark}
+            aria-label={`Passage ${number}`}
+            onClick={() => {
+              setLit(Number(number))
+              const passage = document.getElementById(`${base}-${number}`)
+              passage?.focus({ preventScroll: true })
+              passage?.scrollIntoView({ block: 'nearest' })
+            }}
+          >
+            {number}
+          </button>
+        )
+      },
+    }),
+    [base],
+  )
+
+  return (
+    <article className={classes.inquiry}>
+      <Title order={2} fz="1.25rem" className={classes.question ?? ''}>
+        {question}
+      </Title>
+      <div className={classes.answer}>
+        <VisuallyHidden>Answer</VisuallyHidden>
+        {streaming && answer === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
+        {answer !== '' && (
+          <Markdown text={citationLinks(answer, sources?.length ?? 0)} streaming={streaming} components={components} />
+        )}
+        {ending && <EndingNote ending={ending} />}
+        {!streaming && (
+          <Group gap={0} ml={-10}>
+            {answer !== '' && <CopyIcon value={answer} what="answer" />}
+            {onRetry && (
+              <Tooltip label="Ask again">
+                <ActionIcon onClick={onRetry} aria-label="Ask again">
+                  <IconRefresh size={18} aria-hidden />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </Group>
+        )}
+      </div>
+      {sources && (
+        <aside className={classes.sources} aria-label={`Passages behind “${question}”`}>
+          <Text c="dimmed" size="sm">
+            {sources.length === 0 ? 'No passage was near enough' : plural(sources.length, 'passage')}
+          </Text>
+          {sources.map((chunk, index) => (
+            <Passage
+              key={chunk.id}
+              chunk={chunk}
+              id={`${base}-${index + 1}`}
+              lit={lit === index + 1}
+              mark={
+                <span className={classes.mark} aria-hidden>
+                  {index + 1}
+                </span>
+              }
+            />
+          ))}
+        </aside>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,96 @@
+import { Alert, Button, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
+import { IconExternalLink } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { sentence } from '../api/problem.ts'
+import { subscriptionQuery } from '../api/queries.ts'
+import type { Subscription } from '../api/types.ts'
+import { Figure } from '../parts/figure.tsx'
+import { dollars } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { StatusBadge, tierName } from '../parts/plan-badge.tsx'
+import { ToButton } from '../parts/to.tsx'
+import { monthForecast } from '../usage/days.ts'
+import { usageQuery } from '../usage/usage-query.ts'
+import { openPortal } from './processor.ts'
+
+export function BillingPage() {
+  const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
+  return (
+    <Page title="Billing" lead="Your plan and what this month comes to.">
+      <Stack>
+        <Loaded query={subscription} skeleton={<Skeleton h={180} />}>
+          {(data) => <SubscriptionCard subscription={data} />}
+        </Loaded>
+        <ThisMonth />
+      </Stack>
+    </Page>
+  )
+}
+
+function SubscriptionCard({ subscription }: { subscription: Subscription }) {
+  const portal = useMutation({ mutationFn: openPortal })
+  const { status, tier, processor_customer_id: customer } = subscription
+  return (
+    <Card component="section" aria-labelledby="plan">
+      <Group justify="space-between" gap="md">
+        <div>
+          <Group gap="xs">
+            <Title order={2} fz="h3" id="plan">
+              {tierName(tier)} plan
+            </Title>
+            <StatusBadge status={status} />
+          </Group>
+          <Text c="dimmed" mt={4}>
+            {customer
+              ? 'Invoices, your card, and changing or ending the plan are in the portal of our payment processor.'
+              : 'There is no billing account yet: one is made with your first payment.'}
+          </Text>
+        </div>
+        <Group gap="xs">
+          {tier === 'free' && <ToButton to="/pricing">See the plans</ToButton>}
+          {customer && (
+            <Button
+              variant={status === 'past_due' ? 'filled' : 'default'}
+              rightSection={<IconExternalLink size={18} aria-hidden />}
+              loading={portal.isPending || portal.isSuccess}
+              onClick={() => portal.mutate()}
+            >
+              {status === 'past_due' ? 'Update your card' : 'Open the portal'}
+            </Button>
+          )}
+        </Group>
+      </Group>
+      {status === 'past_due' && (
+        <Alert color="red" mt="md" title="The last payment did not go through">
+          Your plan stays open for now. Update your card so that it stays so.
+        </Alert>
+      )}
+      {portal.isError && (
+        <Alert color="red" mt="md" role="alert">
+          {sentence(portal.error)}
+        </Alert>
+      )}
+    </Card>
+  )
+}
+
+/** Model cost is what the vendors charge for this user's calls; the plan's price is in the portal's invoices. */
+function ThisMonth() {
+  const now = new Date()
+  const usage = useQuery(usageQuery(now.getUTCDate(), 'day'))
+  return (
+    <Loaded query={usage} skeleton={<Skeleton h={104} />}>
+      {({ totals }) => (
+        <SimpleGrid cols={{ base: 1, xs: 2 }}>
+          <Figure label="Model cost this month" note="What your calls cost at the model vendors so far">
+            {dollars(totals.cost_usd)}
+          </Figure>
+          <Figure label="At this pace, the whole month" note="From the days so far, in UTC">
+            {dollars(monthForecast(totals.cost_usd, now))}
+          </Figure>
+        </SimpleGrid>
+      )}
+    </Loaded>
+  )
+}

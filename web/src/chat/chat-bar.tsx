@@ -1,0 +1,47 @@
+import { ActionIcon, Group, Tooltip } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconHistory, IconPlus } from '@tabler/icons-react'
+import type { Conversation } from './conversation.ts'
+import { ConversationDrawer } from './conversation-drawer.tsx'
+import { ModelChoice } from './model-choice.tsx'
+import { type Tuning, TuningPopover } from './tuning-popover.tsx'
+
+type ChatBarProps = {
+  conversations: Conversation[]
+  openId: string | undefined
+  onOpen: (id: string | undefined) => void
+  provider: string | undefined
+  model: string | undefined
+  onModel: (choice: { provider: string | undefined; model: string | undefined }) => void
+  tuning: Tuning
+  onTuning: (tuning: Tuning) => void
+}
+
+export function ChatBar(props: ChatBarProps) {
+  const [drawerOpen, drawer] = useDisclosure(false)
+  return (
+    <Group justify="space-between" wrap="nowrap" gap="xs" mb="xs">
+      <ModelChoice provider={props.provider} model={props.model} onChange={props.onModel} />
+      <Group gap={0} wrap="nowrap">
+        <TuningPopover tuning={props.tuning} onChange={props.onTuning} />
+        <Tooltip label="Conversations">
+          <ActionIcon onClick={drawer.open} aria-label="Conversations">
+            <IconHistory size={20} stroke={1.6} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="New conversation">
+          <ActionIcon onClick={() => props.onOpen(undefined)} aria-label="New conversation">
+            <IconPlus size={20} stroke={1.6} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+      <ConversationDrawer
+        opened={drawerOpen}
+        onClose={drawer.close}
+        conversations={props.conversations}
+        openId={props.openId}
+        onOpen={props.onOpen}
+      />
+    </Group>
+  )
+}

@@ -1,0 +1,58 @@
+import { useLocalStorage } from '@mantine/hooks'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Gate } from '../parts/gate.tsx'
+import { useTitle } from '../parts/title.ts'
+import { useUser } from '../session/user.ts'
+import { ChatBar } from './chat-bar.tsx'
+import classes from './chat-page.module.css'
+import { ChatRoom } from './chat-room.tsx'
+import { findConversation, useConversations } from './conversation-shelf.ts'
+
+const route = getRouteApi('/inside/chat')
+
+/** Which conversation is open, and with which model, is in the address; a new one gets its name there with its first question. */
+export function ChatPage() {
+  useTitle('Chat')
+  const user = useUser()
+  const { c, provider, model } = route.useSearch()
+  const navigate = useNavigate()
+  const conversations = useConversations(user.id)
+  const [draft, setDraft] = useState(() => crypto.randomUUID())
+  const [tuning, setTuning] = useLocalStorage({
+    key: 'latchkey.chat',
+    defaultValue: { temperature: 0.7, maxTokens: 1000, instructions: '' },
+    getInitialValueInEffect: false,
+  })
+
+  // The draft has become a kept conversation and the address no longer names it: a new one was asked for.
+  if (c === undefined && conversations.some(({ id }) => id === draft)) setDraft(crypto.randomUUID())
+
+  const id = c ?? draft
+  const open = (next: string | undefined) =>
+    void navigate({ to: '/chat', search: { c: next, provider, model }, resetScroll: false })
+
+  return (
+    <Gate what="Chat opens">
+      <div className={classes.page}>
+        <ChatBar
+          conversations={conversations}
+          openId={c}
+          onOpen={open}
+          provider={provider}
+          model={model}
+          onModel={(next) => void navigate({ to: '/chat', search: { c, ...next }, replace: true })}
+          tuning={tuning}
+          onTuning={setTuning}
+        />
+        <ChatRoom
+          key={id}
+          id={id}
+          start={findConversation(user.id, id)?.turns ?? []}
+          settings={{ ...tuning, provider, model }}
+          onFirstQuestion={() => c === undefined && open(id)}
+        />
+      </div>
+    </Gate>
+  )
+}

@@ -1,0 +1,79 @@
+import { Button, Text, Title } from '@mantine/core'
+import { Mark } from '../parts/logo.tsx'
+import { ScrollLog } from '../parts/scroll-log.tsx'
+import { useStickToBottom } from '../parts/stick-to-bottom.ts'
+import { useUser } from '../session/user.ts'
+import classes from './chat-room.module.css'
+import { Composer } from './composer.tsx'
+import type { ChatSettings, Turn } from './conversation.ts'
+import { keepConversation } from './conversation-shelf.ts'
+import { TurnView } from './turn-view.tsx'
+import { useChat } from './use-chat.ts'
+
+type ChatRoomProps = { id: string; start: Turn[]; settings: ChatSettings; onFirstQuestion: () => void }
+
+export function ChatRoom({ id, start, settings, onFirstQuestion }: ChatRoomProps) {
+  const user = useUser()
+  const chat = useChat(start, settings, (turns) =>
+    keepConversation(user.id, { id, updatedAt: new Date().toISOString(), turns }),
+  )
+  const stick = useStickToBottom(chat.turns)
+
+  const send = (text: string) => {
+    chat.send(text)
+    stick.jump()
+    onFirstQuestion()
+  }
+
+  return (
+    <>
+      <ScrollLog label="Conversation" busy={chat.writing} stick={stick}>
+        {chat.turns.length === 0 && <Welcome onPick={send} />}
+        {chat.turns.map((turn, index) => (
+          <TurnView
+            key={turn.id}
+            turn={turn}
+            writing={chat.writing}
+            last={index === chat.turns.length - 1}
+            onRetry={chat.retry}
+            onEdit={(content) => chat.edit(turn.id, content)}
+          />
+        ))}
+      </ScrollLog>
+      <Composer writing={chat.writing} onSend={send} onStop={chat.stop} label="Message" />
+    </>
+  )
+}
+
+const STARTERS = [
+  'Explain vector search to a colleague in five sentences',
+  'Draft a friendly reminder for an unpaid invoice',
+  'Write a SQL query that finds duplicate emails',
+]
+
+function Welcome({ onPick }: { onPick: (text: string) => void }) {
+  return (
+    <div className={classes.welcome}>
+      <Mark width={44} height={44} style={{ color: 'var(--latch-accent)' }} />
+      <Title order={1} fz="1.75rem">
+        What would you like to know?
+      </Title>
+      <Text c="dimmed">
+        Your words go to the model you choose. Conversations are kept in this browser until you sign out.
+      </Text>
+      <div className={classes.starters}>
+        {STARTERS.map((starter) => (
+          <Button
+            key={starter}
+            variant="default"
+            radius="xl"
+            onClick={() => onPick(starter)}
+            className={classes.starter ?? ''}
+          >
+            {starter}
+          </Button>
+        ))}
+      </div>
+    </div>
+  )
+}

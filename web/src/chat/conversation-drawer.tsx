@@ -1,0 +1,64 @@
+import { ActionIcon, Button, Drawer, Group, NavLink, Stack } from '@mantine/core'
+import { IconMessages, IconTrash } from '@tabler/icons-react'
+import { ago } from '../parts/format.ts'
+import { Notice } from '../parts/notice.tsx'
+import { useUser } from '../session/user.ts'
+import { type Conversation, titleOf } from './conversation.ts'
+import { dropAllConversations, dropConversation } from './conversation-shelf.ts'
+
+type ConversationDrawerProps = {
+  opened: boolean
+  onClose: () => void
+  conversations: Conversation[]
+  openId: string | undefined
+  onOpen: (id: string | undefined) => void
+}
+
+export function ConversationDrawer({ opened, onClose, conversations, openId, onOpen }: ConversationDrawerProps) {
+  const user = useUser()
+  const drop = (id: string) => {
+    dropConversation(user.id, id)
+    if (id === openId) onOpen(undefined)
+  }
+  return (
+    <Drawer opened={opened} onClose={onClose} position="right" title="Conversations" size={360}>
+      {conversations.length === 0 ? (
+        <Notice icon={IconMessages} title="None yet">
+          They are kept in this browser only, until you sign out.
+        </Notice>
+      ) : (
+        <Stack gap={4}>
+          {conversations.map((conversation) => (
+            <Group key={conversation.id} gap={4} wrap="nowrap">
+              <NavLink
+                component="button"
+                label={titleOf(conversation)}
+                description={ago(conversation.updatedAt)}
+                active={conversation.id === openId}
+                onClick={() => {
+                  onOpen(conversation.id)
+                  onClose()
+                }}
+                style={{ borderRadius: 10 }}
+              />
+              <ActionIcon onClick={() => drop(conversation.id)} aria-label={`Delete “${titleOf(conversation)}”`}>
+                <IconTrash size={18} aria-hidden />
+              </ActionIcon>
+            </Group>
+          ))}
+          <Button
+            variant="subtle"
+            color="red"
+            mt="md"
+            onClick={() => {
+              dropAllConversations(user.id)
+              onOpen(undefined)
+            }}
+          >
+            Delete all
+          </Button>
+        </Stack>
+      )}
+    </Drawer>
+  )
+}

@@ -1,0 +1,113 @@
+import { ActionIcon, Alert, Button, Group, Loader, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core'
+import { IconPencil, IconRefresh } from '@tabler/icons-react'
+import { type FormEvent, useState } from 'react'
+import { CopyIcon } from '../parts/copy.tsx'
+import { Markdown } from '../parts/markdown.tsx'
+import type { Ending } from '../stream/stream.ts'
+import type { Turn } from './conversation.ts'
+import classes from './turn-view.module.css'
+
+type TurnViewProps = {
+  turn: Turn
+  last: boolean
+  writing: boolean
+  onRetry: () => void
+  onEdit: (content: string) => void
+}
+
+export function TurnView({ turn, last, writing, onRetry, onEdit }: TurnViewProps) {
+  return turn.role === 'user' ? (
+    <Question turn={turn} writing={writing} onEdit={onEdit} />
+  ) : (
+    <Answer turn={turn} last={last} onRetry={onRetry} />
+  )
+}
+
+function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writing' | 'onEdit'>) {
+  const [draft, setDraft] = useState<string | null>(null)
+  const save = (event: FormEvent) => {
+    event.preventDefault()
+    if (draft?.trim()) onEdit(draft.trim())
+    setDraft(null)
+  }
+
+  if (draft !== null) {
+    return (
+      <form onSubmit={save} className={classes.editing}>
+        <Textarea
+          aria-label="Edit your message"
+          autosize
+          maxRows={12}
+          autoFocus
+          value={draft}
+          onChange={(event) => setDraft(event.currentTarget.value)}
+          onKeyDown={(event) => event.key === 'Escape' && setDraft(null)}
+        />
+        <Text c="dimmed" size="sm" mt={6}>
+          What came after this message is replaced.
+        </Text>
+        <Group justify="flex-end" mt={6}>
+          <Button variant="default" onClick={() => setDraft(null)}>
+            Cancel
+          </Button>
+          <Button type="submit">Send again</Button>
+        </Group>
+      </form>
+    )
+  }
+  return (
+    <article className={classes.question}>
+      <VisuallyHidden>You said</VisuallyHidden>
+      <div className={classes.bubble}>{turn.content}</div>
+      <Group gap={0} className={classes.tools ?? ''}>
+        <CopyIcon value={turn.content} what="message" />
+        <Tooltip label="Edit and send again">
+          <ActionIcon onClick={() => setDraft(turn.content)} disabled={writing} aria-label="Edit and send again">
+            <IconPencil size={18} aria-hidden />
+          </ActionIcon>
+        </Tooltip>
+      </Group>
+    </article>
+  )
+}
+
+function Answer({ turn, last, onRetry }: Pick<TurnViewProps, 'turn' | 'last' | 'onRetry'>) {
+  const streaming = turn.ending === undefined
+  return (
+    <article className={classes.answer}>
+      <VisuallyHidden>The model said</VisuallyHidden>
+      {streaming && turn.content === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
+      {turn.content !== '' && <Markdown text={turn.content} streaming={streaming} />}
+      {turn.ending && <EndingNote ending={turn.ending} />}
+      {!streaming && (
+        <Group gap={0} className={classes.tools ?? ''}>
+          {turn.content !== '' && <CopyIcon value={turn.content} what="answer" />}
+          {last && (
+            <Tooltip label="Answer again">
+              <ActionIcon onClick={onRetry} aria-label="Answer again">
+                <IconRefresh size={18} aria-hidden />
+              </ActionIcon>
+            </Tooltip>
+          )}
+        </Group>
+      )}
+    </article>
+  )
+}
+
+/** An answer that is not whole says so, always. */
+export function EndingNote({ ending }: { ending: Ending }) {
+  if (ending.kind === 'complete') return null
+  if (ending.kind === 'stopped') {
+    return (
+      <Text c="dimmed" size="sm" mt="xs">
+        You stopped this answer.
+      </Text>
+    )
+  }
+  return (
+    <Alert color={ending.kind === 'failed' ? 'red' : 'brass'} mt="sm" role="alert">
+      {ending.kind === 'failed' ? ending.detail : 'The connection broke off: this answer is not complete.'}
+    </Alert>
+  )
+}

@@ -1,0 +1,49 @@
+import { SimpleGrid, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { Figure } from '../parts/figure.tsx'
+import { compact, count, dollars } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Page } from '../parts/page.tsx'
+import { useUser } from '../session/user.ts'
+import { usageQuery } from '../usage/usage-query.ts'
+import { NextSteps } from './next-steps.tsx'
+import { PaymentArrival } from './payment-arrival.tsx'
+import { PlanPanel } from './plan-panel.tsx'
+import { Shortcuts } from './shortcuts.tsx'
+
+const route = getRouteApi('/inside/dashboard')
+
+export function DashboardPage() {
+  const { success } = route.useSearch()
+  const user = useUser()
+  const usage = useQuery(usageQuery(30, 'day'))
+  const first = user.full_name?.split(' ')[0]
+
+  return (
+    <Page title={first ? `Hello, ${first}` : 'Hello'} lead="Your plan, the last 30 days, and what to do next.">
+      {success && <PaymentArrival />}
+      <PlanPanel />
+      <Loaded
+        query={usage}
+        skeleton={
+          <SimpleGrid cols={{ base: 1, xs: 3 }} my="md">
+            <Skeleton h={104} />
+            <Skeleton h={104} />
+            <Skeleton h={104} />
+          </SimpleGrid>
+        }
+      >
+        {({ totals }) => (
+          <SimpleGrid cols={{ base: 1, xs: 3 }} my="md">
+            <Figure label="Requests">{count(totals.requests)}</Figure>
+            <Figure label="Tokens">{compact(totals.total_tokens)}</Figure>
+            <Figure label="Model cost">{dollars(totals.cost_usd)}</Figure>
+          </SimpleGrid>
+        )}
+      </Loaded>
+      <NextSteps used={(usage.data?.totals.requests ?? 0) > 0} />
+      <Shortcuts />
+    </Page>
+  )
+}

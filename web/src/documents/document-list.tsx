@@ -1,0 +1,124 @@
+import { ActionIcon, Card, Group, Pagination, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
+import { IconFiles, IconTrash } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { StoredDocument } from '../api/types.ts'
+import { Confirm } from '../parts/confirm.tsx'
+import { ago, compact, moment, plural } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
+
+const route = getRouteApi('/inside/documents')
+
+export function DocumentList() {
+  const { page = 1 } = route.useSearch()
+  const navigate = useNavigate()
+  const documents = useQuery({ ...documentsQuery(page), placeholderData: (previous) => previous })
+  const [doomed, setDoomed] = useState<StoredDocument | null>(null)
+
+  return (
+    <Card component="section" aria-labelledby="document-list">
+      <Title order={2} fz="h3" id="document-list">
+        Your documents
+      </Title>
+      <Loaded query={documents} skeleton={<RowsSkeleton />}>
+        {({ documents, total }) =>
+          documents.length === 0 ? (
+            <Notice icon={IconFiles} title="Nothing here yet" order={3}>
+              Drop a file above, and it can be searched and asked about as soon as it says done.
+            </Notice>
+          ) : (
+            <>
+              <div className="scroll-x">
+                <Table verticalSpacing="xs" miw={440}>
+                  <Table.Thead>
+                    <Table.Tr>
+                      <Table.Th>Name</Table.Th>
+                      <Table.Th ta="right">Size</Table.Th>
+                      <Table.Th>Added</Table.Th>
+                      <Table.Th aria-label="Actions" w={60} />
+                    </Table.Tr>
+                  </Table.Thead>
+                  <Table.Tbody>
+                    {documents.map((document) => (
+                      <Table.Tr key={document.id}>
+                        <Table.Td>
+                          <Text style={{ overflowWrap: 'anywhere' }}>{nameOf(document)}</Text>
+                          <Text c="dimmed" size="sm" className="mono">
+                            {document.id}
+                          </Text>
+                        </Table.Td>
+                        <Table.Td ta="right" className="numbers">
+                          {compact(document.characters)} characters
+                          <Text c="dimmed" size="sm">
+                            {plural(document.chunks, 'passage')}
+                          </Text>
+                        </Table.Td>
+                        <Table.Td title={moment(document.created_at)}>{ago(document.created_at)}</Table.Td>
+                        <Table.Td>
+                          <ActionIcon
+                            onClick={() => setDoomed(document)}
+                            aria-label={`Delete ${nameOf(document)}`}
+                            color="red"
+                          >
+                            <IconTrash size={18} aria-hidden />
+                          </ActionIcon>
+                        </Table.Td>
+                      </Table.Tr>
+                    ))}
+                  </Table.Tbody>
+                </Table>
+              </div>
+              {total > PAGE_SIZE && (
+                <Group justify="center" mt="md">
+                  <Pagination
+                    total={Math.ceil(total / PAGE_SIZE)}
+                    value={page}
+                    onChange={(next) =>
+                      void navigate({
+                        to: '/documents',
+                        search: (search) => ({ ...search, page: next === 1 ? undefined : next }),
+                        resetScroll: false,
+                      })
+                    }
+                    getControlProps={(control) => ({ 'aria-label': `${control} page` })}
+                  />
+                </Group>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+      <Confirm
+        opened={doomed !== null}
+        onClose={() => setDoomed(null)}
+        title="Delete this document?"
+        action="Delete"
+        onConfirm={async () => {
+          await api.delete(`/api/rag/documents/${doomed?.id}`)
+          await queries.invalidateQueries({ queryKey: ['documents'] })
+        }}
+      >
+        <b>{doomed && nameOf(doomed)}</b> and its passages are removed at once. Answers will no longer draw on them.
+      </Confirm>
+    </Card>
+  )
+}
+
+function nameOf(document: StoredDocument): string {
+  return document.source ?? 'Pasted text'
+}
+
+function RowsSkeleton() {
+  return (
+    <Stack mt="md" gap="xs">
+      <Skeleton h={44} />
+      <Skeleton h={44} />
+      <Skeleton h={44} />
+    </Stack>
+  )
+}

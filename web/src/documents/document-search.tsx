@@ -1,0 +1,82 @@
+import { Button, Card, Group, Skeleton, Stack, Text, TextInput, Title } from '@mantine/core'
+import { IconSearch, IconSearchOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { api } from '../api/client.ts'
+import type { Chunk } from '../api/types.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Passage } from './passage.tsx'
+
+const route = getRouteApi('/inside/documents')
+
+/** Search by meaning. The query is in the address, so a search can be kept and sent on. */
+export function DocumentSearch() {
+  const { q } = route.useSearch()
+  const navigate = useNavigate()
+  const [query, setQuery] = useState(q ?? '')
+  const found = useQuery({
+    queryKey: ['documents', 'search', q],
+    queryFn: ({ signal }) => api.post<{ results: Chunk[] }>('/api/rag/search', { query: q, top_k: 8 }, { signal }),
+    enabled: q !== undefined,
+  })
+
+  const search = (event: FormEvent) => {
+    event.preventDefault()
+    const wanted = query.trim()
+    void navigate({
+      to: '/documents',
+      search: (search) => ({ ...search, q: wanted || undefined }),
+      resetScroll: false,
+    })
+  }
+
+  return (
+    <Card component="section" aria-labelledby="document-search">
+      <Title order={2} fz="h3" mb="sm" id="document-search">
+        Search
+      </Title>
+      <search>
+        <form onSubmit={search}>
+          <Group gap="sm" wrap="nowrap" align="flex-start">
+            <TextInput
+              flex={1}
+              aria-label="Search by meaning"
+              placeholder="By meaning, not by word"
+              type="search"
+              leftSection={<IconSearch size={18} aria-hidden />}
+              value={query}
+              onChange={(event) => setQuery(event.currentTarget.value)}
+            />
+            <Button type="submit" variant="light" loading={found.isFetching}>
+              Search
+            </Button>
+          </Group>
+        </form>
+      </search>
+      {q !== undefined && (
+        <div aria-live="polite">
+          <Loaded query={found} skeleton={<Skeleton h={120} mt="md" />}>
+            {({ results }) =>
+              results.length === 0 ? (
+                <Notice icon={IconSearchOff} title="Nothing found" order={3}>
+                  No passage of yours comes near “{q}”.
+                </Notice>
+              ) : (
+                <Stack mt="md" gap="sm">
+                  <Text c="dimmed" size="sm">
+                    The closest passages for “{q}”
+                  </Text>
+                  {results.map((chunk) => (
+                    <Passage key={chunk.id} chunk={chunk} />
+                  ))}
+                </Stack>
+              )
+            }
+          </Loaded>
+        </div>
+      )}
+    </Card>
+  )
+}

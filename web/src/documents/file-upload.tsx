@@ -1,0 +1,46 @@
+import '@mantine/dropzone/styles.css'
+import { Group, Stack, Text } from '@mantine/core'
+import { Dropzone } from '@mantine/dropzone'
+import { IconFileUpload, IconX } from '@tabler/icons-react'
+import { UploadRow } from './upload-row.tsx'
+import { useUploads } from './uploads.ts'
+
+export function FileUpload() {
+  const uploads = useUploads()
+  return (
+    <>
+      <Dropzone
+        onDrop={uploads.add}
+        onReject={(rejected) => uploads.add(rejected.map(({ file }) => file))}
+        radius="lg"
+        inputProps={{ 'aria-label': 'Choose files to upload' }}
+        acceptColor="pine"
+      >
+        <Group justify="center" gap="lg" mih={120} style={{ pointerEvents: 'none' }}>
+          <Dropzone.Reject>
+            <IconX size={40} stroke={1.4} aria-hidden />
+          </Dropzone.Reject>
+          <IconFileUpload size={40} stroke={1.4} aria-hidden color="var(--latch-accent)" />
+          <div>
+            <Text fw={600}>Drop files here, or click to choose</Text>
+            <Text c="dimmed" size="sm">
+              PDF, Word, Markdown or plain text, up to 25 MB each
+            </Text>
+          </div>
+        </Group>
+      </Dropzone>
+      {uploads.list.length > 0 && (
+        <Stack component="ul" gap="xs" mt="md" p={0} aria-label="Uploads" style={{ listStyle: 'none' }}>
+          {uploads.list.map((upload) => (
+            <UploadRow
+              key={upload.id}
+              upload={upload}
+              onRetry={() => uploads.retry(upload.id)}
+              onRemove={() => uploads.remove(upload.id)}
+            />
+          ))}
+        </Stack>
+      )}
+    </>
+  )
+}

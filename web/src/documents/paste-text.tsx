@@ -1,0 +1,51 @@
+import { Alert, Button, Group, Stack, Textarea, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Ingested } from '../api/types.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { plural } from '../parts/format.ts'
+
+export function PasteText() {
+  const form = useForm({
+    initialValues: { name: '', content: '' },
+    validate: { content: (content) => (content.trim() ? null : 'Paste or write some text') },
+  })
+  const ingest = useMutation({
+    mutationFn: ({ name, content }: typeof form.values) =>
+      api.post<Ingested>('/api/rag/ingest/text', {
+        content,
+        metadata: name.trim() ? { source: name.trim() } : {},
+      }),
+    onSuccess: () => {
+      form.reset()
+      void queries.invalidateQueries({ queryKey: ['documents'] })
+    },
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <form onSubmit={form.onSubmit((values) => ingest.mutate(values))}>
+      <Stack>
+        <TextInput
+          label="Name"
+          description="Shown beside answers that use it. Optional."
+          {...form.getInputProps('name')}
+        />
+        <Textarea label="Text" autosize minRows={5} maxRows={16} {...form.getInputProps('content')} />
+        <FormProblem problem={ingest.error} fields={Object.keys(form.values)} />
+        {ingest.isSuccess && (
+          <Alert color="pine" role="status">
+            Done: searchable in {plural(ingest.data.chunks_created, 'passage')}.
+          </Alert>
+        )}
+        <Group justify="flex-end">
+          <Button type="submit" loading={ingest.isPending}>
+            Add text
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,50 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import type { Message } from '../api/types.ts'
+import { Door } from '../parts/door.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { ToButton } from '../parts/to.tsx'
+import { session } from '../session/browser-session.ts'
+
+const route = getRouteApi('/open/undo-email-change')
+
+/** Asks before it acts: mail scanners open links, and this one signs every device out. */
+export function UndoEmailChangePage() {
+  const { token = '' } = route.useSearch()
+  const undo = useMutation({
+    mutationFn: () => api.post<Message>('/api/auth/undo-email-change', { token }, { anonymous: true }),
+    onSuccess: () => session.end(),
+  })
+
+  if (undo.isSuccess) {
+    return (
+      <Door title="Your old address is back">
+        <Stack>
+          <Text role="status">
+            Every device was signed out, and a link to set a new password is on its way to this address. <SandboxMail />
+          </Text>
+          <ToButton to="/login">Sign in</ToButton>
+        </Stack>
+      </Door>
+    )
+  }
+  return (
+    <Door
+      title="Undo the change of address?"
+      lead="Your account goes back to this address, every device is signed out, and we send you a link to set a new password."
+    >
+      <Stack>
+        <FormProblem problem={undo.error} />
+        <Button onClick={() => undo.mutate()} loading={undo.isPending}>
+          Yes, undo it
+        </Button>
+        <ToButton to="/" variant="default">
+          No, the change was mine
+        </ToButton>
+      </Stack>
+    </Door>
+  )
+}

@@ -1,0 +1,42 @@
+import { Box, Container, Group, Text, Title } from '@mantine/core'
+import { ToButton } from '../parts/to.tsx'
+import { useSignedIn } from '../session/use-session.ts'
+import classes from './hero.module.css'
+import { Specimen } from './specimen.tsx'
+
+export function Hero() {
+  const signedIn = useSignedIn()
+  return (
+    <Box className={classes.band}>
+      <Container size={1160} className={classes.columns}>
+        <div>
+          <Title order={1} className={classes.title}>
+            One key to your models and your documents
+          </Title>
+          <Text className={classes.lead}>
+            Chat with three model vendors, ask your own files and see the lines an answer stands on, and build on it all
+            with an API that any OpenAI client speaks.
+          </Text>
+          <Group gap="sm" mt="xl">
+            {signedIn ? (
+              <ToButton to="/dashboard" size="lg" className={classes.call}>
+                Go to your dashboard
+              </ToButton>
+            ) : (
+              <ToButton to="/register" size="lg" className={classes.call}>
+                Create an account
+              </ToButton>
+            )}
+            <ToButton to="/pricing" size="lg" className={classes.quiet}>
+              See the plans
+            </ToButton>
+          </Group>
+          <Text size="sm" mt="md" className={classes.small}>
+            Free to start. No card needed.
+          </Text>
+        </div>
+        <Specimen />
+      </Container>
+    </Box>
+  )
+}

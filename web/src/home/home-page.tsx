@@ -1,0 +1,20 @@
+import { Container } from '@mantine/core'
+import { useTitle } from '../parts/title.ts'
+import { Doors } from './doors.tsx'
+import { Hero } from './hero.tsx'
+import { PlansTeaser } from './plans-teaser.tsx'
+import { Steps } from './steps.tsx'
+
+export function HomePage() {
+  useTitle('Latchkey')
+  return (
+    <>
+      <Hero />
+      <Container size={1160}>
+        <Doors />
+        <Steps />
+        <PlansTeaser />
+      </Container>
+    </>
+  )
+}

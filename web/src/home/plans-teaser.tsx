@@ -1,0 +1,35 @@
+import { Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { plansQuery } from '../api/queries.ts'
+import { ToButton } from '../parts/to.tsx'
+import { PlanCard } from '../pricing/plan-card.tsx'
+
+/** The plans in short. A home page must not break because billing is down, so a failure only points on. */
+export function PlansTeaser() {
+  const plans = useQuery(plansQuery)
+  return (
+    <section aria-labelledby="plans" style={{ paddingBlock: 'clamp(3rem, 7vw, 5.5rem)' }}>
+      <Group justify="space-between" align="flex-end" mb="lg">
+        <div>
+          <Title order={2} id="plans" fz="clamp(1.6rem, 3vw, 2.1rem)">
+            Plans
+          </Title>
+          <Text c="dimmed" mt={4}>
+            Start free. Move up when you need the models.
+          </Text>
+        </div>
+        <ToButton to="/pricing" variant="default">
+          Compare plans
+        </ToButton>
+      </Group>
+      {plans.isPending && <Skeleton h={260} radius="lg" />}
+      {plans.isSuccess && (
+        <SimpleGrid cols={{ base: 1, sm: Math.min(3, plans.data.plans.length) }}>
+          {plans.data.plans.map((plan) => (
+            <PlanCard key={plan.tier} plan={plan} period="monthly" order={3} />
+          ))}
+        </SimpleGrid>
+      )}
+    </section>
+  )
+}

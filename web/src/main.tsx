@@ -1,0 +1,35 @@
+// First of all: see the file.
+import './sign-in/arrival.ts'
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import './theme/global.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { queries } from './api/queries.ts'
+import { router } from './routes.tsx'
+import { session } from './session/browser-session.ts'
+import { theme, variables } from './theme/theme.ts'
+
+// Signing in or out, here or in another tab: nothing of the one before may stay on the page.
+session.subscribe(() => {
+  queries.clear()
+  void router.invalidate()
+})
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
+      <QueryClientProvider client={queries}>
+        <Notifications position="bottom-right" limit={4} />
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,36 @@
+import { Alert, Button, Group, Modal, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
+import { sentence } from '../api/problem.ts'
+
+type ConfirmProps = {
+  opened: boolean
+  onClose: () => void
+  title: string
+  children: ReactNode
+  action: string
+  onConfirm: () => Promise<unknown>
+}
+
+/** Asks before something that cannot be taken back, and stays open with the reason when it failed. */
+export function Confirm({ opened, onClose, title, children, action, onConfirm }: ConfirmProps) {
+  const run = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
+  return (
+    <Modal opened={opened} onClose={onClose} title={title}>
+      <Text component="div">{children}</Text>
+      {run.isError && (
+        <Alert color="red" mt="md" role="alert">
+          {sentence(run.error)}
+        </Alert>
+      )}
+      <Group justify="flex-end" mt="lg">
+        <Button variant="default" onClick={onClose} data-autofocus>
+          Keep it
+        </Button>
+        <Button color="red" loading={run.isPending} onClick={() => run.mutate()}>
+          {action}
+        </Button>
+      </Group>
+    </Modal>
+  )
+}

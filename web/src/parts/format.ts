@@ -1,0 +1,90 @@
+// Numbers, money, sizes and times as a person reads them, in the browser's language and zone.
+
+const whole = new Intl.NumberFormat()
+const short = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 })
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' })
+
+export function count(n: number): string {
+  return whole.format(n)
+}
+
+export function compact(n: number): string {
+  return short.format(n)
+}
+
+/** US dollars. Model calls cost fractions of a cent, so small sums keep four digits. */
+export function dollars(amount: number): string {
+  const digits = amount !== 0 && Math.abs(amount) < 1 ? 4 : Number.isInteger(amount) ? 0 : 2
+  return new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency: 'USD',
+    minimumFractionDigits: digits === 4 ? 2 : digits,
+    maximumFractionDigits: digits,
+  }).format(amount)
+}
+
+export function bytes(n: number): string {
+  if (n < 1024) return `${n} B`
+  const units = ['KB', 'MB', 'GB']
+  const step = Math.min(units.length, Math.floor(Math.log2(n) / 10))
+  return `${(n / 1024 ** step).toFixed(step === 1 ? 0 : 1)} ${units[step - 1]}`
+}
+
+export function day(iso: string): string {
+  return new Date(iso).toLocaleDateString(undefined, { year: 'numeric', month: 'short', day: 'numeric' })
+}
+
+export function moment(iso: string): string {
+  return new Date(iso).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+}
+
+const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+]
+
+/** `3 hours ago`, `in 2 days`, `now`. */
+export function ago(iso: string, nowMs: number = Date.now()): string {
+  const seconds = (Date.parse(iso) - nowMs) / 1000
+  for (const [unit, size] of STEPS) {
+    if (Math.abs(seconds) >= size) return relative.format(Math.round(seconds / size), unit)
+  }
+  return relative.format(0, 'second')
+}
+
+/** `1 chunk`, `2 chunks`. */
+export function plural(n: number, one: string, many: string = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : many}`
+}
+
+/** `Firefox on Linux`, from a User-Agent header; the header itself when it is none that we know. */
+export function device(userAgent: string | null): string {
+  if (!userAgent) return 'Unknown device'
+  const browser = /Edg\//.test(userAgent)
+    ? 'Edge'
+    : /OPR\//.test(userAgent)
+      ? 'Opera'
+      : /Firefox\//.test(userAgent)
+        ? 'Firefox'
+        : /Chrome\//.test(userAgent)
+          ? 'Chrome'
+          : /Safari\//.test(userAgent)
+            ? 'Safari'
+            : null
+  const system = /Android/.test(userAgent)
+    ? 'Android'
+    : /iPhone|iPad/.test(userAgent)
+      ? 'iOS'
+      : /Windows/.test(userAgent)
+        ? 'Windows'
+        : /Mac OS X/.test(userAgent)
+          ? 'macOS'
+          : /Linux/.test(userAgent)
+            ? 'Linux'
+            : null
+  if (!browser) return userAgent.slice(0, 60)
+  return system ? `${browser} on ${system}` : browser
+}

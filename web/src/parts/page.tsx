@@ -1,0 +1,26 @@
+import { Box, Group, Text, Title } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useTitle } from './title.ts'
+
+type PageProps = { title: string; lead?: ReactNode; actions?: ReactNode; wide?: boolean; children: ReactNode }
+
+/** A page inside the app: its heading, one sentence about it, what can be done, and the rest. */
+export function Page({ title, lead, actions, wide = false, children }: PageProps) {
+  useTitle(title)
+  return (
+    <Box maw={wide ? 1240 : 980} mx="auto" w="100%">
+      <Group justify="space-between" align="flex-end" mb="lg" gap="md">
+        <Box maw={640}>
+          <Title order={1}>{title}</Title>
+          {lead && (
+            <Text c="dimmed" mt={6}>
+              {lead}
+            </Text>
+          )}
+        </Box>
+        {actions}
+      </Group>
+      {children}
+    </Box>
+  )
+}

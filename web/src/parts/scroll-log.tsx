@@ -1,0 +1,38 @@
+import { Button } from '@mantine/core'
+import { IconArrowDown } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import classes from './scroll-log.module.css'
+import type { StickToBottom } from './stick-to-bottom.ts'
+
+type ScrollLogProps = { label: string; busy: boolean; stick: StickToBottom; children: ReactNode }
+
+/** A conversation that grows at its end, with the way back there for who has scrolled up. */
+export function ScrollLog({ label, busy, stick, children }: ScrollLogProps) {
+  return (
+    <div className={classes.frame}>
+      <div
+        ref={stick.box}
+        onScroll={stick.onScroll}
+        className={classes.scroll}
+        role="log"
+        aria-label={label}
+        aria-busy={busy}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+        tabIndex={0}
+      >
+        {children}
+      </div>
+      {stick.away && (
+        <Button
+          className={classes.jump ?? ''}
+          variant="default"
+          radius="xl"
+          leftSection={<IconArrowDown size={18} aria-hidden />}
+          onClick={stick.jump}
+        >
+          Jump to latest
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,44 @@
+import { Alert, Button, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconMailForward } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import type { Message } from '../api/types.ts'
+import { Door } from '../parts/door.tsx'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { ToText } from '../parts/to.tsx'
+
+export function ForgotPasswordPage() {
+  const form = useForm({
+    initialValues: { email: '' },
+    validate: { email: (email) => (email.trim() ? null : 'Enter your email address') },
+  })
+  const ask = useMutation({
+    mutationFn: (email: string) => api.post<Message>('/api/auth/forgot-password', { email }, { anonymous: true }),
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <Door
+      title="Lost your password?"
+      lead="We send you a link to set a new one. It works for an hour."
+      after={<ToText to="/login">Back to sign-in</ToText>}
+    >
+      <form onSubmit={form.onSubmit(({ email }) => ask.mutate(email))} noValidate>
+        <Stack>
+          <FormProblem problem={ask.error} fields={['email']} />
+          <TextInput label="Email" type="email" autoComplete="email" {...form.getInputProps('email')} />
+          <Button type="submit" loading={ask.isPending}>
+            Send the link
+          </Button>
+          {ask.isSuccess && (
+            <Alert color="pine" role="status" icon={<IconMailForward size={20} aria-hidden />}>
+              {ask.data.message}. <SandboxMail />
+            </Alert>
+          )}
+        </Stack>
+      </form>
+    </Door>
+  )
+}

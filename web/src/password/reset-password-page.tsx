@@ -1,0 +1,86 @@
+import { Button, Center, Loader, PasswordInput, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import { sentence } from '../api/problem.ts'
+import type { Message } from '../api/types.ts'
+import { Door } from '../parts/door.tsx'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { ToButton } from '../parts/to.tsx'
+
+const route = getRouteApi('/open/reset-password')
+
+/** Asks the service whether the link is good before it asks for a password. */
+export function ResetPasswordPage() {
+  const { token = '' } = route.useSearch()
+  const check = useQuery({
+    queryKey: ['reset-token', token],
+    queryFn: () => api.post<{ valid: boolean }>('/api/auth/verify-reset-token', { token }, { anonymous: true }),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+  if (check.isPending) {
+    return (
+      <Door title="Set a new password">
+        <Center>
+          <Loader aria-label="Checking the link" />
+        </Center>
+      </Door>
+    )
+  }
+  if (check.isError) {
+    return (
+      <Door title="This link does not work">
+        <Stack>
+          <Text role="alert">
+            {sentence(check.error)} Links work once and for an hour; a newer one replaces the older.
+          </Text>
+          <ToButton to="/forgot-password">Send a new link</ToButton>
+        </Stack>
+      </Door>
+    )
+  }
+  return <NewPassword token={token} />
+}
+
+function NewPassword({ token }: { token: string }) {
+  const form = useForm({
+    initialValues: { new_password: '' },
+    validate: { new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters') },
+  })
+  const reset = useMutation({
+    mutationFn: (new_password: string) =>
+      api.post<Message>('/api/auth/reset-password', { token, new_password }, { anonymous: true }),
+    onError: (problem) => spread(form, problem),
+  })
+
+  if (reset.isSuccess) {
+    return (
+      <Door title="Your new password is set">
+        <Stack>
+          <Text role="status">Every device was signed out. Sign in with the new password.</Text>
+          <ToButton to="/login">Sign in</ToButton>
+        </Stack>
+      </Door>
+    )
+  }
+  return (
+    <Door title="Set a new password" lead="Every device that is signed in will be signed out.">
+      <form onSubmit={form.onSubmit(({ new_password }) => reset.mutate(new_password))} noValidate>
+        <Stack>
+          <FormProblem problem={reset.error} fields={['new_password']} />
+          <PasswordInput
+            label="New password"
+            description="8 characters or more."
+            autoComplete="new-password"
+            {...form.getInputProps('new_password')}
+          />
+          <Button type="submit" loading={reset.isPending}>
+            Set password
+          </Button>
+        </Stack>
+      </form>
+    </Door>
+  )
+}

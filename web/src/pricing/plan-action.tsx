@@ -1,0 +1,56 @@
+import { Button, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { sentence } from '../api/problem.ts'
+import type { Plan, Subscription } from '../api/types.ts'
+import { openCheckout, openPortal } from '../billing/processor.ts'
+import { ToButton } from '../parts/to.tsx'
+import { useSignedIn } from '../session/use-session.ts'
+import { type Period, priceOf } from './price.ts'
+
+type PlanActionProps = { plan: Plan; period: Period; subscription: Subscription | undefined }
+
+/**
+ * What to do about a plan. Who has a running subscription changes it in the processor's portal: a second checkout would
+ * charge them twice.
+ */
+export function PlanAction({ plan, period, subscription }: PlanActionProps) {
+  const signedIn = useSignedIn()
+  const { priceId } = priceOf(plan, period)
+  const running = subscription?.status === 'active' || subscription?.status === 'past_due'
+  const leave = useMutation({
+    mutationFn: () => (running || priceId === null ? openPortal() : openCheckout(priceId)),
+  })
+
+  if (plan.price === 0) {
+    if (signedIn) return null
+    return (
+      <ToButton to="/register" variant="default">
+        Start free
+      </ToButton>
+    )
+  }
+  if (!signedIn) {
+    return (
+      <ToButton to="/register" search={{ redirect: '/pricing' }} variant={plan.tier === 'pro' ? 'filled' : 'default'}>
+        Get {plan.name}
+      </ToButton>
+    )
+  }
+  if (priceId === null && !running) return <Text c="dimmed">Not for sale yet.</Text>
+  return (
+    <>
+      <Button
+        variant={plan.tier === 'pro' && !running ? 'filled' : 'default'}
+        loading={leave.isPending || leave.isSuccess}
+        onClick={() => leave.mutate()}
+      >
+        {!running ? `Get ${plan.name}` : subscription.tier === plan.tier ? 'Manage' : `Change to ${plan.name}`}
+      </Button>
+      {leave.isError && (
+        <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
+          {sentence(leave.error)}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,45 @@
+import { Badge, Box, Group, List, Paper, Text, ThemeIcon, Title } from '@mantine/core'
+import { IconCheck } from '@tabler/icons-react'
+import type { ReactNode } from 'react'
+import type { Plan } from '../api/types.ts'
+import { dollars } from '../parts/format.ts'
+import classes from './plan-card.module.css'
+import { type Period, priceOf } from './price.ts'
+
+type PlanCardProps = { plan: Plan; period: Period; order?: 2 | 3; current?: boolean; action?: ReactNode }
+
+export function PlanCard({ plan, period, order = 2, current = false, action }: PlanCardProps) {
+  const { amount, per } = priceOf(plan, period)
+  return (
+    <Paper component="article" withBorder className={classes.card} data-tier={plan.tier}>
+      <Group justify="space-between" mih={28}>
+        <Title order={order} fz="h3">
+          {plan.name}
+        </Title>
+        {current && <Badge color="brass">Your plan</Badge>}
+      </Group>
+      <Group align="baseline" gap={6} my="sm">
+        <Text component="span" className={classes.price}>
+          {dollars(amount)}
+        </Text>
+        <Text component="span" c="dimmed">
+          {per}
+        </Text>
+      </Group>
+      <List
+        spacing={8}
+        center={false}
+        icon={
+          <ThemeIcon size={20} radius="xl" variant="light" aria-hidden>
+            <IconCheck size={13} />
+          </ThemeIcon>
+        }
+      >
+        {plan.features.map((feature) => (
+          <List.Item key={feature}>{feature}</List.Item>
+        ))}
+      </List>
+      {action && <Box className={classes.action}>{action}</Box>}
+    </Paper>
+  )
+}

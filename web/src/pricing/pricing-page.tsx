@@ -1,0 +1,76 @@
+import { Alert, Box, Center, Container, SegmentedControl, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { plansQuery, subscriptionQuery } from '../api/queries.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { useTitle } from '../parts/title.ts'
+import { useSignedIn } from '../session/use-session.ts'
+import { PlanAction } from './plan-action.tsx'
+import { PlanCard } from './plan-card.tsx'
+import type { Period } from './price.ts'
+
+const route = getRouteApi('/open/pricing')
+
+export function PricingPage() {
+  useTitle('Pricing')
+  const { canceled, period = 'monthly' } = route.useSearch()
+  const navigate = useNavigate()
+  const signedIn = useSignedIn()
+  const plans = useQuery(plansQuery)
+  const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })
+
+  return (
+    <Container size={1160} py={{ base: 'xl', sm: 64 }}>
+      <Box ta="center" mb="xl">
+        <Title order={1} fz="clamp(2rem, 4vw, 2.75rem)">
+          Plans and prices
+        </Title>
+        <Text c="dimmed" mt="sm" maw={520} mx="auto">
+          Looking around costs nothing. Models, documents and keys open with a paid plan, and close again when you
+          cancel it.
+        </Text>
+      </Box>
+      {canceled && (
+        <Alert color="brass" mb="lg" icon={<IconInfoCircle size={20} aria-hidden />} role="status">
+          The checkout was left before paying. Nothing was charged.
+        </Alert>
+      )}
+      <Center mb="xl">
+        <SegmentedControl
+          aria-label="Billing period"
+          value={period}
+          onChange={(value) =>
+            void navigate({
+              to: '/pricing',
+              search: { period: value === 'yearly' ? 'yearly' : undefined },
+              replace: true,
+              resetScroll: false,
+            })
+          }
+          data={[
+            { value: 'monthly', label: 'Monthly' },
+            { value: 'yearly', label: 'Yearly' },
+          ]}
+        />
+      </Center>
+      <Loaded query={plans} skeleton={<Skeleton h={420} radius="lg" />}>
+        {({ plans }) => (
+          <SimpleGrid cols={{ base: 1, sm: Math.min(3, plans.length) }}>
+            {plans.map((plan) => (
+              <PlanCard
+                key={plan.tier}
+                plan={plan}
+                period={period satisfies Period}
+                current={subscription.data?.tier === plan.tier}
+                action={
+                  <PlanAction plan={plan} period={period} subscription={signedIn ? subscription.data : undefined} />
+                }
+              />
+            ))}
+          </SimpleGrid>
+        )}
+      </Loaded>
+    </Container>
+  )
+}

@@ -1,0 +1,82 @@
+import { Button, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import type { Token } from '../api/types.ts'
+import { Door } from '../parts/door.tsx'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { ToText } from '../parts/to.tsx'
+import { session } from '../session/browser-session.ts'
+import { returnPath } from '../session/return-path.ts'
+import { OAuthButtons } from '../sign-in/oauth-buttons.tsx'
+
+const route = getRouteApi('/open/register')
+
+/** Makes the account and signs it in at once: the mailed link is only needed to verify the address. */
+export function RegisterPage() {
+  const { redirect } = route.useSearch()
+  const navigate = useNavigate()
+  const form = useForm({
+    initialValues: { full_name: '', email: '', password: '' },
+    validate: {
+      email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter your email address'),
+      password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
+    },
+  })
+
+  const register = useMutation({
+    mutationFn: async ({ full_name, email, password }: typeof form.values) => {
+      const name = full_name.trim()
+      await api.post('/api/auth/register', { email, password, ...(name && { full_name: name }) }, { anonymous: true })
+      return api.post<Token>('/api/auth/login', { email, password }, { anonymous: true })
+    },
+    onSuccess: (pair) => {
+      session.begin(pair)
+      void navigate({ href: returnPath(redirect) })
+    },
+    onError: (problem) => spread(form, problem),
+  })
+
+  return (
+    <Door
+      title="Create your account"
+      lead="Free to start. No card needed."
+      after={
+        <>
+          Already have one?{' '}
+          <ToText to="/login" search={{ redirect }}>
+            Sign in
+          </ToText>
+        </>
+      }
+    >
+      <form onSubmit={form.onSubmit((values) => register.mutate(values))} noValidate>
+        <Stack>
+          <FormProblem problem={register.error} fields={Object.keys(form.values)} />
+          <TextInput label="Name" description="Optional" autoComplete="name" {...form.getInputProps('full_name')} />
+          <TextInput
+            label="Email"
+            type="email"
+            autoComplete="email"
+            required
+            withAsterisk={false}
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label="Password"
+            description="8 characters or more. A few words in a row are good."
+            autoComplete="new-password"
+            required
+            withAsterisk={false}
+            {...form.getInputProps('password')}
+          />
+          <Button type="submit" loading={register.isPending} fullWidth>
+            Create account
+          </Button>
+        </Stack>
+      </form>
+      <OAuthButtons redirect={redirect} />
+    </Door>
+  )
+}

@@ -1,0 +1,221 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { session } from './session/browser-session.ts'
+import { returnPath } from './session/return-path.ts'
+import { ErrorPage } from './shell/error-page.tsx'
+import { NotFound } from './shell/not-found.tsx'
+import { OpenShell } from './shell/open-shell.tsx'
+import { Root } from './shell/root.tsx'
+
+// The app's table of contents. Each page is loaded when it is gone to, so that the first one is small; what a page shows
+// is in its address, and is read here, where nothing that a stranger wrote into a link gets past.
+
+const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: ErrorPage })
+
+const open = createRoute({ getParentRoute: () => root, id: 'open', component: () => <OpenShell /> })
+
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: 'inside',
+  component: lazyRouteComponent(() => import('./shell/app-shell.tsx'), 'InsideShell'),
+  beforeLoad: ({ location }) => {
+    if (!session.isOpen()) throw redirect({ to: '/login', search: { redirect: location.href } })
+  },
+})
+
+const pages = [
+  createRoute({
+    getParentRoute: () => open,
+    path: '/',
+    component: lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/pricing',
+    validateSearch: (search): { canceled?: true | undefined; period?: 'yearly' | undefined } => ({
+      canceled: isTrue(search.canceled),
+      period: search.period === 'yearly' ? 'yearly' : undefined,
+    }),
+    component: lazyRouteComponent(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/register',
+    validateSearch: (search): { redirect?: string | undefined } => ({ redirect: text(search.redirect) }),
+    beforeLoad: ({ search }) => {
+      if (session.isOpen()) throw redirect({ href: returnPath(search.redirect) })
+    },
+    component: lazyRouteComponent(() => import('./register/register-page.tsx'), 'RegisterPage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/login',
+    validateSearch: (
+      search,
+    ): { redirect?: string | undefined; error?: string | undefined; challenge?: string | undefined } => ({
+      redirect: text(search.redirect),
+      error: text(search.error),
+      challenge: text(search.challenge),
+    }),
+    beforeLoad: ({ search }) => {
+      if (session.isOpen() && !search.challenge) throw redirect({ href: returnPath(search.redirect) })
+    },
+    component: lazyRouteComponent(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/auth/callback',
+    component: lazyRouteComponent(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/verify-email',
+    validateSearch: withToken,
+    component: lazyRouteComponent(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/undo-email-change',
+    validateSearch: withToken,
+    component: lazyRouteComponent(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/forgot-password',
+    component: lazyRouteComponent(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+  }),
+  createRoute({
+    getParentRoute: () => open,
+    path: '/reset-password',
+    validateSearch: withToken,
+    component: lazyRouteComponent(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
+  }),
+] as const
+
+const insidePages = [
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/dashboard',
+    validateSearch: (search): { success?: true | undefined } => ({ success: isTrue(search.success) }),
+    component: lazyRouteComponent(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/chat',
+    validateSearch: (
+      search,
+    ): { c?: string | undefined; provider?: string | undefined; model?: string | undefined } => ({
+      c: text(search.c),
+      provider: oneOf(search.provider, ['openai', 'anthropic', 'gemini']),
+      model: text(search.model),
+    }),
+    component: lazyRouteComponent(() => import('./chat/chat-page.tsx'), 'ChatPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/ask',
+    validateSearch: (
+      search,
+    ): { q?: string | undefined; top_k?: number | undefined; min_score?: number | undefined } => ({
+      q: text(search.q),
+      top_k: within(search.top_k, 1, 50),
+      min_score: within(search.min_score, 0, 1),
+    }),
+    component: lazyRouteComponent(() => import('./ask/ask-page.tsx'), 'AskPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/documents',
+    validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
+      page: within(search.page, 1, 1_000_000),
+      q: text(search.q),
+    }),
+    component: lazyRouteComponent(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/api-keys',
+    component: lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/usage',
+    validateSearch: (
+      search,
+    ): {
+      days?: 7 | 90 | undefined
+      group_by?: 'model' | 'key' | undefined
+      view?: 'table' | undefined
+      measure?: 'requests' | 'cost' | undefined
+    } => ({
+      days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
+      group_by: oneOf(search.group_by, ['model', 'key']),
+      view: oneOf(search.view, ['table']),
+      measure: oneOf(search.measure, ['requests', 'cost']),
+    }),
+    component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/billing',
+    component: lazyRouteComponent(() => import('./billing/billing-page.tsx'), 'BillingPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/account',
+    validateSearch: (search): { tab?: 'security' | 'sessions' | 'data' | undefined } => ({
+      tab: oneOf(search.tab, ['security', 'sessions', 'data']),
+    }),
+    component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+  }),
+  createRoute({
+    getParentRoute: () => inside,
+    path: '/admin',
+    validateSearch: (search): { tab?: 'messages' | undefined; page?: number | undefined } => ({
+      tab: oneOf(search.tab, ['messages']),
+      page: within(search.page, 1, 1_000_000),
+    }),
+    component: lazyRouteComponent(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+  }),
+] as const
+
+export const router = createRouter({
+  routeTree: root.addChildren([open.addChildren(pages), inside.addChildren(insidePages)]),
+  defaultPreload: 'intent',
+  defaultErrorComponent: ErrorPage,
+  defaultNotFoundComponent: NotFound,
+  notFoundMode: 'root',
+  scrollRestoration: true,
+  // Plain text both ways. The router's own reading takes values for JSON, and would turn a token of digits into a number.
+  parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
+  stringifySearch: (search) => {
+    const filled = Object.entries(search).filter(([, value]) => value !== undefined)
+    return filled.length === 0 ? '' : `?${new URLSearchParams(filled.map(([name, value]) => [name, String(value)]))}`
+  },
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+function withToken(search: Record<string, unknown>): { token?: string | undefined } {
+  return { token: text(search.token) }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function isTrue(value: unknown): true | undefined {
+  return value === true || value === 'true' ? true : undefined
+}
+
+function within(value: unknown, least: number, most: number): number | undefined {
+  const n = value === undefined || value === '' ? Number.NaN : Number(value)
+  return n >= least && n <= most ? n : undefined
+}
+
+function oneOf<const T extends string>(value: unknown, allowed: readonly T[]): T | undefined {
+  return allowed.find((one) => one === value)
+}

@@ -1,0 +1,73 @@
+import { offline } from '../api/problem.ts'
+import { createSession, type News, type Pair } from './session.ts'
+
+const KEY = 'latchkey.refresh'
+
+const storage = localStorageOpen() ? localStorageStore() : memoryStore()
+
+const channel = new BroadcastChannel('latchkey.session')
+
+export const session = createSession({
+  storage,
+  // Web Locks exist on https and on localhost. Without them the service's grace (the same token again within 10 s gets the
+  // same successor) is what keeps two tabs from ending each other's session.
+  lock: (work) => (navigator.locks ? navigator.locks.request('latchkey.renewal', work) : work()),
+  renew,
+  announce: (news) => channel.postMessage(news),
+  now: () => Date.now(),
+})
+
+channel.addEventListener('message', (event: MessageEvent<News>) => {
+  session.hear(event.data)
+})
+addEventListener('storage', (event) => {
+  if (event.key === KEY || event.key === null) session.storageChanged()
+})
+
+async function renew(refreshToken: string): Promise<Pair | 'refused'> {
+  let response: Response
+  try {
+    response = await fetch('/api/auth/refresh', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ refresh_token: refreshToken }),
+    })
+  } catch {
+    throw offline()
+  }
+  if (response.ok) return (await response.json()) as Pair
+  if ([400, 401, 403, 422].includes(response.status)) return 'refused'
+  throw offline()
+}
+
+function localStorageStore() {
+  return {
+    read: () => localStorage.getItem(KEY),
+    write: (token: string) => localStorage.setItem(KEY, token),
+    clear: () => localStorage.removeItem(KEY),
+  }
+}
+
+/** Where storage is closed to the page, the session lives as long as the tab does. */
+function memoryStore() {
+  let token: string | null = null
+  return {
+    read: () => token,
+    write: (written: string) => {
+      token = written
+    },
+    clear: () => {
+      token = null
+    },
+  }
+}
+
+function localStorageOpen(): boolean {
+  try {
+    localStorage.setItem('latchkey.probe', '1')
+    localStorage.removeItem('latchkey.probe')
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { returnPath } from './return-path.ts'
+
+test('a path of this app is kept, with its query', () => {
+  assert.equal(returnPath('/usage?group_by=model#top'), '/usage?group_by=model#top')
+})
+
+test('whatever could lead elsewhere becomes the dashboard', () => {
+  for (const wanted of [
+    undefined,
+    '',
+    'usage',
+    'https://evil.example',
+    '//evil.example',
+    '/\\evil.example',
+    '\\\\evil.example',
+    '/a\\..\\b',
+    'javascript:alert(1)',
+    '/\t/evil.example',
+    ' /usage',
+  ]) {
+    assert.equal(returnPath(wanted), '/dashboard', String(wanted))
+  }
+})

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { createSession, type News, type Pair, type Session } from './session.ts'
+import { claimsOf } from './token.ts'
+
+const T0 = 1_800_000_000_000
+const MINUTE = 60_000
+
+test('a fresh access token is used as it is', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  assert.equal(await tab.token(), browser.issued.at(-1)?.access_token)
+  assert.equal(browser.renewals, 0)
+})
+
+test('a token with less than a minute left is renewed before use', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  browser.clock += 29.5 * MINUTE
+  assert.equal(await tab.token(), browser.issued.at(-1)?.access_token)
+  assert.equal(browser.renewals, 1)
+})
+
+test('a hundred callers at once renew once', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  browser.clock += 31 * MINUTE
+  const tokens = await Promise.all(Array.from({ length: 100 }, () => tab.token()))
+  assert.equal(new Set(tokens).size, 1)
+  assert.equal(browser.renewals, 1)
+})
+
+test('many tabs waking together never spend a refresh token twice and nobody is signed out', async () => {
+  const browser = newBrowser()
+  browser.open().begin(browser.pair('ada'))
+  browser.clock += 31 * MINUTE
+  const tabs = Array.from({ length: 12 }, () => browser.open())
+  const tokens = await Promise.all(tabs.map((tab) => tab.token()))
+  assert.ok(tokens.every((token) => token !== null))
+  assert.equal(browser.replays, 0)
+  assert.ok(tabs.every((tab) => tab.isOpen()))
+})
+
+test('after a 401 the token is renewed once, also when several requests were refused', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  const refused = (await tab.token()) ?? ''
+  const first = await tab.tokenAfterRefusal(refused)
+  const second = await tab.tokenAfterRefusal(refused)
+  assert.notEqual(first, refused)
+  assert.equal(second, first)
+  assert.equal(browser.renewals, 1)
+})
+
+test('a refused refresh token signs every tab out', async () => {
+  const browser = newBrowser()
+  const one = browser.open()
+  const two = browser.open()
+  one.begin(browser.pair('ada'))
+  browser.revoked = true
+  browser.clock += 31 * MINUTE
+  let told = 0
+  two.subscribe(() => told++)
+  assert.equal(await one.token(), null)
+  assert.equal(one.isOpen(), false)
+  assert.equal(two.isOpen(), false)
+  assert.equal(two.userId(), null)
+  assert.ok(told > 0)
+})
+
+test('no answer is not a refusal: the session stays', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  browser.clock += 31 * MINUTE
+  browser.down = true
+  await assert.rejects(tab.token())
+  assert.equal(tab.isOpen(), true)
+  browser.down = false
+  assert.notEqual(await tab.token(), null)
+})
+
+test('signing out while a renewal is under way stays signed out', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  browser.clock += 31 * MINUTE
+  const waiting = tab.token()
+  tab.end()
+  assert.equal(await waiting, null)
+  assert.equal(tab.isOpen(), false)
+})
+
+test('a renewal under way never overwrites who signed in meanwhile', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada'))
+  browser.clock += 31 * MINUTE
+  const waiting = tab.token()
+  tab.end()
+  tab.begin(browser.pair('eve'))
+  await waiting
+  assert.equal(tab.userId(), 'eve')
+  assert.equal(claimsOf((await tab.token()) ?? '')?.sub, 'eve')
+})
+
+test('another person signing in in one tab is noticed in the others', () => {
+  const browser = newBrowser()
+  const one = browser.open()
+  const two = browser.open()
+  one.begin(browser.pair('ada'))
+  let told = 0
+  two.subscribe(() => told++)
+  one.begin(browser.pair('eve'))
+  assert.equal(two.userId(), 'eve')
+  assert.ok(told > 0)
+})
+
+test('a mere renewal disturbs nobody', async () => {
+  const browser = newBrowser()
+  const one = browser.open()
+  const two = browser.open()
+  one.begin(browser.pair('ada'))
+  browser.clock += 31 * MINUTE
+  let told = 0
+  one.subscribe(() => told++)
+  two.subscribe(() => told++)
+  await one.token()
+  assert.equal(told, 0)
+  assert.equal(await two.token(), await one.token())
+})
+
+/** One browser: shared storage, one lock, a channel between tabs, and a service whose refresh tokens work once. */
+function newBrowser() {
+  const tabs: Session[] = []
+  const issued: Pair[] = []
+  const spent = new Set<string>()
+  let stored: string | null = null
+  let queue: Promise<unknown> = Promise.resolve()
+
+  const browser = {
+    clock: T0,
+    renewals: 0,
+    replays: 0,
+    revoked: false,
+    down: false,
+    issued,
+    pair(user: string): Pair {
+      const n = issued.length
+      const pair = {
+        access_token: jwt({ sub: user, sid: 's', exp: browser.clock / 1000 + 1800, n }),
+        refresh_token: jwt({ sub: user, sid: 's', exp: browser.clock / 1000 + 2_592_000, n }),
+      }
+      issued.push(pair)
+      return pair
+    },
+    open(): Session {
+      const tab = createSession({
+        storage: {
+          read: () => stored,
+          write: (token) => {
+            stored = token
+          },
+          clear: () => {
+            stored = null
+          },
+        },
+        lock: (work) => {
+          const turn = queue.then(work)
+          queue = turn.catch(() => undefined)
+          return turn
+        },
+        renew: async (refreshToken) => {
+          await Promise.resolve()
+          if (browser.down) throw new Error('no answer')
+          if (browser.revoked) return 'refused'
+          if (spent.has(refreshToken)) {
+            browser.replays++
+            return 'refused'
+          }
+          spent.add(refreshToken)
+          browser.renewals++
+          return browser.pair('ada')
+        },
+        announce: (news: News) => {
+          for (const other of tabs) if (other !== tab) other.hear(news)
+        },
+        now: () => browser.clock,
+      })
+      tabs.push(tab)
+      return tab
+    },
+  }
+  return browser
+}
+
+function jwt(claims: object): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${part({ alg: 'none' })}.${part(claims)}.signature`
+}

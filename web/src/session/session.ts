@@ -1,0 +1,151 @@
+/**
+ * Who is signed in, in this tab and its siblings.
+ *
+ * The access token lives in memory only: it dies with the tab, so a stolen storage file does not hold it. The refresh token
+ * lives in localStorage, because a reload and a second tab must stay signed in and the service hands it out in a body,
+ * not in a cookie. What that costs: a script injected into this origin could read it. What stands against it: the
+ * page's policy allows no foreign and no inline script, every refresh token works once, and using an old one ends the session.
+ *
+ * One use also means that two tabs must never renew with the same token far apart: renewal happens under a lock that all
+ * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
+ */
+import { claimsOf } from './token.ts'
+
+export type Pair = { access_token: string; refresh_token: string }
+export type News = { kind: 'renewed'; access: string } | { kind: 'ended' }
+
+export type SessionDeps = {
+  storage: { read(): string | null; write(token: string): void; clear(): void }
+  /** Runs `work` while no other tab runs its own. */
+  lock<T>(work: () => Promise<T>): Promise<T>
+  /** Exchanges a refresh token; 'refused' when the service says it is not valid. Throws when there is no answer. */
+  renew(refreshToken: string): Promise<Pair | 'refused'>
+  announce(news: News): void
+  now(): number
+}
+
+export type Session = ReturnType<typeof createSession>
+
+/** An access token with less left than this is renewed before it is used, so that a request never arrives with a dead one. */
+const SPARE_MS = 60_000
+
+export function createSession({ storage, lock, renew, announce, now }: SessionDeps) {
+  let access: string | null = null
+  let renewing: Promise<string | null> | null = null
+  let userId = storedUserId()
+  const listeners = new Set<() => void>()
+
+  return {
+    /** Signed in, as far as this browser knows. */
+    isOpen: () => storage.read() !== null,
+
+    /** The id of the signed-in user, or null. */
+    userId: () => userId,
+
+    /** An access token good for at least a minute, or null when signed out. Throws when renewal got no answer. */
+    async token(): Promise<string | null> {
+      if (access && usable(access)) return access
+      return storage.read() === null ? null : renewed(null)
+    },
+
+    /** After a 401: one renewal, unless another tab has brought a newer token than the refused one already. */
+    async tokenAfterRefusal(refused: string): Promise<string | null> {
+      if (access && access !== refused && usable(access)) return access
+      return renewed(refused)
+    },
+
+    begin(pair: Pair) {
+      storage.write(pair.refresh_token)
+      access = pair.access_token
+      announce({ kind: 'renewed', access })
+      settle()
+    },
+
+    end() {
+      storage.clear()
+      access = null
+      announce({ kind: 'ended' })
+      settle()
+    },
+
+    /** News from another tab. */
+    hear(news: News) {
+      if (news.kind === 'renewed') {
+        access = news.access
+        if (claimsOf(news.access)?.sub !== userId) settle()
+      } else {
+        access = null
+        settle()
+      }
+    },
+
+    /** Storage changed under us: another tab signed in, out, or renewed. */
+    storageChanged() {
+      if (storedUserId() !== userId) {
+        access = null
+        settle()
+      }
+    },
+
+    /** Calls back when somebody signs in or out; not on mere renewals. */
+    subscribe(listener: () => void) {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+  }
+
+  /** Many callers, one renewal. */
+  function renewed(refused: string | null): Promise<string | null> {
+    renewing ??= lock(() => renewInLock(refused)).finally(() => {
+      renewing = null
+    })
+    return renewing
+  }
+
+  async function renewInLock(refused: string | null): Promise<string | null> {
+    // While we waited for the lock, the tab that held it may have told us its new token.
+    if (access && access !== refused && usable(access)) return access
+
+    const refreshToken = storage.read()
+    if (refreshToken === null) return null
+
+    const answer = await renew(refreshToken)
+    if (answer === 'refused') {
+      // Somebody signed in while we asked: their session is not ours to end.
+      if (storage.read() === refreshToken) {
+        storage.clear()
+        access = null
+        announce({ kind: 'ended' })
+        settle()
+      }
+      return null
+    }
+
+    // Somebody signed out, or in as another, while we asked: they meant it. (Where tabs share no lock, a sibling may
+    // have stored the very successor that we hold: that is no change.)
+    const stored = storage.read()
+    if (stored !== refreshToken && stored !== answer.refresh_token) return null
+
+    storage.write(answer.refresh_token)
+    access = answer.access_token
+    announce({ kind: 'renewed', access })
+    return access
+  }
+
+  function usable(token: string): boolean {
+    const claims = claimsOf(token)
+    return claims !== null && claims.exp * 1000 - now() > SPARE_MS
+  }
+
+  function storedUserId(): string | null {
+    const stored = storage.read()
+    return stored === null ? null : (claimsOf(stored)?.sub ?? null)
+  }
+
+  function settle() {
+    userId = storedUserId()
+    for (const listener of listeners) listener()
+  }
+}

@@ -1,0 +1,7 @@
+import { useSyncExternalStore } from 'react'
+import { session } from './browser-session.ts'
+
+/** True while somebody is signed in, as far as this browser knows. */
+export function useSignedIn(): boolean {
+  return useSyncExternalStore(session.subscribe, session.isOpen)
+}

@@ -1,0 +1,153 @@
+import { ActionIcon, AppShell, Avatar, Burger, Group, Kbd, Menu, Skeleton, Text, UnstyledButton } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { IconLogout, IconReceipt, IconSearch, IconUserCircle } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { userQuery } from '../api/queries.ts'
+import type { User } from '../api/types.ts'
+import { ColorScheme } from '../parts/color-scheme.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { Wordmark } from '../parts/logo.tsx'
+import { ToPlace } from '../parts/to.tsx'
+import { signOut } from '../session/sign-out.ts'
+import { UserContext } from '../session/user.ts'
+import classes from './app-shell.module.css'
+import { useMainFocus } from './main-focus.ts'
+import { callPalette } from './palette-call.ts'
+import { ADMIN_PLACE, PLACES } from './places.ts'
+import { VerifyBar } from './verify-bar.tsx'
+
+/** The frame of everything behind the sign-in. No page in it is drawn before it is known whose it is. */
+export function InsideShell() {
+  const [menuOpen, menu] = useDisclosure(false)
+  const path = useRouterState({ select: (state) => state.location.pathname })
+  const user = useQuery(userQuery)
+  const main = useMainFocus()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes because the path changed.
+  useEffect(() => menu.close(), [path])
+
+  return (
+    <AppShell
+      header={{ height: 64 }}
+      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !menuOpen } }}
+      padding={{ base: 'md', sm: 'xl' }}
+      classNames={classes}
+    >
+      <AppShell.Header>
+        <Group h="100%" px="md" justify="space-between" wrap="nowrap">
+          <Group gap={4} wrap="nowrap">
+            <Burger
+              opened={menuOpen}
+              onClick={menu.toggle}
+              hiddenFrom="sm"
+              aria-label={menuOpen ? 'Close menu' : 'Open menu'}
+              aria-expanded={menuOpen}
+              className={classes.burger}
+              size="sm"
+            />
+            <Link to="/dashboard" className={classes.home} aria-label="Latchkey, dashboard">
+              <Wordmark />
+            </Link>
+          </Group>
+          <Group gap={4} wrap="nowrap">
+            <PaletteButton />
+            <ColorScheme />
+            {user.data && <UserMenu user={user.data} />}
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label="Main">
+        <Places superuser={user.data?.is_superuser === true} />
+      </AppShell.Navbar>
+      <AppShell.Main id="main" tabIndex={-1} ref={main}>
+        <Loaded query={user} skeleton={<PageSkeleton />}>
+          {(data) => (
+            <UserContext value={data}>
+              {!data.is_verified && <VerifyBar email={data.email} />}
+              <Outlet />
+            </UserContext>
+          )}
+        </Loaded>
+      </AppShell.Main>
+    </AppShell>
+  )
+}
+
+function Places({ superuser }: { superuser: boolean }) {
+  const places = superuser ? [...PLACES, { ...ADMIN_PLACE, group: 'You' }] : PLACES
+  return places.map(({ to, label, icon: Glyph, group }, index) => (
+    <ToPlace
+      key={to}
+      to={to}
+      label={label}
+      leftSection={<Glyph size={20} stroke={1.6} aria-hidden />}
+      className={classes.place ?? ''}
+      activeProps={{ active: true, 'aria-current': 'page' }}
+      mt={index > 0 && places[index - 1]?.group !== group ? 'md' : 2}
+    />
+  ))
+}
+
+function PaletteButton() {
+  return (
+    <>
+      <UnstyledButton className={classes.search ?? ''} onClick={callPalette} visibleFrom="sm">
+        <IconSearch size={16} aria-hidden />
+        <span>Where to?</span>
+        <Kbd size="xs">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</Kbd>
+      </UnstyledButton>
+      <ActionIcon onClick={callPalette} hiddenFrom="sm" aria-label="Where to?">
+        <IconSearch size={20} stroke={1.6} aria-hidden />
+      </ActionIcon>
+    </>
+  )
+}
+
+function UserMenu({ user }: { user: User }) {
+  const navigate = useNavigate()
+  const name = user.full_name ?? user.email
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <UnstyledButton className={classes.user ?? ''} aria-label={`Account of ${name}`}>
+          <Avatar src={user.avatar_url} name={name} color="pine" alt="" size={36} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" truncate>
+            {user.email}
+          </Text>
+        </Menu.Label>
+        <Menu.Item
+          leftSection={<IconUserCircle size={18} aria-hidden />}
+          onClick={() => void navigate({ to: '/account' })}
+        >
+          Account
+        </Menu.Item>
+        <Menu.Item
+          leftSection={<IconReceipt size={18} aria-hidden />}
+          onClick={() => void navigate({ to: '/billing' })}
+        >
+          Billing
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Item leftSection={<IconLogout size={18} aria-hidden />} onClick={() => void signOut()}>
+          Sign out
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function PageSkeleton() {
+  return (
+    <>
+      <Skeleton h={40} w={260} mb="lg" />
+      <Skeleton h={160} mb="md" />
+      <Skeleton h={240} />
+    </>
+  )
+}

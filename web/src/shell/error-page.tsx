@@ -1,0 +1,39 @@
+import { Button, Group } from '@mantine/core'
+import { IconHammer } from '@tabler/icons-react'
+import type { ErrorComponentProps } from '@tanstack/react-router'
+import { ApiProblem, sentence } from '../api/problem.ts'
+import { Notice } from '../parts/notice.tsx'
+import { useTitle } from '../parts/title.ts'
+
+/** A page that failed to load or to draw. A new release of the app takes the old one's files away: reloading gets the new ones. */
+export function ErrorPage({ error, reset }: ErrorComponentProps) {
+  useTitle('Something went wrong')
+  const stale = /dynamically imported module|Importing a module script failed|module script/i.test(
+    error instanceof Error ? error.message : '',
+  )
+  return (
+    <div role="alert">
+      <Notice
+        icon={IconHammer}
+        order={1}
+        title={stale ? 'A newer version is here' : 'Something went wrong'}
+        action={
+          <Group justify="center">
+            <Button onClick={() => location.reload()}>Reload the page</Button>
+            {!stale && (
+              <Button variant="default" onClick={reset}>
+                Try again
+              </Button>
+            )}
+          </Group>
+        }
+      >
+        {stale
+          ? 'This page was loaded before an update, or the connection broke off. Reloading brings it up to date.'
+          : error instanceof ApiProblem
+            ? sentence(error)
+            : 'This part of the page failed. Your data is safe on the service.'}
+      </Notice>
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+import '@mantine/spotlight/styles.css'
+import { useMantineColorScheme } from '@mantine/core'
+import { openSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight'
+import {
+  IconHome,
+  IconLogin,
+  IconLogout,
+  IconMoon,
+  IconPlus,
+  IconReceipt,
+  IconSearch,
+  IconSun,
+  IconUserPlus,
+} from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { userQuery } from '../api/queries.ts'
+import { signOut } from '../session/sign-out.ts'
+import { useSignedIn } from '../session/use-session.ts'
+import { ADMIN_PLACE, PLACES } from './places.ts'
+
+/** Everything within reach of the keyboard. Opens whenever `calls` grows, so also as it first loads. */
+export function Palette({ calls }: { calls: number }) {
+  const navigate = useNavigate()
+  const signedIn = useSignedIn()
+  const user = useQuery({ ...userQuery, enabled: signedIn })
+  const { setColorScheme } = useMantineColorScheme()
+
+  useEffect(() => {
+    if (calls > 0) openSpotlight()
+  }, [calls])
+
+  const places = user.data?.is_superuser ? [...PLACES, ADMIN_PLACE] : PLACES
+  const inside: SpotlightActionData[] = places.map(({ to, label, about, icon: Glyph }) => ({
+    id: to,
+    label,
+    description: about,
+    leftSection: <Glyph size={20} stroke={1.6} aria-hidden />,
+    onClick: () => void navigate({ to }),
+  }))
+
+  const actions: SpotlightActionData[] = [
+    ...(signedIn
+      ? [
+          ...inside,
+          action('new-chat', 'New conversation', IconPlus, () => void navigate({ to: '/chat', search: {} })),
+          action('sign-out', 'Sign out', IconLogout, () => void signOut()),
+        ]
+      : [
+          action('home', 'Home', IconHome, () => void navigate({ to: '/' })),
+          action('login', 'Sign in', IconLogin, () => void navigate({ to: '/login' })),
+          action('register', 'Create an account', IconUserPlus, () => void navigate({ to: '/register' })),
+        ]),
+    action('pricing', 'Plans and prices', IconReceipt, () => void navigate({ to: '/pricing' })),
+    action('light', 'Light colours', IconSun, () => setColorScheme('light')),
+    action('dark', 'Dark colours', IconMoon, () => setColorScheme('dark')),
+  ]
+
+  return (
+    <Spotlight
+      actions={actions}
+      shortcut={null}
+      nothingFound="Nothing here by that name"
+      highlightQuery
+      scrollable
+      maxHeight={420}
+      searchProps={{
+        leftSection: <IconSearch size={20} aria-hidden />,
+        placeholder: 'Where to?',
+        'aria-label': 'Where to?',
+      }}
+    />
+  )
+}
+
+function action(id: string, label: string, Glyph: typeof IconHome, onClick: () => void): SpotlightActionData {
+  return { id, label, leftSection: <Glyph size={20} stroke={1.6} aria-hidden />, onClick }
+}

@@ -1,0 +1,17 @@
+import type { Pair } from '../session/session.ts'
+import { claimsOf } from '../session/token.ts'
+
+/**
+ * The tokens that an OAuth sign-in brought back to `/auth/callback`, or null. main.tsx loads this file first: they leave the
+ * address before the router, or anything else, has seen it, so that no history, shared link or referrer holds them.
+ */
+export const arrived: Pair | null = location.pathname === '/auth/callback' ? takeTokens() : null
+
+function takeTokens(): Pair | null {
+  const query = new URLSearchParams(location.search)
+  history.replaceState(null, '', location.pathname)
+
+  const access_token = query.get('access_token') ?? ''
+  const refresh_token = query.get('refresh_token') ?? ''
+  return claimsOf(access_token) && claimsOf(refresh_token) ? { access_token, refresh_token } : null
+}

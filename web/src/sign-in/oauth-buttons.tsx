@@ -1,0 +1,47 @@
+import { Button, Divider, Group, Text } from '@mantine/core'
+import { IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { sentence } from '../api/problem.ts'
+import { rememberReturn } from './return-memory.ts'
+
+const PROVIDERS = [
+  { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
+  { id: 'github', name: 'GitHub', icon: IconBrandGithubFilled },
+] as const
+
+/** Sign-in with an account elsewhere. Leaves this app; `/auth/callback` is where the way back ends. */
+export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
+  const start = useMutation({
+    mutationFn: (provider: string) =>
+      api.get<{ authorization_url: string }>(`/api/auth/oauth/${provider}`, { anonymous: true }),
+    onSuccess: ({ authorization_url }) => {
+      rememberReturn(redirect)
+      location.assign(authorization_url)
+    },
+  })
+
+  return (
+    <>
+      <Divider label="or" my="lg" />
+      <Group grow>
+        {PROVIDERS.map(({ id, name, icon: Glyph }) => (
+          <Button
+            key={id}
+            variant="default"
+            leftSection={<Glyph size={18} aria-hidden />}
+            loading={start.isPending && start.variables === id}
+            onClick={() => start.mutate(id)}
+          >
+            {name}
+          </Button>
+        ))}
+      </Group>
+      {start.isError && (
+        <Text c="var(--mantine-color-error)" size="sm" mt="sm" role="alert">
+          {sentence(start.error)}
+        </Text>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,63 @@
+import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { ApiProblem } from '../api/problem.ts'
+import type { Token } from '../api/types.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { ToText } from '../parts/to.tsx'
+
+type PasswordFormProps = { onToken: (pair: Token) => void; onCodeNeeded: (email: string, password: string) => void }
+
+export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
+  const form = useForm({
+    initialValues: { email: '', password: '' },
+    validate: {
+      email: (email) => (email.trim() ? null : 'Enter your email address'),
+      password: (password) => (password ? null : 'Enter your password'),
+    },
+  })
+  const signIn = useMutation({
+    mutationFn: (values: typeof form.values) => api.post<Token>('/api/auth/login', values, { anonymous: true }),
+    onSuccess: onToken,
+    onError: (problem, { email, password }) => {
+      if (codeNeeded(problem)) onCodeNeeded(email, password)
+      else spread(form, problem)
+    },
+  })
+
+  return (
+    <form onSubmit={form.onSubmit((values) => signIn.mutate(values))} noValidate>
+      <Stack>
+        <FormProblem problem={codeNeeded(signIn.error) ? null : signIn.error} fields={Object.keys(form.values)} />
+        <TextInput
+          label="Email"
+          type="email"
+          autoComplete="username webauthn"
+          required
+          withAsterisk={false}
+          {...form.getInputProps('email')}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          {...form.getInputProps('password')}
+        />
+        <Group justify="flex-end" mt={-8}>
+          <ToText to="/forgot-password" size="sm" py={8}>
+            Forgot your password?
+          </ToText>
+        </Group>
+        <Button type="submit" loading={signIn.isPending} fullWidth>
+          Sign in
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function codeNeeded(problem: unknown): boolean {
+  return problem instanceof ApiProblem && problem.status === 401 && problem.message === 'Two-factor code required'
+}

@@ -1,0 +1,113 @@
+import { Alert, Button, Stack } from '@mantine/core'
+import { IconFingerprint, IconInfoCircle } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { sentence } from '../api/problem.ts'
+import type { Token } from '../api/types.ts'
+import { Door } from '../parts/door.tsx'
+import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { ToText } from '../parts/to.tsx'
+import { session } from '../session/browser-session.ts'
+import { returnPath } from '../session/return-path.ts'
+import { callbackError } from './callback-errors.ts'
+import { CodeForm } from './code-form.tsx'
+import { OAuthButtons } from './oauth-buttons.tsx'
+import { passkeySignIn, passkeysWork } from './passkey.ts'
+import { PasswordForm } from './password-form.tsx'
+import { takeReturn } from './return-memory.ts'
+
+const route = getRouteApi('/open/login')
+
+/** What is still to be proven: the password, or the code that goes with a password or with a provider's word. */
+type Step =
+  | { kind: 'password' }
+  | { kind: 'code'; email: string; password: string }
+  | { kind: 'challenge'; challenge: string }
+
+export function SignInPage() {
+  const { redirect, error, challenge } = route.useSearch()
+  const navigate = useNavigate()
+  const [step, setStep] = useState<Step>(challenge ? { kind: 'challenge', challenge } : { kind: 'password' })
+
+  const enter = (pair: Token) => {
+    session.begin(pair)
+    void navigate({ href: redirect === undefined ? takeReturn() : returnPath(redirect), replace: true })
+  }
+  const passkey = useMutation({ mutationFn: passkeySignIn, onSuccess: enter })
+  const startOver = () => setStep({ kind: 'password' })
+
+  if (step.kind !== 'password') {
+    return (
+      <Door
+        title="Two-factor code"
+        lead="Enter the six digits from your authenticator app, or one of your recovery codes."
+      >
+        {step.kind === 'code' ? (
+          <CodeForm
+            path="/api/auth/login"
+            proof={{ email: step.email, password: step.password }}
+            onToken={enter}
+            onBack={startOver}
+          />
+        ) : (
+          <CodeForm
+            path="/api/auth/challenge"
+            proof={{ challenge: step.challenge }}
+            onToken={enter}
+            onBack={startOver}
+          />
+        )}
+      </Door>
+    )
+  }
+
+  return (
+    <Door
+      title="Welcome back"
+      after={
+        <Stack gap={6}>
+          <span>
+            New here?{' '}
+            <ToText to="/register" search={{ redirect }}>
+              Create an account
+            </ToText>
+          </span>
+          <SandboxMail />
+        </Stack>
+      }
+    >
+      <Stack>
+        {error && (
+          <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
+            {callbackError(error)}
+          </Alert>
+        )}
+        {redirect && !error && (
+          <Alert color="pine" icon={<IconInfoCircle size={20} aria-hidden />}>
+            Sign in to go on to where you were.
+          </Alert>
+        )}
+        <PasswordForm onToken={enter} onCodeNeeded={(email, password) => setStep({ kind: 'code', email, password })} />
+        {passkeysWork() && (
+          <Button
+            variant="light"
+            leftSection={<IconFingerprint size={20} aria-hidden />}
+            loading={passkey.isPending}
+            onClick={() => passkey.mutate()}
+          >
+            Sign in with a passkey
+          </Button>
+        )}
+        {passkey.isError && (
+          <Alert color="red" role="alert">
+            {passkey.error.name === 'NotAllowedError'
+              ? 'No passkey was used. Try again, or sign in with your password.'
+              : sentence(passkey.error)}
+          </Alert>
+        )}
+      </Stack>
+      <OAuthButtons redirect={redirect} />
+    </Door>
+  )
+}

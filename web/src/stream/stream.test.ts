@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import fc from 'fast-check'
+import { type Piece, readStream } from './stream.ts'
+
+test('tokens arrive in order and [DONE] makes the answer whole', async () => {
+  const { pieces, ending } = await read('data: {"token":"Hel"}\n\ndata: {"token":"lo"}\n\ndata: [DONE]\n\n')
+  assert.deepEqual(pieces, [
+    { kind: 'token', token: 'Hel' },
+    { kind: 'token', token: 'lo' },
+  ])
+  assert.deepEqual(ending, { kind: 'complete' })
+})
+
+test('a stream that closes without [DONE] was cut', async () => {
+  assert.deepEqual((await read('data: {"token":"Hel"}\n\n')).ending, { kind: 'cut' })
+  assert.deepEqual((await read('')).ending, { kind: 'cut' })
+  assert.deepEqual((await read('data: {"token":"x"}\n\ndata: [DON')).ending, { kind: 'cut' })
+})
+
+test('an error event says why, and what follows it is not read', async () => {
+  const { pieces, ending } = await read(
+    'data: {"token":"a"}\n\nevent: error\ndata: {"detail":"openai went away"}\n\ndata: {"token":"b"}\n\ndata: [DONE]\n\n',
+  )
+  assert.deepEqual(pieces, [{ kind: 'token', token: 'a' }])
+  assert.deepEqual(ending, { kind: 'failed', detail: 'openai went away' })
+})
+
+test('the word [DONE] inside a token does not end the answer', async () => {
+  const { pieces, ending } = await read('data: {"token":"[DONE]"}\n\ndata: [DONE]\n\n')
+  assert.deepEqual(pieces, [{ kind: 'token', token: '[DONE]' }])
+  assert.deepEqual(ending, { kind: 'complete' })
+})
+
+test('sources and usage are told apart from tokens; comments and unknown events are passed over', async () => {
+  const chunk = { id: 'abc_0', content: 'text', score: 0.9, metadata: {} }
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const { pieces } = await read(
+    `event: sources\ndata: ${JSON.stringify([chunk])}\n\n: ping\n\nevent: mood\ndata: {"token":"no"}\n\ndata: {"token":"a"}\n\nevent: usage\ndata: ${JSON.stringify(usage)}\n\ndata: [DONE]\n\n`,
+  )
+  assert.deepEqual(pieces, [
+    { kind: 'sources', sources: [chunk] },
+    { kind: 'token', token: 'a' },
+    { kind: 'usage', usage },
+  ])
+})
+
+test('a broken connection keeps what came; one the reader stopped is told apart from one that was cut', async () => {
+  const broken = () =>
+    new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (this.sent) controller.error(new Error('reset'))
+        else controller.enqueue(new TextEncoder().encode('data: {"token":"a"}\n\n'))
+        this.sent = true
+      },
+    } as UnderlyingDefaultSource<Uint8Array> & { sent?: boolean })
+
+  const pieces: Piece[] = []
+  assert.deepEqual(await readStream(broken(), (piece) => pieces.push(piece)), { kind: 'cut' })
+  assert.deepEqual(pieces, [{ kind: 'token', token: 'a' }])
+  assert.deepEqual(await readStream(broken(), () => undefined, AbortSignal.abort()), { kind: 'stopped' })
+})
+
+test('however the bytes are split, the text is the same', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.string({ unit: 'binary', minLength: 1 }), { maxLength: 8 }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 20 }),
+      async (tokens, sizes) => {
+        const text = `${tokens.map((token) => `data: ${JSON.stringify({ token })}\r\n\r\n`).join('')}data: [DONE]\r\n\r\n`
+        const { pieces, ending } = await read(text, sizes)
+        assert.equal(pieces.map((piece) => (piece.kind === 'token' ? piece.token : '')).join(''), tokens.join(''))
+        assert.deepEqual(ending, { kind: 'complete' })
+      },
+    ),
+  )
+})
+
+async function read(text: string, sizes: number[] = [1 << 20]) {
+  const bytes = new TextEncoder().encode(text)
+  let at = 0
+  let n = 0
+  const pieces: Piece[] = []
+  const ending = await readStream(
+    new ReadableStream({
+      pull(controller) {
+        if (at >= bytes.length) return controller.close()
+        const size = sizes[n++ % sizes.length] ?? 1
+        controller.enqueue(bytes.slice(at, at + size))
+        at += size
+      },
+    }),
+    (piece) => pieces.push(piece),
+  )
+  return { pieces, ending }
+}

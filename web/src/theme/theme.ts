@@ -1,0 +1,142 @@
+import {
+  ActionIcon,
+  Badge,
+  Button,
+  Card,
+  type CSSVariablesResolver,
+  createTheme,
+  Input,
+  InputWrapper,
+  Loader,
+  type MantineColorsTuple,
+  Modal,
+  NumberInput,
+  Paper,
+  PasswordInput,
+  Select,
+  Skeleton,
+  Textarea,
+  TextInput,
+  Tooltip,
+} from '@mantine/core'
+
+// A front door: deep green paint, warm paper, brass fittings.
+const pine: MantineColorsTuple = [
+  '#eef5f2',
+  '#dbe9e3',
+  '#b6d3c8',
+  '#8dbcab',
+  '#6aa792',
+  '#4d927b',
+  '#2f7a62',
+  '#1c624e',
+  '#174f40',
+  '#0e3a2e',
+]
+const brass: MantineColorsTuple = [
+  '#fcf6e8',
+  '#f6e9cb',
+  '#edd39a',
+  '#e3bb62',
+  '#d8a743',
+  '#c4902c',
+  '#a3761e',
+  '#7d5913',
+  '#62460f',
+  '#443009',
+]
+const gray: MantineColorsTuple = [
+  '#f8f6f0',
+  '#f1eee6',
+  '#e6e2d8',
+  '#d8d3c6',
+  '#bfb9aa',
+  '#989283',
+  '#666156',
+  '#4b473f',
+  '#343129',
+  '#221f1a',
+]
+const dark: MantineColorsTuple = [
+  '#e7ebe6',
+  '#c9d0cb',
+  '#a5b0ab',
+  '#7b8883',
+  '#42504c',
+  '#313d3a',
+  '#1d2624',
+  '#131a18',
+  '#0e1412',
+  '#090d0c',
+]
+
+export const theme = createTheme({
+  colors: { pine, brass, gray, dark },
+  primaryColor: 'pine',
+  primaryShade: { light: 7, dark: 3 },
+  autoContrast: true,
+  black: '#1b1f1c',
+  defaultRadius: 'md',
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  fontFamily:
+    'ui-sans-serif, system-ui, -apple-system, "Segoe UI Variable Text", "Segoe UI", "Inter", "Noto Sans", "Open Sans", sans-serif',
+  fontFamilyMonospace:
+    'ui-monospace, "SF Mono", "Cascadia Code", "JetBrains Mono", Menlo, Consolas, "Noto Sans Mono", monospace',
+  headings: {
+    fontFamily:
+      'ui-serif, "Iowan Old Style", "Palatino Linotype", Palatino, "URW Palladio L", P052, "Book Antiqua", Georgia, serif',
+    fontWeight: '600',
+    sizes: {
+      h1: { fontSize: '2.125rem', lineHeight: '1.15' },
+      h2: { fontSize: '1.5rem', lineHeight: '1.25' },
+      h3: { fontSize: '1.1875rem', lineHeight: '1.35' },
+    },
+  },
+  radius: { xs: '4px', sm: '6px', md: '10px', lg: '16px', xl: '28px' },
+  components: {
+    Button: Button.extend({ defaultProps: { size: 'md' } }),
+    ActionIcon: ActionIcon.extend({ defaultProps: { size: 44, variant: 'subtle', color: 'gray' } }),
+    Input: Input.extend({ defaultProps: { size: 'md' } }),
+    InputWrapper: InputWrapper.extend({ defaultProps: { size: 'md' } }),
+    TextInput: TextInput.extend({ defaultProps: { size: 'md' } }),
+    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'md' } }),
+    NumberInput: NumberInput.extend({ defaultProps: { size: 'md' } }),
+    Select: Select.extend({ defaultProps: { size: 'md', allowDeselect: false } }),
+    Textarea: Textarea.extend({ defaultProps: { size: 'md' } }),
+    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } }),
+    Card: Card.extend({ defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } }),
+    Paper: Paper.extend({ defaultProps: { radius: 'lg' } }),
+    Modal: Modal.extend({ defaultProps: { centered: true, radius: 'lg', padding: 'lg', overlayProps: { blur: 2 } } }),
+    Skeleton: Skeleton.extend({ defaultProps: { radius: 'md' } }),
+    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
+    Loader: Loader.extend({ defaultProps: { type: 'dots' } }),
+  },
+})
+
+export const variables: CSSVariablesResolver = () => ({
+  variables: {
+    '--button-height-md': '2.75rem',
+    '--input-height-md': '2.75rem',
+  },
+  light: {
+    '--mantine-color-body': '#f8f6f0',
+    '--mantine-color-placeholder': gray[6],
+    '--mantine-color-dimmed': gray[6],
+    '--mantine-color-error': '#b3261e',
+    '--latch-surface': '#fffefb',
+    '--latch-line': gray[2],
+    '--latch-accent': brass[7],
+    '--latch-wash': '#efeadd',
+  },
+  dark: {
+    '--mantine-color-body': dark[7],
+    '--mantine-color-placeholder': dark[2],
+    '--mantine-color-dimmed': dark[2],
+    '--mantine-color-error': '#ff9c90',
+    '--latch-surface': dark[6],
+    '--latch-line': dark[5],
+    '--latch-accent': brass[3],
+    '--latch-wash': '#18211f',
+  },
+})

@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { daysUpTo, everyDay, monthForecast } from './days.ts'
+
+test('days end today, in UTC, whatever the hour', () => {
+  assert.deepEqual(daysUpTo(new Date('2026-03-01T23:59:59.999Z'), 3), ['2026-02-27', '2026-02-28', '2026-03-01'])
+  assert.deepEqual(daysUpTo(new Date('2026-01-01T00:00:00.000Z'), 2), ['2025-12-31', '2026-01-01'])
+})
+
+test('days without a call are there, with zeroes', () => {
+  const busy = {
+    key: '2026-01-02',
+    requests: 3,
+    prompt_tokens: 1,
+    completion_tokens: 2,
+    total_tokens: 3,
+    cost_usd: 0.1,
+  }
+  const days = everyDay([busy], ['2026-01-01', '2026-01-02', '2026-01-03'])
+  assert.deepEqual(
+    days.map((day) => day.requests),
+    [0, 3, 0],
+  )
+})
+
+test('a month is forecast from its days so far', () => {
+  assert.equal(monthForecast(10, new Date('2026-11-10T12:00:00Z')), 30)
+  assert.equal(monthForecast(28, new Date('2026-02-28T12:00:00Z')), 28)
+})

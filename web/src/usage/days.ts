@@ -1,0 +1,23 @@
+import type { UsageGroup } from '../api/types.ts'
+
+const DAY_MS = 86_400_000
+
+/** The last `n` UTC days as YYYY-MM-DD, oldest first, ending with the day of `now`. */
+export function daysUpTo(now: Date, n: number): string[] {
+  return Array.from({ length: n }, (_, i) => new Date(now.getTime() - (n - 1 - i) * DAY_MS).toISOString().slice(0, 10))
+}
+
+/** One entry per day, also for days without a call: a chart that leaves them out would draw idle weeks as busy ones. */
+export function everyDay(groups: UsageGroup[], days: string[]): UsageGroup[] {
+  const byDay = new Map(groups.map((group) => [group.key, group]))
+  return days.map(
+    (key) =>
+      byDay.get(key) ?? { key, requests: 0, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, cost_usd: 0 },
+  )
+}
+
+/** The cost of the whole month at this month's pace so far, from the cost up to and including today. */
+export function monthForecast(costSoFar: number, now: Date): number {
+  const daysInMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 0)).getUTCDate()
+  return (costSoFar / now.getUTCDate()) * daysInMonth
+}

@@ -1,0 +1,116 @@
+import { Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { IconChartBarOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { keysQuery } from '../api/queries.ts'
+import type { Usage } from '../api/types.ts'
+import { Figure } from '../parts/figure.tsx'
+import { compact, count, dollars } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+import { Page } from '../parts/page.tsx'
+import { useUser } from '../session/user.ts'
+import { daysUpTo, everyDay } from './days.ts'
+import type { Bar } from './usage-chart.tsx'
+import { usageQuery } from './usage-query.ts'
+import { UsageTable } from './usage-table.tsx'
+
+const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
+const route = getRouteApi('/inside/usage')
+
+export function UsagePage() {
+  const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
+  const navigate = useNavigate()
+  const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
+  const nameOf = useNames(group_by)
+  const set = (next: object) =>
+    void navigate({ to: '/usage', search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+
+  return (
+    <Page title="Usage" lead="Every call to a model or to your documents, in UTC days. Calls that failed count too.">
+      <Group mb="md" gap="sm">
+        <SegmentedControl
+          aria-label="Time"
+          value={`${days}`}
+          onChange={(value) => set({ days: value === '30' ? undefined : Number(value) })}
+          data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
+        />
+        <SegmentedControl
+          aria-label="By"
+          value={group_by}
+          onChange={(value) => set({ group_by: value === 'day' ? undefined : value })}
+          data={[
+            { value: 'day', label: 'By day' },
+            { value: 'model', label: 'By model' },
+            { value: 'key', label: 'By key' },
+          ]}
+        />
+        <SegmentedControl
+          aria-label="Measure"
+          value={measure}
+          onChange={(value) => set({ measure: value === 'tokens' ? undefined : value })}
+          data={[
+            { value: 'tokens', label: 'Tokens' },
+            { value: 'requests', label: 'Requests' },
+            { value: 'cost', label: 'Cost' },
+          ]}
+        />
+        <SegmentedControl
+          aria-label="View"
+          value={view}
+          onChange={(value) => set({ view: value === 'chart' ? undefined : value })}
+          data={[
+            { value: 'chart', label: 'Chart' },
+            { value: 'table', label: 'Table' },
+          ]}
+        />
+      </Group>
+      <Loaded query={usage} skeleton={<Skeleton h={420} />}>
+        {(data) => (
+          <Stack>
+            <SimpleGrid cols={{ base: 2, sm: 4 }}>
+              <Figure label="Requests">{count(data.totals.requests)}</Figure>
+              <Figure label="Tokens in">{compact(data.totals.prompt_tokens)}</Figure>
+              <Figure label="Tokens out">{compact(data.totals.completion_tokens)}</Figure>
+              <Figure label="Model cost">{dollars(data.totals.cost_usd)}</Figure>
+            </SimpleGrid>
+            <Card component="section" aria-label="Usage in detail">
+              {data.totals.requests === 0 ? (
+                <Notice icon={IconChartBarOff} title="No calls in this time">
+                  Ask something or call the API, and it shows here within moments.
+                </Notice>
+              ) : view === 'table' ? (
+                <UsageTable groups={data.groups} groupedBy={group_by} nameOf={nameOf} />
+              ) : (
+                <Suspense fallback={<Skeleton h={320} />}>
+                  <UsageChart bars={bars(data, days, group_by, measure, nameOf)} measure={measure} />
+                </Suspense>
+              )}
+            </Card>
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** What a group is called: the day, the model, or the key's name where it still has one. */
+function useNames(groupedBy: string): (key: string) => string {
+  const paid = useUser().subscription_tier !== 'free'
+  const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && paid })
+  if (groupedBy !== 'key') return (key) => key
+  const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
+  return (key) => (key === 'session' ? 'This app' : (names.get(key) ?? `${key.slice(0, 8)}…`))
+}
+
+function bars(data: Usage, days: number, groupedBy: string, measure: string, nameOf: (key: string) => string): Bar[] {
+  const groups =
+    groupedBy === 'day'
+      ? everyDay(data.groups, daysUpTo(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
+      : data.groups
+  return groups.map((group) => ({
+    name: groupedBy === 'day' ? group.key.slice(5) : nameOf(group.key),
+    value: measure === 'requests' ? group.requests : measure === 'cost' ? group.cost_usd : group.total_tokens,
+  }))
+}

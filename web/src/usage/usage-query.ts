@@ -1,0 +1,17 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import type { Usage } from '../api/types.ts'
+import { daysUpTo } from './days.ts'
+
+export type Grouping = 'day' | 'model' | 'key'
+
+/** The usage of the last `days` days, today included, in UTC days as the service counts them. */
+export function usageQuery(days: number, group_by: Grouping) {
+  const span = daysUpTo(new Date(), days)
+  const from = span[0]
+  const to = span.at(-1)
+  return queryOptions({
+    queryKey: ['usage', from, to, group_by],
+    queryFn: ({ signal }) => api.get<Usage>('/api/usage', { query: { from, to, group_by }, signal }),
+  })
+}

@@ -1,0 +1,39 @@
+import { Table } from '@mantine/core'
+import type { UsageGroup } from '../api/types.ts'
+import { count, dollars } from '../parts/format.ts'
+
+const HEADS = { day: 'Day', model: 'Model', key: 'Key' } as const
+
+type UsageTableProps = { groups: UsageGroup[]; groupedBy: keyof typeof HEADS; nameOf: (key: string) => string }
+
+export function UsageTable({ groups, groupedBy, nameOf }: UsageTableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+    <section className="scroll-x" tabIndex={0} aria-label="Usage table">
+      <Table miw={560} className="numbers" verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{HEADS[groupedBy]}</Table.Th>
+            <Table.Th ta="right">Requests</Table.Th>
+            <Table.Th ta="right">Tokens in</Table.Th>
+            <Table.Th ta="right">Tokens out</Table.Th>
+            <Table.Th ta="right">Tokens</Table.Th>
+            <Table.Th ta="right">Cost</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {groups.map((group) => (
+            <Table.Tr key={group.key}>
+              <Table.Td>{nameOf(group.key)}</Table.Td>
+              <Table.Td ta="right">{count(group.requests)}</Table.Td>
+              <Table.Td ta="right">{count(group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">{count(group.completion_tokens)}</Table.Td>
+              <Table.Td ta="right">{count(group.total_tokens)}</Table.Td>
+              <Table.Td ta="right">{dollars(group.cost_usd)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  )
+}

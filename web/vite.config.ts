@@ -1,0 +1,30 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import mantine from 'postcss-preset-mantine'
+import { defineConfig } from 'vite'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+// `npm run build` writes web/dist, which the service serves. `vite web` serves the sources instead and passes
+// what belongs to the service on to it (API_URL, by default the service's own default address).
+const service = process.env.API_URL ?? 'http://localhost:8000'
+const passedOn = ['/api', '/v1', '/sandbox', '/readyz', '/healthz', '/docs', '/redoc', '/openapi.json', '/.well-known']
+
+export default defineConfig({
+  root: here('.'),
+  plugins: [react()],
+  css: { postcss: { plugins: [mantine()] } },
+  build: {
+    outDir: here('./dist'),
+    emptyOutDir: true,
+    target: 'es2023',
+    // The page's policy allows images from data: but scripts and styles only as files of their own.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    chunkSizeWarningLimit: 700,
+  },
+  server: {
+    port: 5173,
+    proxy: Object.fromEntries(passedOn.map((path) => [path, { target: service, xfwd: true }])),
+  },
+})
