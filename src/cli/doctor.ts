@@ -1,0 +1,154 @@
+// Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
+import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
+import type { Config } from '../config.ts'
+import type { Context } from './main.ts'
+
+type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
+
+const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
+
+export async function run(_args: string[], { config, platform, print }: Context): Promise<number> {
+  const lines: Line[] = [
+    await database(config, platform),
+    dataFolder(config),
+    await redis(config, platform),
+    await port(config, 'API', config.http.port),
+    await port(config, 'Storefront', config.http.storefrontPort),
+    processor(config),
+    mail(config),
+    ...vendors(config),
+    ...oauth(config),
+    { mark: 'ok', name: 'Embedder', says: config.embedder },
+    products(config),
+    config.superuser
+      ? { mark: 'ok', name: 'Superuser', says: config.superuser.email }
+      : { mark: 'off', name: 'Superuser', says: 'SUPERUSER_EMAIL is not set; npm run cli -- superuser add EMAIL' },
+    ...warnings(config),
+  ]
+
+  const width = Math.max(...lines.map((line) => line.name.length))
+  for (const { mark, name, says } of lines) print(`${SIGNS[mark]} ${name.padEnd(width)}  ${says}`)
+  const wrong = lines.filter((line) => line.mark === 'wrong').length
+  print()
+  print(
+    `${SIGNS.ok} works   ${SIGNS.sandbox} played by the sandbox   ${SIGNS.off} off   ${SIGNS.wrong} wrong${wrong > 0 ? ` (${wrong})` : ''}`,
+  )
+  return wrong > 0 ? 1 : 0
+}
+
+async function database(_config: Config, platform: Context['platform']): Promise<Line> {
+  try {
+    const { databaseAddress } = await platform()
+    return { mark: 'ok', name: 'Database', says: databaseAddress }
+  } catch (error) {
+    return { mark: 'wrong', name: 'Database', says: (error as Error).message }
+  }
+}
+
+function dataFolder({ dataDir }: Config): Line {
+  try {
+    mkdirSync(dataDir, { recursive: true })
+    accessSync(dataDir, constants.W_OK)
+    return { mark: 'ok', name: 'Data folder', says: dataDir }
+  } catch (error) {
+    return { mark: 'wrong', name: 'Data folder', says: `${dataDir} cannot be written: ${(error as Error).message}` }
+  }
+}
+
+async function redis(config: Config, platform: Context['platform']): Promise<Line> {
+  if (config.redisUrl === null)
+    return { mark: 'off', name: 'Redis', says: 'limits and revocations stay in one process' }
+  try {
+    const client = (await platform()).redis
+    await client?.ping()
+    return { mark: 'ok', name: 'Redis', says: 'answers' }
+  } catch (error) {
+    return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
+  }
+}
+
+async function port({ http }: Config, name: string, number: number): Promise<Line> {
+  const probe = createServer()
+  return new Promise<Line>((resolve) => {
+    probe.once('error', (error: NodeJS.ErrnoException) =>
+      resolve(
+        error.code === 'EADDRINUSE'
+          ? { mark: 'ok', name, says: `port ${number} is in use (by this service, if it runs)` }
+          : { mark: 'wrong', name, says: `port ${number}: ${error.message}` },
+      ),
+    )
+    probe.listen(number, http.host, () =>
+      probe.close(() => resolve({ mark: 'ok', name, says: `port ${number} is free` })),
+    )
+  })
+}
+
+function processor({ processor: { secretKey, webhookSecret, sandboxed, prices } }: Config): Line {
+  const name = 'Billing'
+  if (sandboxed) return { mark: 'sandbox', name, says: 'no STRIPE_SECRET_KEY' }
+  if (secretKey === null) return { mark: 'off', name, says: 'STRIPE_SECRET_KEY is not set' }
+  if (webhookSecret === null)
+    return { mark: 'wrong', name, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }
+  if (prices.size === 0) return { mark: 'wrong', name, says: 'no PRICE_… is set: there is nothing to sell' }
+  return { mark: 'ok', name, says: `${prices.size} prices` }
+}
+
+function mail({ mail: { smtpUrl, sandboxed, from } }: Config): Line {
+  if (sandboxed) return { mark: 'sandbox', name: 'Mail', says: 'no SMTP_URL; letters go to /sandbox/mail' }
+  if (smtpUrl === null)
+    return { mark: 'off', name: 'Mail', says: 'SMTP_URL is not set: nobody gets a verification link' }
+  return { mark: 'ok', name: 'Mail', says: `from ${from}` }
+}
+
+function vendors({ ai }: Config): Line[] {
+  return Object.entries(ai.vendors).map(([vendor, { apiKey, sandboxed, baseUrl }]) => {
+    const name = `Model ${vendor}`
+    if (sandboxed) return { mark: 'sandbox', name, says: 'answers with quotations' }
+    if (apiKey === null) return { mark: 'off', name, says: `${vendor.toUpperCase()}_API_KEY is not set` }
+    return { mark: 'ok', name, says: baseUrl }
+  })
+}
+
+function oauth({ oauth: { google, github } }: Config): Line[] {
+  return Object.entries({ google, github }).map(([provider, client]) => {
+    const name = `Sign-in ${provider}`
+    if (client === null) return { mark: 'off', name, says: `${provider.toUpperCase()}_CLIENT_ID is not set` }
+    if (client.clientId === 'sandbox') return { mark: 'sandbox', name, says: 'an account chooser of its own' }
+    return { mark: 'ok', name, says: `client ${client.clientId}` }
+  })
+}
+
+function products({ products: { location } }: Config): Line {
+  if (location === null) return { mark: 'sandbox', name: 'Products', says: 'PRODUCTS_DIR is not set; a sample is sold' }
+  if (location.startsWith('s3://')) return { mark: 'ok', name: 'Products', says: location }
+  try {
+    if (!statSync(location).isDirectory()) throw new Error('it is not a folder')
+    return { mark: 'ok', name: 'Products', says: location }
+  } catch (error) {
+    return { mark: 'wrong', name: 'Products', says: `${location}: ${(error as Error).message}` }
+  }
+}
+
+/** Settings that each are right, and together are not. */
+function warnings(config: Config): Line[] {
+  const lines: Line[] = []
+  if (config.production && config.urls.base.startsWith('http:')) {
+    lines.push({
+      mark: 'wrong',
+      name: 'BASE_URL',
+      says: `${config.urls.base} is not https: tokens would travel in the clear`,
+    })
+  }
+  if (config.serve.size < 3 && config.databaseUrl === null) {
+    lines.push({
+      mark: 'wrong',
+      name: 'SERVE',
+      says: "several processes on one SQLite file get in each other's way: set DATABASE_URL",
+    })
+  }
+  if (config.serve.size < 3 && config.redisUrl === null) {
+    lines.push({ mark: 'off', name: 'SERVE', says: 'without REDIS_URL each process counts its own limits' })
+  }
+  return lines
+}

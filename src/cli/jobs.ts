@@ -1,0 +1,23 @@
+import type { Context } from './main.ts'
+
+/** `jobs` lists what gave up; `jobs retry ID` or `jobs retry all` puts it back. */
+export async function run([verb, id]: string[], { platform, print }: Context): Promise<number> {
+  const { jobs } = await platform()
+  const dead = await jobs.dead()
+
+  if (verb === undefined) {
+    const { queued } = await jobs.counts()
+    print(`${queued} queued, ${dead.length} dead`)
+    for (const job of dead)
+      print(`${job.id}  ${job.kind}  since ${job.created_at}, ${job.attempts} tries: ${job.last_error}`)
+    return 0
+  }
+  if (verb !== 'retry' || id === undefined) {
+    print('Usage: jobs [retry ID|all]')
+    return 2
+  }
+
+  const chosen = id === 'all' ? dead.map((job) => job.id) : [id]
+  for (const job of chosen) print(`${job}  ${(await jobs.retry(job)) ? 'queued again' : 'is not a dead job'}`)
+  return 0
+}

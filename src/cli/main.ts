@@ -1,0 +1,66 @@
+// Guards the operator's hands: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
+
+import { openPlatform, type Platform } from '#platform/platform.ts'
+import { createLog } from '#platform/telemetry/log.ts'
+import { type Config, ConfigError, configFromProcess } from '../config.ts'
+
+export type Context = {
+  config: Config
+  /** Opens the same database as the service; closed when the command ends. */
+  platform(): Promise<Platform>
+  print(line?: string): void
+}
+
+/** @returns the process's exit code. */
+export type Command = { run(args: string[], context: Context): Promise<number> }
+
+const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
+  doctor: {
+    usage: 'doctor',
+    says: 'what is configured, what the sandbox plays, and what is wrong',
+    load: () => import('./doctor.ts'),
+  },
+  jobs: {
+    usage: 'jobs [retry ID|all]',
+    says: 'jobs that gave up, and another try for them',
+    load: () => import('./jobs.ts'),
+  },
+  tour: {
+    usage: 'tour [FILE] [--url URL]',
+    says: 'walks the main path as a client would',
+    load: () => import('./tour.ts'),
+  },
+}
+
+process.exitCode = await main(process.argv.slice(2))
+
+async function main([name = '', ...args]: string[]): Promise<number> {
+  const command = COMMANDS[name]
+  if (!command) {
+    console.log('Usage: npm run cli -- COMMAND\n')
+    for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(28)} ${says}`)
+    return name === '' || name === 'help' ? 0 : 2
+  }
+
+  let opened: Platform | null = null
+  try {
+    const config = configFromProcess()
+    const context: Context = {
+      config,
+      print: (line = '') => console.log(line),
+      async platform() {
+        const { migrations } = await import('../service.ts')
+        opened ??= await openPlatform(config, migrations, { log: createLog('warn') })
+        return opened
+      },
+    }
+    return await (await command.load()).run(args, context)
+  } catch (error) {
+    console.error(
+      error instanceof ConfigError ? `wrong setting: ${error.message}` : `${name}: ${(error as Error).message}`,
+    )
+    return 1
+  } finally {
+    await (opened as Platform | null)?.close()
+  }
+}

@@ -1,0 +1,307 @@
+// Walks the main path over HTTP, as a stranger and their program would, and says what came back and how long it took.
+// One thing to know: it uses no code of the service; what it shows is what a customer gets.
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, extname, join } from 'node:path'
+import type { Context } from './main.ts'
+import { openArchive } from './tour/archive.ts'
+import { type Answer, call, stream } from './tour/client.ts'
+import { formsOf } from './tour/forms.ts'
+
+type Places = { api: string; store: string }
+
+export async function run(args: string[], { print }: Context): Promise<number> {
+  const { file, url, store, question } = options(args)
+  const service = url ? null : await startService(print)
+  const places: Places = service ?? { api: url ?? '', store: store ?? '' }
+  try {
+    await walk(places, file, question, print)
+    return 0
+  } finally {
+    await service?.stop()
+  }
+}
+
+const USAGE = 'Usage: npm run tour -- [FILE.pdf|.docx|.txt|.md] [--question TEXT] [--url API --storefront STOREFRONT]'
+
+function options(args: string[]) {
+  const found: { file?: string; url?: string; store?: string; question?: string } = {}
+  for (let index = 0; index < args.length; index++) {
+    const arg = args[index] ?? ''
+    if (arg === '--url') found.url = args[++index]?.replace(/\/$/, '')
+    else if (arg === '--storefront') found.store = args[++index]?.replace(/\/$/, '')
+    else if (arg === '--question') found.question = args[++index]
+    else if (arg.startsWith('-')) throw new Error(`unknown option ${arg}\n${USAGE}`)
+    else found.file = arg
+  }
+  if (found.url && !found.store) {
+    const address = new URL(found.url)
+    address.port = String(Number(address.port || 80) + 1)
+    found.store = address.origin
+  }
+  return found
+}
+
+async function walk(
+  { api, store }: Places,
+  file: string | undefined,
+  asked: string | undefined,
+  print: Context['print'],
+) {
+  const step = stepper(print)
+  const email = `tour-${randomBytes(4).toString('hex')}@example.com`
+  const password = randomBytes(12).toString('base64url')
+
+  await step('Register', async () => {
+    const { body } = await call(
+      'POST',
+      `${api}/api/auth/register`,
+      { json: { email, password, full_name: 'Tour Guest' } },
+      [201],
+    )
+    return `${body.email}, verified: ${body.is_verified}`
+  })
+
+  await step('Verify by the mailed link', async () => {
+    const link = await mailedLink(api, email, '/verify-email')
+    const { body } = await call('POST', `${api}/api/auth/verify-email`, {
+      json: { token: link.searchParams.get('token') },
+    })
+    return String(body.message)
+  })
+
+  const token = await step('Log in', async (show) => {
+    const { body } = await call('POST', `${api}/api/auth/login`, { json: { email, password } })
+    show(`a bearer for 30 minutes, tier ${(body.user as { subscription_tier: string }).subscription_tier}`)
+    return String(body.access_token)
+  })
+
+  await step('Buy Pro', async () => {
+    const { body: plans } = await call('GET', `${api}/api/billing/plans`)
+    const pro = (plans.plans as { tier: string; price_monthly?: string; price: number }[]).find(
+      (plan) => plan.tier === 'pro',
+    )
+    const { body } = await call(
+      'POST',
+      `${api}/api/billing/create-checkout-session?price_id=${encodeURIComponent(pro?.price_monthly ?? '')}`,
+      { bearer: token },
+    )
+    await pay(String(body.url))
+    const tier = await until(async () => {
+      const { body: subscription } = await call('GET', `${api}/api/billing/subscription`, { bearer: token })
+      return subscription.tier === 'pro' ? subscription : null
+    }, 'the subscription to become active')
+    return `status ${tier.status}, tier ${tier.tier}`
+  })
+
+  const key = await step('Make an API key', async (show) => {
+    const { body } = await call('POST', `${api}/api/api-keys`, { bearer: token, json: { name: 'tour' } }, [201])
+    show(`${body.key_prefix}…, shown once`)
+    return String(body.key)
+  })
+
+  const document = file ?? join(import.meta.dirname, 'tour', 'handbook.md')
+  await step(`Ingest ${basename(document)}`, async () => {
+    const form = new FormData()
+    form.set('file', new Blob([readFileSync(document)]), basename(document))
+    const { body } = await call('POST', `${api}/api/rag/ingest/file`, { bearer: key, form })
+    return `${body.chunks_created} chunks`
+  })
+
+  const question = asked ?? (file ? await questionFrom(api, key) : 'What must the laser cutter never cut, and why?')
+  await step('Search', async () => {
+    const { body } = await call('POST', `${api}/api/rag/search`, { bearer: key, json: { query: question, top_k: 3 } })
+    const results = body.results as { score: number; content: string }[]
+    return results.map((result) => `\n      ${result.score.toFixed(3)}  ${excerpt(result.content)}`).join('')
+  })
+
+  await step(`Ask: ${question}`, async () => {
+    const answer = await stream(
+      `${api}/api/rag/query`,
+      key,
+      { question, stream: true, include_sources: true },
+      () => {},
+    )
+    if (answer.sources.length === 0) throw new Error('the answer has no sources')
+    const cited = citedShare(answer.text, answer.sources)
+    return `\n      ${answer.text.trim().replaceAll('\n', '\n      ')}\n      (${answer.pieces} pieces, the first after ${Math.round(answer.firstMs)} ms; ${answer.sources.length} sources, ${cited})`
+  })
+
+  await step('Chat', async () => {
+    const { body } = await call('POST', `${api}/api/ai/chat`, {
+      bearer: key,
+      json: { messages: [{ role: 'user', content: 'Say hello to a newcomer in one sentence.' }] },
+    })
+    return `${body.model}: ${excerpt(String(body.content))}`
+  })
+
+  const cookie = await step('Sign in to the storefront', async (show) => {
+    const reply = await call('POST', `${store}/api/session`, { json: { email, password } })
+    show('with the same account')
+    return (reply.headers.getSetCookie()[0] ?? '').split(';')[0] ?? ''
+  })
+
+  await step('Buy the product', async () => {
+    const reply = await call('GET', `${store}/api/checkout?tier=pro`, { cookie }, [302, 303])
+    await pay(reply.headers.get('location') ?? '')
+    const purchase = await until(async () => {
+      const { text } = await call('GET', `${store}/api/purchases`, { cookie })
+      return (JSON.parse(text) as { tier: string; status: string; license_key_masked: string }[])[0] ?? null
+    }, 'the purchase to arrive')
+    return `${purchase.tier}, ${purchase.status}, key ${purchase.license_key_masked}`
+  })
+
+  await step('Download the encrypted ZIP and open it', async () => {
+    const reply = await call('GET', `${store}/api/download`, { cookie })
+    const license = reply.headers.get('x-license-key') ?? ''
+    const { by, files } = await openArchive(reply.bytes, license)
+    return `${reply.bytes.length.toLocaleString('en')} bytes, opened by ${by} with the license key: ${files.length} files, ${files.slice(0, 3).join(', ')}…`
+  })
+
+  print('\n  The tour ends well.')
+}
+
+/** Prints a step's outcome and its time. The work returns its text, or shows it and returns a value. */
+function stepper(print: Context['print']) {
+  let number = 0
+  return async (name: string, work: (show: (text: string) => void) => Promise<string>): Promise<string> => {
+    const started = performance.now()
+    const shown: string[] = []
+    let result: string
+    try {
+      result = await work((text) => void shown.push(text))
+    } catch (error) {
+      print(`  ${String(++number).padStart(2)}. ${name}: FAILED`)
+      throw error
+    }
+    const ms = Math.round(performance.now() - started)
+    print(`  ${String(++number).padStart(2)}. ${name}  [${ms} ms]  ${shown[0] ?? result}`)
+    return result
+  }
+}
+
+async function mailedLink(api: string, to: string, path: string): Promise<URL> {
+  return until(async () => {
+    const { text } = await call('GET', `${api}/sandbox/mail.json?to=${encodeURIComponent(to)}`)
+    const links = (JSON.parse(text) as { links: string[] }[]).flatMap((mail) => mail.links)
+    const link = links.find((candidate) => new URL(candidate).pathname === path)
+    return link ? new URL(link) : null
+  }, `a mail with a link to ${path}`)
+}
+
+/** Pays on the hosted page as a person would: opens it, keeps the card that is chosen, presses the button. */
+async function pay(url: string): Promise<Answer> {
+  const page = await call('GET', url)
+  const form = formsOf(page.text, url).find(
+    (candidate) =>
+      candidate.method === 'POST' && candidate.buttons.some((button) => /pay|subscribe/i.test(button.label)),
+  )
+  if (!form) throw new Error(`no form to pay with at ${url}`)
+  const button = form.buttons.find((candidate) => /pay|subscribe/i.test(candidate.label))
+  const fields = new URLSearchParams(form.fields)
+  if (button?.name) fields.set(button.name, button.value)
+  return call('POST', form.action, { form: fields }, [302, 303])
+}
+
+/** A question in the document's own words: its most telling early sentence, asked back. */
+async function questionFrom(api: string, key: string): Promise<string> {
+  const { body } = await call('POST', `${api}/api/rag/search`, {
+    bearer: key,
+    json: { query: 'abstract introduction summary overview', top_k: 1 },
+  })
+  const content = (body.results as { content: string }[])[0]?.content ?? ''
+  const sentences = content.replace(/\s+/g, ' ').split(/(?<=[.!?])\s+/)
+  const telling =
+    sentences
+      .filter((sentence) => sentence.length > 50 && sentence.length < 220)
+      .sort((a, b) => b.length - a.length)[0] ?? content.slice(0, 150)
+  return `What does the document say about this: ${telling.replace(/[.!?]+$/, '')}?`
+}
+
+/** How much of the answer's quoted sentences stands word for word in the sources. */
+function citedShare(answer: string, sources: { content: string }[]): string {
+  const flat = (text: string) => text.replace(/\s+/g, ' ').trim()
+  const haystack = sources.map((source) => flat(source.content)).join(' ')
+  const sentences = flat(answer.replace(/\[\d+\]/g, ''))
+    .split(/(?<=[.!?])\s+/)
+    .map((sentence) => sentence.replace(/^[\s"“„*>-]+|[\s"”*]+$/g, ''))
+    .filter((sentence) => sentence.length > 30)
+  const found = sentences.filter((sentence) => haystack.includes(sentence.replace(/[.!?]+$/, '')))
+  return `${found.length} of its ${sentences.length} sentences stand in them word for word`
+}
+
+async function until<T>(look: () => Promise<T | null>, what: string): Promise<T> {
+  const deadline = Date.now() + 15_000
+  for (;;) {
+    const found = await look()
+    if (found !== null) return found
+    if (Date.now() > deadline) throw new Error(`waited 15 s for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+function excerpt(text: string): string {
+  const flat = text.replace(/\s+/g, ' ').trim()
+  return flat.length > 110 ? `${flat.slice(0, 107)}…` : flat
+}
+
+/** A service of the tour's own, on free ports and a folder that goes away with it. */
+async function startService(print: Context['print']): Promise<Places & { stop(): Promise<void> }> {
+  const started = performance.now()
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-tour-'))
+  const [port, storePort] = [await freePort(), await freePort()]
+  const main = join(import.meta.dirname, '..', `main${extname(import.meta.filename)}`)
+  const child = spawn(process.execPath, [main], {
+    env: cleanEnvironment({
+      PORT: String(port),
+      STOREFRONT_PORT: String(storePort),
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'warn',
+    }),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const api = `http://127.0.0.1:${port}`
+  for (;;) {
+    if (child.exitCode !== null) throw new Error('the service did not start')
+    const alive = await fetch(`${api}/healthz`)
+      .then((response) => response.ok)
+      .catch(() => false)
+    if (alive) break
+    await new Promise((resolve) => setTimeout(resolve, 25))
+  }
+  print(`  A service of the tour's own is up after ${Math.round(performance.now() - started)} ms: ${api}\n`)
+  return {
+    api,
+    store: `http://127.0.0.1:${storePort}`,
+    async stop() {
+      child.kill('SIGTERM')
+      await new Promise((resolve) => child.once('exit', resolve))
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service. */
+function cleanEnvironment(own: Record<string, string>): Record<string, string> {
+  return {
+    PATH: '/usr/bin:/bin',
+    ...own,
+    DATABASE_URL: '',
+    REDIS_URL: '',
+    STRIPE_SECRET_KEY: '',
+    OPENAI_API_KEY: '',
+    SMTP_URL: '',
+    NODE_ENV: 'development',
+  }
+}
+
+async function freePort(): Promise<number> {
+  const { createServer } = await import('node:net')
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
