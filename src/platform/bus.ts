@@ -14,8 +14,6 @@ export type Bus = {
   close(): Promise<void>
 }
 
-const CHANNEL = 'latchkey:bus'
-
 export async function createBus({ redis, log }: { redis: Redis | null; log: Log }): Promise<Bus> {
   const listeners = new Map<string, BusListener[]>()
   const tell = (topic: string, payload: unknown) => {
@@ -23,6 +21,8 @@ export async function createBus({ redis, log }: { redis: Redis | null; log: Log 
   }
 
   const me = crypto.randomUUID()
+  // Channels are not prefixed by the client, keys are.
+  const channel = `${redis?.options.keyPrefix ?? ''}bus`
   const subscriber = redis?.duplicate() ?? null
   if (subscriber) {
     subscriber.on('error', (error: Error) => log.warn({ err: error }, 'Redis is unreachable'))
@@ -30,7 +30,7 @@ export async function createBus({ redis, log }: { redis: Redis | null; log: Log 
       const news = JSON.parse(text) as { from: string; topic: string; payload: unknown }
       if (news.from !== me) tell(news.topic, news.payload)
     })
-    await subscriber.subscribe(CHANNEL)
+    await subscriber.subscribe(channel)
   }
 
   return {
@@ -38,7 +38,7 @@ export async function createBus({ redis, log }: { redis: Redis | null; log: Log 
     publish(topic, payload) {
       tell(topic, payload)
       redis
-        ?.publish(CHANNEL, JSON.stringify({ from: me, topic, payload }))
+        ?.publish(channel, JSON.stringify({ from: me, topic, payload }))
         .catch((error) => log.warn({ err: error, topic }, 'news reached this node alone'))
     },
     on(topic, listener) {

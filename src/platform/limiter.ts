@@ -57,7 +57,7 @@ return {0, count, ttl}
 /** Shared by all nodes. While Redis is away each node counts for itself: a doubled limit beats a closed door. */
 export function redisLimiter({ redis, clock, log }: { redis: Redis; clock: Clock; log: Log }): Limiter {
   const fallback = memoryLimiter(clock)
-  const nameOf = (bucket: string, key: string) => `latchkey:limit:${bucket}:${key}`
+  const nameOf = (bucket: string, key: string) => `limit:${bucket}:${key}`
 
   return {
     async hit(bucket, key, rate) {

@@ -6,7 +6,16 @@ export type { Redis }
 /** Connects lazily loaded, so that a service without Redis never pays for the client. */
 export async function openRedis(url: string, log: Log): Promise<Redis> {
   const { Redis } = await import('ioredis')
-  const redis = new Redis(url, { maxRetriesPerRequest: 1, enableOfflineQueue: true, connectTimeout: 5_000 })
+  // `?prefix=name` keeps several services apart on one server.
+  const address = new URL(url)
+  const keyPrefix = `${address.searchParams.get('prefix') ?? 'latchkey'}:`
+  address.searchParams.delete('prefix')
+  const redis = new Redis(address.href, {
+    keyPrefix,
+    maxRetriesPerRequest: 1,
+    enableOfflineQueue: true,
+    connectTimeout: 5_000,
+  })
   redis.on('error', (error: Error) => log.warn({ err: error }, 'Redis is unreachable'))
   return redis
 }

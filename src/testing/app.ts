@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
@@ -49,7 +49,7 @@ export async function testApp(
     STOREFRONT_PORT: String(storefrontPort),
     DATA_DIR: dataDir,
     DATABASE_URL: database.url ?? '',
-    REDIS_URL: process.env.TEST_REDIS_URL ?? '',
+    REDIS_URL: process.env.TEST_REDIS_URL ? `${process.env.TEST_REDIS_URL}?prefix=${basename(dataDir)}` : '',
     SERVE: options.worker ? 'api,storefront,worker' : 'api,storefront',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     RATE_LIMIT_GENERAL: 'off',
