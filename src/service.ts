@@ -63,6 +63,8 @@ export async function createService(
     },
     async close(drainMs = 30_000) {
       state.draining = true
+      // First, while what the jobs call is still there.
+      await platform.jobs.stop()
       await listener.close(drainMs)
       await sandbox?.close()
       mail.close()
