@@ -1,0 +1,95 @@
+// GET /api/auth/me with a bearer, against a bare node:http server that verifies the same token and reads the same row.
+// Both are processes of their own, take turns, and get the same load. Wanted: 0.7 of the bare server's requests per second.
+import { spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { type LoadResult, load } from './load.ts'
+import { freePort, type RunningService, signUp, startService } from './service.ts'
+import { printTable, quantile } from './table.ts'
+
+export const says = 'an authenticated read, against bare node:http with the same verification and the same SQLite read'
+
+const ROUNDS = 5
+const SECONDS = 4
+const CONNECTIONS = 32
+
+export async function run(): Promise<void> {
+  const service = await startService({ RATE_LIMIT_GENERAL: 'off' })
+  try {
+    const { token, userId } = await signUp(service.url)
+    const bare = await startBare(service, userId)
+    try {
+      await measure(service.port, bare.port, token)
+    } finally {
+      bare.stop()
+    }
+  } finally {
+    await service.stop()
+  }
+}
+
+async function measure(servicePort: number, barePort: number, token: string) {
+  const once = (port: number, seconds: number) =>
+    load({
+      port,
+      path: '/api/auth/me',
+      headers: { authorization: `Bearer ${token}` },
+      connections: CONNECTIONS,
+      seconds,
+    })
+  await once(barePort, 1)
+  await once(servicePort, 2)
+
+  const pairs: { bare: LoadResult; service: LoadResult }[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    pairs.push({ bare: await once(barePort, SECONDS), service: await once(servicePort, SECONDS) })
+  }
+  const errors = pairs.reduce((sum, { bare, service }) => sum + bare.errors + service.errors, 0)
+  const row = (name: string, results: LoadResult[]) => [
+    name,
+    Math.round(median(results.map((result) => result.perSecond))),
+    median(results.map((result) => result.p50Ms)).toFixed(2),
+    median(results.map((result) => result.p99Ms)).toFixed(2),
+  ]
+  printTable(
+    `GET /api/auth/me, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s in turn, medians${errors > 0 ? `, ${errors} ERRORS` : ''}`,
+    ['server', 'requests/s', 'p50 ms', 'p99 ms'],
+    [
+      row(
+        'bare node:http',
+        pairs.map((pair) => pair.bare),
+      ),
+      row(
+        'Latchkey',
+        pairs.map((pair) => pair.service),
+      ),
+    ],
+  )
+  const ratio = median(pairs.map(({ bare, service }) => service.perSecond / bare.perSecond))
+  console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.70) ${ratio >= 0.7 ? 'holds' : 'BROKEN'}`)
+}
+
+async function startBare(service: RunningService, userId: string): Promise<{ port: number; stop(): void }> {
+  const port = await freePort()
+  const child = spawn(
+    process.execPath,
+    [
+      join(import.meta.dirname, 'read', 'bare.ts'),
+      String(port),
+      join(service.dataDir, 'latchkey.db'),
+      service.url,
+      userId,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  await new Promise((resolve, reject) =>
+    child.stdout.once('data', resolve).once('end', () => reject(new Error('the bare server did not start'))),
+  )
+  return { port, stop: () => void child.kill() }
+}
+
+function median(values: number[]): number {
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  )
+}

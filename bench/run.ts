@@ -1,0 +1,24 @@
+// `npm run bench -- NAME`: one file a measurement, each compared with a peer or a limit in the same run.
+import { globSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+export type Bench = { says: string; run(args: string[]): Promise<void> }
+
+const names = globSync('*.ts', { cwd: import.meta.dirname })
+  .map((file) => basename(file, '.ts'))
+  .filter((name) => !['run', 'table', 'load', 'service'].includes(name))
+  .sort()
+
+const [name = '', ...args] = process.argv.slice(2)
+if (names.includes(name)) {
+  const { run } = (await import(join(import.meta.dirname, `${name}.ts`))) as Bench
+  await run(args)
+  process.exit()
+}
+
+console.log('Usage: npm run bench -- NAME\n')
+for (const known of names) {
+  const { says } = (await import(join(import.meta.dirname, `${known}.ts`))) as Bench
+  console.log(`  ${known.padEnd(12)} ${says}`)
+}
+process.exitCode = name === '' ? 0 : 2

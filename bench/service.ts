@@ -1,0 +1,98 @@
+// The service under measurement: a process of its own, on a temporary folder, as `npm start` runs it.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type RunningService = {
+  url: string
+  port: number
+  storefrontPort: number
+  dataDir: string
+  child: ChildProcess
+  /** From the spawn to the first good /healthz. */
+  startMs: number
+  memoryMb(): number
+  stop(): Promise<void>
+}
+
+export const ROOT = join(import.meta.dirname, '..')
+
+export async function startService(
+  env: Record<string, string> = {},
+  keep: { dataDir?: string } = {},
+): Promise<RunningService> {
+  const dataDir = keep.dataDir ?? mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
+  const [port, storefrontPort] = [await freePort(), await freePort()]
+  const started = performance.now()
+  const child = spawn(process.execPath, [join(ROOT, 'src/main.ts')], {
+    cwd: dataDir,
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      PORT: String(port),
+      STOREFRONT_PORT: String(storefrontPort),
+      DATA_DIR: dataDir,
+      LOG_LEVEL: 'error',
+      ...env,
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const url = `http://127.0.0.1:${port}`
+  await untilAlive(url, child)
+  return {
+    url,
+    port,
+    storefrontPort,
+    dataDir,
+    child,
+    startMs: performance.now() - started,
+    memoryMb: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    async stop() {
+      child.kill('SIGTERM')
+      if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))
+      if (keep.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function untilAlive(url: string, child: ChildProcess): Promise<void> {
+  const deadline = Date.now() + 60_000
+  while (Date.now() < deadline) {
+    if (child.exitCode !== null) throw new Error('the service did not start')
+    const alive = await fetch(`${url}/healthz`).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (alive) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error('the service did not answer within 60 s')
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+/** A signed-in person: an access token and the id. */
+export async function signUp(
+  url: string,
+  email = `bench-${Date.now()}@example.com`,
+): Promise<{ token: string; userId: string; email: string; password: string }> {
+  const password = 'a long enough password'
+  const json = (body: object) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  await fetch(`${url}/api/auth/register`, json({ email, password }))
+  const reply = await fetch(`${url}/api/auth/login`, json({ email, password }))
+  if (!reply.ok) throw new Error(`signing in: ${reply.status} ${await reply.text()}`)
+  const body = (await reply.json()) as { access_token: string; user: { id: string } }
+  return { token: body.access_token, userId: body.user.id, email, password }
+}
