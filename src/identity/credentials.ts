@@ -1,0 +1,51 @@
+// Guards the door that opens with an email address and a password, for the API and the storefront alike.
+// One thing to know: an unknown address takes the same steps and the same time as a known one with a wrong password.
+import { Problem } from '#platform/problem.ts'
+import type { IdentityDeps } from './deps.ts'
+import { countAttempt, forgetFailures } from './sign-in-limits.ts'
+import { acceptCode } from './totp.ts'
+import { emailKey, findUserByEmail, type User } from './users.ts'
+
+export type Credentials = {
+  email: string
+  password: string
+  /** A TOTP or recovery code, where two-factor is on. */
+  code?: string | undefined
+  /** The client's, for the limits. */
+  address: string
+}
+
+/**
+ * Counts the attempt, checks everything, and returns the user. Opens no session.
+ * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
+ * 401 `Invalid two-factor code`, 503 when too many sign-ins wait.
+ */
+export async function checkCredentials(deps: IdentityDeps, credentials: Credentials): Promise<User> {
+  const { email, password, code, address } = credentials
+  const account = emailKey(email)
+  await countAttempt(deps, { account, address })
+
+  const user = await findUserByEmail(deps.db, email)
+  const { right, outdated } = await deps.hasher.verify(password, user?.password_hash ?? null)
+  if (!user || !right) throw new Problem('credentials_wrong', 401, 'Incorrect email or password')
+  if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  if (user.is_totp_on) {
+    if (code === undefined || code === '') throw new Problem('code_required', 401, 'Two-factor code required')
+    if (!(await acceptCode(deps, deps.db, user.id, code))) throw new Problem('code_wrong', 401, 'Invalid two-factor code')
+  }
+
+  await forgetFailures(deps, account)
+  return outdated ? rehash(deps, user, password) : user
+}
+
+async function rehash({ db, hasher }: IdentityDeps, user: User, password: string): Promise<User> {
+  const fresh = await hasher.hash(password)
+  const row = await db
+    .updateTable('users')
+    .set({ password_hash: fresh })
+    .where('id', '=', user.id)
+    .where('password_hash', '=', user.password_hash)
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? user
+}

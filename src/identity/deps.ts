@@ -1,0 +1,17 @@
+import type { Db } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Hasher } from './hasher.ts'
+import type { Keyring } from './keyring.ts'
+
+/** What the room's rules may touch: the platform, the threads that hash, the keys that sign, and what other rooms handed in. */
+export type IdentityDeps = Platform & { hasher: Hasher; keyring: Keyring } & IdentityNeeds
+
+/** What other rooms do when a user's life changes; all run inside identity's transaction. */
+export type IdentityNeeds = {
+  /** Removes what a room holds about a user who is deleted. */
+  erase: ((tx: Db, userId: string) => Promise<void>)[]
+  /** What a room holds about a user, by the name of the JSON file in the full export. */
+  collect: ((db: Db, userId: string) => Promise<Record<string, unknown>>)[]
+  /** Ends sessions that a room keeps for itself (the storefront's). */
+  endSessionsElsewhere: ((tx: Db, userId: string) => Promise<void>)[]
+}

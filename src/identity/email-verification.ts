@@ -1,0 +1,56 @@
+import { verificationLetter } from '#mail/account-letters.ts'
+import { sendMail } from '#mail/mail.ts'
+import { HOUR_MS } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
+import { announceChange } from './changes.ts'
+import type { IdentityDeps } from './deps.ts'
+import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { emailKey, findUser, findUserByEmail, updateUser } from './users.ts'
+
+/** What a letter asked for by anyone may cost its receiver: five an hour. */
+export const LETTER_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
+
+type Verification = { email: string }
+
+/** @throws Problem 400 when the token is unknown, voided or expired and its address is not verified. */
+export async function verifyEmail(deps: IdentityDeps, token: string): Promise<'verified' | 'already'> {
+  return transaction(deps.db, async (tx) => {
+    const known = await peekToken<Verification>(deps, tx, 'verify', token)
+    const user = known?.userId ? await findUser(tx, known.userId) : null
+    // A token speaks of the address it was sent to; after a change of address it says nothing.
+    if (!known || !user || emailKey(known.data.email) !== user.email_key) throw invalidToken()
+    if (user.is_verified) return 'already'
+    if (!(await spendToken(deps, tx, 'verify', token))) throw invalidToken()
+
+    const now = deps.clock.now()
+    await updateUser(tx, user.id, { is_verified: true }, now)
+    announceChange(tx, user.id)
+    await recordAudit(tx, { actorId: user.id, action: 'email.verified', at: now })
+    return 'verified'
+  })
+}
+
+/**
+ * Known and unknown addresses take one path, a job; what it does takes no one's time.
+ * Past five letters an hour the address is left in peace, and the answer is the same.
+ */
+export async function requestVerification(deps: IdentityDeps, email: string): Promise<void> {
+  const { db, jobs, limiter, secrets } = deps
+  const { allowed } = await limiter.hit('verification-letters', secrets.hash('letters', emailKey(email)), LETTER_RATE)
+  await jobs.enqueue(db, 'identity.verification', { email, allowed })
+}
+
+export function handleVerification(deps: IdentityDeps): void {
+  deps.jobs.handle<{ email: string; allowed: boolean }>('identity.verification', async ({ email, allowed }) => {
+    const user = await findUserByEmail(deps.db, email)
+    if (!user || user.is_verified || !user.is_active || !allowed) return
+    await transaction(deps.db, async (tx) => {
+      const token = await issueToken(deps, tx, 'verify', user.id, { email: user.email })
+      await sendMail(deps, tx, verificationLetter(deps.config, { to: user.email, name: user.full_name, token }))
+    })
+  })
+}
+
+const invalidToken = () => new Problem('verification_token_invalid', 400, 'Invalid or expired verification token')

@@ -1,0 +1,159 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const identityMigrations: Migration[] = [
+  {
+    id: 'identity/001-users',
+    sql: `
+      create table users (
+        id {id} primary key,
+        email text not null,
+        email_key text not null unique,
+        full_name text,
+        avatar_url text,
+        password_hash text,
+        oauth_provider text,
+        is_active {boolean} not null,
+        is_verified {boolean} not null,
+        is_superuser {boolean} not null,
+        is_totp_on {boolean} not null,
+        subscription_status text not null,
+        subscription_tier text not null,
+        processor_tier text not null,
+        tier_override text,
+        processor_customer_id text unique,
+        created_at {timestamp} not null,
+        updated_at {timestamp} not null,
+        last_login_at {timestamp}
+      );
+      create index users_newest on users (created_at, id);
+      create index users_status on users (subscription_status);
+    `,
+  },
+  {
+    id: 'identity/002-sessions',
+    sql: `
+      create table sessions (
+        user_id {id} not null references users (id) on delete cascade,
+        id {id} not null,
+        user_agent text,
+        ip_address text,
+        created_at {timestamp} not null,
+        authenticated_at {timestamp} not null,
+        last_used_at {timestamp} not null,
+        expires_at {timestamp} not null,
+        revoked_at {timestamp},
+        primary key (user_id, id)
+      );
+      create table session_tokens (
+        user_id {id} not null,
+        session_id {id} not null,
+        jti text not null,
+        issued_at {timestamp} not null,
+        spent_at {timestamp},
+        successor text,
+        primary key (user_id, session_id, jti),
+        foreign key (user_id, session_id) references sessions (user_id, id) on delete cascade
+      );
+      create table user_devices (
+        user_id {id} not null references users (id) on delete cascade,
+        fingerprint text not null,
+        first_seen_at {timestamp} not null,
+        last_seen_at {timestamp} not null,
+        primary key (user_id, fingerprint)
+      );
+    `,
+  },
+  {
+    id: 'identity/003-tokens',
+    sql: `
+      create table one_time_tokens (
+        hash text primary key,
+        user_id {id} references users (id) on delete cascade,
+        purpose text not null,
+        data_json {json} not null,
+        created_at {timestamp} not null,
+        expires_at {timestamp} not null,
+        spent_at {timestamp},
+        voided_at {timestamp}
+      );
+      create index one_time_tokens_of_user on one_time_tokens (user_id, purpose);
+      create index one_time_tokens_expired on one_time_tokens (expires_at);
+      create table signing_keys (
+        kid text primary key,
+        slot {bigint} not null unique,
+        public_x text not null,
+        private_sealed text not null,
+        signs_from {timestamp} not null,
+        verifies_until {timestamp} not null
+      );
+    `,
+  },
+  {
+    id: 'identity/004-ways-in',
+    sql: `
+      create table oauth_links (
+        user_id {id} not null references users (id) on delete cascade,
+        provider text not null,
+        subject text not null,
+        email text,
+        linked_at {timestamp} not null,
+        primary key (user_id, provider),
+        unique (provider, subject)
+      );
+      create table totp (
+        user_id {id} primary key references users (id) on delete cascade,
+        secret_sealed text not null,
+        last_step {bigint} not null,
+        created_at {timestamp} not null,
+        confirmed_at {timestamp}
+      );
+      create table recovery_codes (
+        user_id {id} not null references users (id) on delete cascade,
+        hash text not null,
+        spent_at {timestamp},
+        primary key (user_id, hash)
+      );
+      create table passkeys (
+        user_id {id} not null references users (id) on delete cascade,
+        id {id} not null,
+        credential_id text not null unique,
+        public_key {bytes} not null,
+        counter {bigint} not null,
+        transports text not null,
+        name text not null,
+        created_at {timestamp} not null,
+        last_used_at {timestamp},
+        primary key (user_id, id)
+      );
+    `,
+  },
+  {
+    id: 'identity/005-audit',
+    sql: `
+      create table audit_log (
+        position {bigint} primary key,
+        at {timestamp} not null,
+        actor text,
+        action text not null,
+        subject text,
+        commitment text not null,
+        salt text,
+        details text,
+        previous text not null,
+        hash text not null
+      );
+      create index audit_log_actor on audit_log (actor);
+      create index audit_log_subject on audit_log (subject);
+      create table audit_head (
+        id {bigint} primary key,
+        position {bigint} not null,
+        hash text not null
+      );
+      insert into audit_head (id, position, hash) values (1, 0, '');
+      create table audit_persons (
+        user_id {id} primary key,
+        pseudonym text not null unique
+      );
+    `,
+  },
+]

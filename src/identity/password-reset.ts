@@ -1,0 +1,66 @@
+import { passwordChangedLetter, resetLetter } from '#mail/account-letters.ts'
+import { sendMail } from '#mail/mail.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
+import type { IdentityDeps } from './deps.ts'
+import { LETTER_RATE } from './email-verification.ts'
+import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { refuseWeak } from './password-rules.ts'
+import { endEverySession } from './session-ends.ts'
+import { emailKey, findUser, findUserByEmail, updateUser, type User } from './users.ts'
+
+/** The same for known and unknown addresses, as with `requestVerification`. */
+export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {
+  const { db, jobs, limiter, secrets } = deps
+  const { allowed } = await limiter.hit('reset-letters', secrets.hash('letters', emailKey(email)), LETTER_RATE)
+  await jobs.enqueue(db, 'identity.reset', { email, allowed })
+}
+
+export function handleReset(deps: IdentityDeps): void {
+  deps.jobs.handle<{ email: string; allowed: boolean }>('identity.reset', async ({ email, allowed }) => {
+    const user = await findUserByEmail(deps.db, email)
+    if (!user?.is_active || !allowed) return
+    await transaction(deps.db, (tx) => mailReset(deps, tx, user))
+  })
+}
+
+export async function mailReset(deps: IdentityDeps, tx: Db, user: User): Promise<void> {
+  const token = await issueToken(deps, tx, 'reset', user.id, { email: user.email })
+  await sendMail(deps, tx, resetLetter(deps.config, { to: user.email, name: user.full_name, token }))
+}
+
+/** @throws Problem 400 unless the token could be spent now. */
+export async function checkResetToken(deps: IdentityDeps, token: string): Promise<void> {
+  await userOf(deps, deps.db, token)
+}
+
+/**
+ * Sets the password (for an account without one: its first) and ends every session.
+ * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token good.
+ */
+export async function resetPassword(deps: IdentityDeps, token: string, password: string): Promise<void> {
+  const user = await userOf(deps, deps.db, token)
+  refuseWeak('new_password', password, user.email)
+  const password_hash = await deps.hasher.hash(password)
+
+  await transaction(deps.db, async (tx) => {
+    // Many may have come this far with one token; here one of them wins.
+    if (!(await spendToken(deps, tx, 'reset', token))) throw invalidToken()
+    const now = deps.clock.now()
+    await updateUser(tx, user.id, { password_hash, oauth_provider: null }, now)
+    await endEverySession(deps, tx, user.id)
+    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))
+    await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
+  })
+}
+
+async function userOf(deps: IdentityDeps, db: Db, token: string): Promise<User> {
+  const known = await peekToken<{ email: string }>(deps, db, 'reset', token)
+  const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
+  // A link that went to an address says nothing once the account has another.
+  if (!known || !user?.is_active || emailKey(known.data.email) !== user.email_key) throw invalidToken()
+  return user
+}
+
+const invalidToken = () => new Problem('reset_token_invalid', 400, 'Invalid or expired reset token')

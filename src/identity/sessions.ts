@@ -1,0 +1,134 @@
+// Guards sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row.
+// One thing to know: whoever ends a session says so with `announceChange`, and every node forgets what it had cached.
+import './tables.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { announceChange } from './changes.ts'
+import type { IdentityDeps } from './deps.ts'
+import { REFRESH_MS, signAccess, signRefresh } from './tokens.ts'
+
+/** Where a request comes from. */
+export type Origin = { userAgent: string | null; address: string | null }
+
+export type OpenedSession = { userId: string; sessionId: string; jti: string; issuedAt: string }
+
+const USER_AGENT_MAX = 400
+
+export async function openSession(
+  { clock }: Pick<IdentityDeps, 'clock'>,
+  tx: Db,
+  userId: string,
+  { userAgent, address }: Origin,
+): Promise<OpenedSession> {
+  const now = clock.now()
+  const session = { userId, sessionId: crypto.randomUUID(), jti: crypto.randomUUID(), issuedAt: now }
+  await tx
+    .insertInto('sessions')
+    .values({
+      user_id: userId,
+      id: session.sessionId,
+      user_agent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
+      ip_address: address,
+      created_at: now,
+      authenticated_at: now,
+      last_used_at: now,
+      expires_at: plus(now, REFRESH_MS),
+      revoked_at: null,
+    })
+    .execute()
+  await tx
+    .insertInto('session_tokens')
+    .values({
+      user_id: userId,
+      session_id: session.sessionId,
+      jti: session.jti,
+      issued_at: now,
+      spent_at: null,
+      successor: null,
+    })
+    .execute()
+  return session
+}
+
+export type TokenPair = { access_token: string; refresh_token: string; token_type: 'bearer' }
+
+/** Outside of transactions: signing needs a key, and the key may have to be read. */
+export async function signPair(deps: IdentityDeps, session: OpenedSession): Promise<TokenPair> {
+  return {
+    access_token: await signAccess(deps, session),
+    refresh_token: await signRefresh(deps, session),
+    token_type: 'bearer',
+  }
+}
+
+export type SessionView = {
+  id: string
+  user_agent: string | null
+  ip_address: string | null
+  created_at: string
+  last_used_at: string
+  current: boolean
+}
+
+/** Live ones, the one last used first. */
+export async function listSessions(
+  { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
+  userId: string,
+  currentId: string | null,
+): Promise<SessionView[]> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at'])
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', clock.now())
+    .orderBy('last_used_at', 'desc')
+    .orderBy('id')
+    .execute()
+  return rows.map((row) => ({ ...row, current: row.id === currentId }))
+}
+
+/** False when the user has no such live session. */
+export async function endSession(
+  { clock }: Pick<IdentityDeps, 'clock'>,
+  tx: Db,
+  userId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const ended = await tx
+    .updateTable('sessions')
+    .set({ revoked_at: clock.now() })
+    .where('user_id', '=', userId)
+    .where('id', '=', sessionId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  announceChange(tx, userId)
+  return ended !== undefined
+}
+
+/** All of a user's, but the one to keep. */
+export async function endSessions(
+  { clock }: Pick<IdentityDeps, 'clock'>,
+  tx: Db,
+  userId: string,
+  keepId: string | null = null,
+): Promise<void> {
+  await tx
+    .updateTable('sessions')
+    .set({ revoked_at: clock.now() })
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .$if(keepId !== null, (query) => query.where('id', '!=', keepId ?? ''))
+    .execute()
+  announceChange(tx, userId)
+}
+
+/** A week after their end sessions are of no use to anyone. */
+export async function forgetOldSessions({ db, clock }: Pick<IdentityDeps, 'db' | 'clock'>): Promise<void> {
+  const before = plus(clock.now(), -7 * DAY_MS)
+  await db
+    .deleteFrom('sessions')
+    .where((e) => e.or([e('expires_at', '<', before), e('revoked_at', '<', before)]))
+    .execute()
+}

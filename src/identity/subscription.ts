@@ -1,0 +1,47 @@
+// Guards what a user has paid for. Billing writes it through here; a superuser's override stands above it.
+import type { Db } from '#platform/db/db.ts'
+import { announceChange } from './changes.ts'
+import type { SubscriptionStatus, Tier } from './tables.ts'
+import type { User } from './users.ts'
+
+export type { SubscriptionStatus, Tier }
+
+/**
+ * Notes the processor's truth. While a superuser's override stands, the tier is remembered and shows when it is lifted.
+ * Returns the user as it is now; null when there is none.
+ */
+export async function setSubscription(
+  tx: Db,
+  userId: string,
+  { status, tier }: { status?: SubscriptionStatus; tier?: Tier },
+  now: string = new Date().toISOString(),
+): Promise<User | null> {
+  const row = await tx
+    .updateTable('users')
+    .set((e) => ({
+      updated_at: now,
+      ...(status === undefined ? {} : { subscription_status: status }),
+      ...(tier === undefined
+        ? {}
+        : { processor_tier: tier, subscription_tier: e.fn.coalesce('tier_override', e.val(tier)) }),
+    }))
+    .where('id', '=', userId)
+    .returningAll()
+    .executeTakeFirst()
+  announceChange(tx, userId)
+  return row ?? null
+}
+
+/** Null takes the customer away, as when the processor has deleted it. */
+export async function setProcessorCustomer(tx: Db, userId: string, customerId: string | null): Promise<void> {
+  await tx.updateTable('users').set({ processor_customer_id: customerId }).where('id', '=', userId).execute()
+}
+
+export async function findByProcessorCustomer(db: Db, customerId: string): Promise<User | null> {
+  const row = await db
+    .selectFrom('users')
+    .selectAll()
+    .where('processor_customer_id', '=', customerId)
+    .executeTakeFirst()
+  return row ?? null
+}

@@ -1,0 +1,142 @@
+import type { Instant } from '#platform/clock.ts'
+
+export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
+export type Tier = 'free' | 'pro' | 'enterprise'
+export type OAuthProvider = 'google' | 'github'
+
+export type UsersTable = {
+  id: string
+  /** As typed; `email_key` is what addresses compare by. */
+  email: string
+  email_key: string
+  full_name: string | null
+  avatar_url: string | null
+  /** Null: the account has no password. */
+  password_hash: string | null
+  /** Where an account without a password came from; null for password accounts. */
+  oauth_provider: OAuthProvider | null
+  is_active: boolean
+  is_verified: boolean
+  is_superuser: boolean
+  is_totp_on: boolean
+  subscription_status: SubscriptionStatus
+  /** What the gates read: the override, else the processor's. */
+  subscription_tier: Tier
+  processor_tier: Tier
+  tier_override: Tier | null
+  processor_customer_id: string | null
+  created_at: Instant
+  updated_at: Instant
+  last_login_at: Instant | null
+}
+
+type SessionsTable = {
+  user_id: string
+  id: string
+  user_agent: string | null
+  ip_address: string | null
+  created_at: Instant
+  /** When a credential was shown; a refresh does not renew it. */
+  authenticated_at: Instant
+  last_used_at: Instant
+  expires_at: Instant
+  revoked_at: Instant | null
+}
+
+type SessionTokensTable = {
+  user_id: string
+  session_id: string
+  jti: string
+  issued_at: Instant
+  spent_at: Instant | null
+  successor: string | null
+}
+
+type OneTimeTokensTable = {
+  hash: string
+  user_id: string | null
+  purpose: string
+  data_json: Record<string, unknown>
+  created_at: Instant
+  expires_at: Instant
+  spent_at: Instant | null
+  voided_at: Instant | null
+}
+
+type SigningKeysTable = {
+  kid: string
+  slot: number
+  public_x: string
+  private_sealed: string
+  signs_from: Instant
+  verifies_until: Instant
+}
+
+type UserDevicesTable = { user_id: string; fingerprint: string; first_seen_at: Instant; last_seen_at: Instant }
+
+type OAuthLinksTable = {
+  user_id: string
+  provider: OAuthProvider
+  subject: string
+  email: string | null
+  linked_at: Instant
+}
+
+type TotpTable = {
+  user_id: string
+  secret_sealed: string
+  /** The newest 30-second step that was used: a code works once. */
+  last_step: number
+  created_at: Instant
+  confirmed_at: Instant | null
+}
+
+type RecoveryCodesTable = { user_id: string; hash: string; spent_at: Instant | null }
+
+type PasskeysTable = {
+  user_id: string
+  id: string
+  credential_id: string
+  public_key: Uint8Array
+  counter: number
+  transports: string
+  name: string
+  created_at: Instant
+  last_used_at: Instant | null
+}
+
+type AuditLogTable = {
+  position: number
+  at: Instant
+  actor: string | null
+  action: string
+  subject: string | null
+  /** Salted hash of `details`; what the chain covers, so that details can be erased and the chain still holds. */
+  commitment: string
+  salt: string | null
+  details: string | null
+  previous: string
+  hash: string
+}
+
+type AuditHeadTable = { id: number; position: number; hash: string }
+
+type AuditPersonsTable = { user_id: string; pseudonym: string }
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    users: UsersTable
+    sessions: SessionsTable
+    session_tokens: SessionTokensTable
+    one_time_tokens: OneTimeTokensTable
+    signing_keys: SigningKeysTable
+    user_devices: UserDevicesTable
+    oauth_links: OAuthLinksTable
+    totp: TotpTable
+    recovery_codes: RecoveryCodesTable
+    passkeys: PasskeysTable
+    audit_log: AuditLogTable
+    audit_head: AuditHeadTable
+    audit_persons: AuditPersonsTable
+  }
+}

@@ -1,0 +1,108 @@
+// Guards who a user is: the one shape that others see, and the look-ups that other rooms may use.
+import type { Selectable } from 'kysely'
+import { type Static, Type } from 'typebox'
+import type { Db } from '#platform/db/db.ts'
+import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { prepared } from './prepared.ts'
+import type { UsersTable } from './tables.ts'
+
+export type User = Selectable<UsersTable>
+
+/** SPEC's User, and what the account page needs beside it. */
+export const UserView = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  full_name: Nullable(Type.String()),
+  avatar_url: Nullable(Type.String()),
+  is_active: Type.Boolean(),
+  is_verified: Type.Boolean(),
+  oauth_provider: Nullable(OneOf('google', 'github')),
+  subscription_status: OneOf('free', 'active', 'cancelled', 'past_due'),
+  subscription_tier: OneOf('free', 'pro', 'enterprise'),
+  created_at: Instant,
+  is_superuser: Type.Boolean(),
+  has_password: Type.Boolean(),
+  totp_enabled: Type.Boolean(),
+})
+export type UserView = Static<typeof UserView>
+
+export function userView(user: User): UserView {
+  return {
+    id: user.id,
+    email: user.email,
+    full_name: user.full_name,
+    avatar_url: user.avatar_url,
+    is_active: user.is_active,
+    is_verified: user.is_verified,
+    oauth_provider: user.oauth_provider,
+    subscription_status: user.subscription_status,
+    subscription_tier: user.subscription_tier,
+    created_at: user.created_at,
+    is_superuser: user.is_superuser,
+    has_password: user.password_hash !== null,
+    totp_enabled: user.is_totp_on,
+  }
+}
+
+/** What addresses compare by. Addresses are ASCII by their schema, so lower case is enough. */
+export const emailKey = (email: string) => email.toLowerCase()
+
+const byId = prepared((db) => db.selectFrom('users').selectAll().where('id', '=', ''), 1)
+const byEmail = prepared((db) => db.selectFrom('users').selectAll().where('email_key', '=', ''), 1)
+
+export async function findUser(db: Db, id: string): Promise<User | null> {
+  return (await byId(db, id)) ?? null
+}
+
+/** By address, in any case. */
+export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
+  return (await byEmail(db, emailKey(email))) ?? null
+}
+
+export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &
+  Partial<Pick<User, 'avatar_url' | 'oauth_provider' | 'is_verified' | 'is_superuser'>>
+
+/** @throws a unique violation when the address is taken. */
+export async function insertUser(tx: Db, user: NewUser, now: string): Promise<User> {
+  return tx
+    .insertInto('users')
+    .values({
+      id: crypto.randomUUID(),
+      email: user.email,
+      email_key: emailKey(user.email),
+      full_name: user.full_name,
+      avatar_url: user.avatar_url ?? null,
+      password_hash: user.password_hash,
+      oauth_provider: user.oauth_provider ?? null,
+      is_active: true,
+      is_verified: user.is_verified ?? false,
+      is_superuser: user.is_superuser ?? false,
+      is_totp_on: false,
+      subscription_status: 'free',
+      subscription_tier: 'free',
+      processor_tier: 'free',
+      tier_override: null,
+      processor_customer_id: null,
+      created_at: now,
+      updated_at: now,
+      last_login_at: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Null when the user has gone meanwhile. */
+export async function updateUser(
+  tx: Db,
+  id: string,
+  changes: Partial<Omit<User, 'id' | 'created_at'>>,
+  now: string,
+): Promise<User | null> {
+  const row = await tx
+    .updateTable('users')
+    .set({ ...changes, updated_at: now })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? null
+}

@@ -1,0 +1,107 @@
+// The letters about accounts. All that comes from people is text here; the layout escapes it.
+import type { Config } from '../config.ts'
+import { composeLetter } from './letter.ts'
+import type { Letter } from './mail.ts'
+
+type Urls = Pick<Config, 'urls' | 'products'>
+type Linked = { to: string; name: string | null; token: string }
+
+export function registrationLetter(config: Urls, { to, name, token }: Linked): Letter {
+  return composeLetter({
+    to,
+    subject: `Welcome to ${brand(config)}: verify your email address`,
+    before: [hello(name), 'Your account is there. One step is left: show us that this address is yours.'],
+    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    after: [
+      'The link works for 24 hours, once.',
+      'If you did not register, someone mistyped their address: do nothing, and nothing more will come.',
+    ],
+  })
+}
+
+export function verificationLetter(config: Urls, { to, name, token }: Linked): Letter {
+  return composeLetter({
+    to,
+    subject: 'Verify your email address',
+    before: [hello(name), `Show us that this address is yours, so that ${brand(config)} may use it for your account.`],
+    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    after: ['The link works for 24 hours, once; it replaces the ones we sent before.'],
+  })
+}
+
+export function resetLetter(config: Urls, { to, name, token }: Linked): Letter {
+  return composeLetter({
+    to,
+    subject: 'Reset your password',
+    before: [hello(name), `Someone, probably you, asked to set a new password for your ${brand(config)} account.`],
+    button: { label: 'Set a new password', url: link(config, 'reset-password', token) },
+    after: ['The link works for one hour, once.', 'If it was not you, do nothing: your password stays as it is.'],
+  })
+}
+
+export function passwordChangedLetter(config: Urls, { to, at }: { to: string; at: string }): Letter {
+  return composeLetter({
+    to,
+    subject: 'Your password was changed',
+    before: [`The password of your ${brand(config)} account was changed, and every other session was signed out.`],
+    facts: [['When', moment(at)]],
+    button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+export function emailChangedLetter(
+  config: Urls,
+  { to, newEmail, token, at }: { to: string; newEmail: string; token: string; at: string },
+): Letter {
+  return composeLetter({
+    to,
+    subject: 'The email address of your account was changed',
+    before: [`Your ${brand(config)} account now has another address. If that was you, there is nothing to do.`],
+    facts: [
+      ['New address', newEmail],
+      ['When', moment(at)],
+    ],
+    button: { label: 'It was not me: undo the change', url: link(config, 'undo-email-change', token) },
+    after: [
+      'The link works for 7 days. It gives the account back to this address, signs out every session and lets you set a new password.',
+    ],
+  })
+}
+
+export function newDeviceLetter(
+  config: Urls,
+  { to, userAgent, address, at }: { to: string; userAgent: string | null; address: string | null; at: string },
+): Letter {
+  return composeLetter({
+    to,
+    subject: 'New sign-in to your account',
+    before: [`Your ${brand(config)} account was opened from a device that we have not seen before.`],
+    facts: [
+      ['When', moment(at)],
+      ['Program', printable(userAgent ?? 'unknown').slice(0, 200)],
+      ['Network address', address ?? 'unknown'],
+    ],
+    after: ['If that was you, there is nothing to do.'],
+    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+export function deletedLetter(config: Urls, { to }: { to: string }): Letter {
+  return composeLetter({
+    to,
+    subject: 'Your account was deleted',
+    before: [`Your ${brand(config)} account and what belonged to it are gone. This is the last letter about it.`],
+  })
+}
+
+const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + config.products.name.slice(1)
+
+const hello = (name: string | null) => (name ? `Hello ${printable(name)},` : 'Hello,')
+
+const link = ({ urls }: Urls, path: string, token: string) => `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
+
+/** `2026-11-20 09:30 UTC` */
+const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+
+/** Control characters could draw a line of their own into the text part. */
+const printable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
