@@ -1,5 +1,7 @@
 // Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createIdentity, type Identity } from '#identity/identity.ts'
+import { identityMigrations } from '#identity/migrations.ts'
 import { createMail } from '#mail/mail.ts'
 import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
@@ -11,6 +13,7 @@ import type { Config } from './config.ts'
 
 export type Service = {
   platform: Platform
+  identity: Identity
   api: App | null
   storefront: App | null
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
@@ -19,7 +22,7 @@ export type Service = {
   close(drainMs?: number): Promise<void>
 }
 
-export const migrations = [...platformMigrations]
+export const migrations = [...platformMigrations, ...identityMigrations]
 
 export async function createService(
   config: Config,
@@ -28,8 +31,10 @@ export async function createService(
   const platform = await openPlatform(config, migrations, options)
   const mail = createMail(platform)
 
+  const identity = createIdentity(platform, { erase: [], collect: [], endSessionsElsewhere: [] })
+
   const authenticators: Authenticators = {
-    bearer: async () => null,
+    bearer: (token) => identity.authenticate(token),
     session: async () => null,
   }
   const state = { draining: false }
@@ -43,17 +48,18 @@ export async function createService(
     : null
   const sandbox = api && config.sandbox.on ? openSandbox(platform) : null
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
-  if (api) await mountApi(api, { platform, state, userApp: options.userApp ?? true })
+  if (api) await mountApi(api, { platform, identity, state, userApp: options.userApp ?? true })
 
   const storefront = config.serve.has('storefront')
     ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
     : null
-  if (storefront) await mountStorefront(storefront, { platform, state })
+  if (storefront) await mountStorefront(storefront, { platform, identity, state })
 
   const listener = createListener(config, api, storefront)
 
   return {
     platform,
+    identity,
     api,
     storefront,
     async listen() {
@@ -67,6 +73,7 @@ export async function createService(
       await platform.jobs.stop()
       await listener.close(drainMs)
       await sandbox?.close()
+      await identity.close()
       mail.close()
       await platform.close()
     },

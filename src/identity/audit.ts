@@ -26,7 +26,10 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
   const subjectUser = event.subject?.startsWith('user:') ? event.subject.slice('user:'.length) : null
   const subject = subjectUser === null ? (event.subject ?? null) : `user:${await pseudonymOf(tx, subjectUser)}`
 
-  const head = await forUpdate(tx, tx.selectFrom('audit_head').selectAll().where('id', '=', 1)).executeTakeFirstOrThrow()
+  const head = await forUpdate(
+    tx,
+    tx.selectFrom('audit_head').selectAll().where('id', '=', 1),
+  ).executeTakeFirstOrThrow()
   const details = event.data === undefined ? null : JSON.stringify(event.data)
   const salt = randomBytes(16).toString('base64url')
   const entry = {
@@ -59,7 +62,12 @@ const PAGE = 1_000
 export async function verifyAudit(db: Db, expect?: { position: number; hash: string }): Promise<AuditVerdict> {
   let position = 0
   let previous = ''
-  const broken = (at: number, reason: string): AuditVerdict => ({ intact: false, entries: position, position: at, reason })
+  const broken = (at: number, reason: string): AuditVerdict => ({
+    intact: false,
+    entries: position,
+    position: at,
+    reason,
+  })
 
   for (;;) {
     const rows = await db
@@ -96,7 +104,11 @@ export type AuditEntry = { position: number; at: Instant; action: string; subjec
 
 /** What a user did or had done to them, newest first; for the export. */
 export async function auditOf(db: Db, userId: string): Promise<AuditEntry[]> {
-  const person = await db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
+  const person = await db
+    .selectFrom('audit_persons')
+    .select('pseudonym')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
   if (!person) return []
   const rows = await db
     .selectFrom('audit_log')
@@ -123,7 +135,11 @@ export async function forgetPerson(tx: Db, userId: string): Promise<void> {
 }
 
 async function pseudonymOf(tx: Db, userId: string): Promise<string> {
-  const known = await tx.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
+  const known = await tx
+    .selectFrom('audit_persons')
+    .select('pseudonym')
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
   if (known) return known.pseudonym
   const row = await tx
     .insertInto('audit_persons')

@@ -1,11 +1,12 @@
 // Guards the meaning of a bearer JWT: its signature, and that its session and user still stand.
 // One thing to know: what was verified is remembered, a signature until it expires, a session's state for half a second;
 // a change on this node (or told by the bus) is seen at once, a change told by nobody within that half second.
-import { RecentMap } from './recent.ts'
+
 import type { Caller } from '#platform/http/gate.ts'
 import { onUserChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { prepared } from './prepared.ts'
+import { RecentMap } from './recent.ts'
 import { type AccessClaims, readAccess } from './tokens.ts'
 
 export type Authenticator = {
@@ -62,7 +63,8 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
 
   function stateOf(claims: AccessClaims): State | Promise<State> {
     const known = states.get(claims.sessionId)
-    if (known && known.caller?.userId === claims.userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
+    if (known && known.caller?.userId === claims.userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS)
+      return known
     const { sessionId } = claims
     const running = reading.get(sessionId)
     if (running) return running

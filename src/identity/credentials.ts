@@ -31,7 +31,8 @@ export async function checkCredentials(deps: IdentityDeps, credentials: Credenti
   if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
   if (user.is_totp_on) {
     if (code === undefined || code === '') throw new Problem('code_required', 401, 'Two-factor code required')
-    if (!(await acceptCode(deps, deps.db, user.id, code))) throw new Problem('code_wrong', 401, 'Invalid two-factor code')
+    if (!(await acceptCode(deps, deps.db, user.id, code)))
+      throw new Problem('code_wrong', 401, 'Invalid two-factor code')
   }
 
   await forgetFailures(deps, account)

@@ -1,6 +1,6 @@
 // Guards the keys that sign tokens: Ed25519, kept sealed in the database, a new one every 30 days, published a day ahead.
 // One thing to know: an old key verifies for 31 days more, a day longer than the longest token that it has signed.
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type JsonWebKey, type KeyObject } from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import './tables.ts'
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -17,6 +17,9 @@ export type SigningKey = {
   verifiesUntilMs: number
 }
 
+/** RFC 8037, section 2. */
+export type PublishedKey = { kty: 'OKP'; crv: 'Ed25519'; x: string; kid: string; use: 'sig'; alg: 'EdDSA' }
+
 export type Keyring = {
   /** The key to sign with now. */
   current(): Promise<SigningKey>
@@ -25,7 +28,7 @@ export type Keyring = {
   /** As `find`, but looks into the database for a key that another node has made. */
   seek(header: string): Promise<SigningKey | null>
   /** What /.well-known/jwks.json shows: every key that verifies, the next one included. */
-  published(): Promise<{ keys: JsonWebKey[] }>
+  published(): Promise<{ keys: PublishedKey[] }>
 }
 
 const PERIOD_MS = 30 * DAY_MS
@@ -65,7 +68,7 @@ export function createKeyring(deps: Deps): Keyring {
       return {
         keys: keys
           .filter(({ verifiesUntilMs }) => verifiesUntilMs > now)
-          .map(({ kid, publicX }) => ({ kty: 'OKP', crv: 'Ed25519', x: publicX, kid, use: 'sig', alg: 'EdDSA' })),
+          .map(({ kid, publicX: x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' })),
       }
     },
   }
@@ -94,7 +97,11 @@ export function createKeyring(deps: Deps): Keyring {
 async function addMissingKeys({ db, clock, secrets }: Deps) {
   const now = clock.ms()
   const slots = new Set([Math.floor(now / PERIOD_MS), Math.floor((now + AHEAD_MS) / PERIOD_MS)])
-  const known = await db.selectFrom('signing_keys').select('slot').where('slot', 'in', [...slots]).execute()
+  const known = await db
+    .selectFrom('signing_keys')
+    .select('slot')
+    .where('slot', 'in', [...slots])
+    .execute()
   for (const { slot } of known) slots.delete(slot)
 
   for (const slot of slots) {

@@ -136,5 +136,4 @@ export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db): Prom
     .execute()
 }
 
-const hashOf = (secrets: Secrets, purpose: Purpose, token: string) =>
-  secrets.hash(`one-time-tokens/${purpose}`, token)
+const hashOf = (secrets: Secrets, purpose: Purpose, token: string) => secrets.hash(`one-time-tokens/${purpose}`, token)

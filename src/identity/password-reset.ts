@@ -8,7 +8,7 @@ import { LETTER_RATE } from './email-verification.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
-import { emailKey, findUser, findUserByEmail, updateUser, type User } from './users.ts'
+import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {

@@ -20,7 +20,11 @@ export async function refreshTokens(deps: IdentityDeps, refreshToken: string): P
 }
 
 /** Null refuses; the transaction is committed all the same, since a replay must end the session. */
-async function rotate(deps: IdentityDeps, tx: Db, { userId, sessionId, jti }: RefreshClaims): Promise<OpenedSession | null> {
+async function rotate(
+  deps: IdentityDeps,
+  tx: Db,
+  { userId, sessionId, jti }: RefreshClaims,
+): Promise<OpenedSession | null> {
   const now = deps.clock.now()
   const live = await forUpdate(
     tx,
@@ -66,7 +70,11 @@ async function rotate(deps: IdentityDeps, tx: Db, { userId, sessionId, jti }: Re
   return { userId, sessionId, jti: next, issuedAt: now }
 }
 
-async function repeat(deps: IdentityDeps, tx: Db, { userId, sessionId, jti }: RefreshClaims): Promise<OpenedSession | null> {
+async function repeat(
+  deps: IdentityDeps,
+  tx: Db,
+  { userId, sessionId, jti }: RefreshClaims,
+): Promise<OpenedSession | null> {
   const now = deps.clock.now()
   const successor = await tx
     .selectFrom('session_tokens as old')

@@ -1,10 +1,10 @@
 // Guards the moment in which someone becomes signed in, whatever they showed: a password, a provider, a passkey, a code.
 // One thing to know: the user is read again under a lock, so a password changed or an account switched off meanwhile wins.
 import { createHash } from 'node:crypto'
+import { newDeviceLetter } from '#mail/account-letters.ts'
+import { sendMail } from '#mail/mail.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
-import { sendMail } from '#mail/mail.ts'
-import { newDeviceLetter } from '#mail/account-letters.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { type Origin, openSession, signPair, type TokenPair } from './sessions.ts'
@@ -58,7 +58,12 @@ async function noteDevice(tx: Db, userId: string, origin: Origin, now: string): 
     .returning('user_id')
     .executeTakeFirst()
   if (known) return false
-  const other = await tx.selectFrom('user_devices').select('user_id').where('user_id', '=', userId).limit(1).executeTakeFirst()
+  const other = await tx
+    .selectFrom('user_devices')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .limit(1)
+    .executeTakeFirst()
   await tx
     .insertInto('user_devices')
     .values({ user_id: userId, fingerprint, first_seen_at: now, last_seen_at: now })
@@ -69,8 +74,12 @@ async function noteDevice(tx: Db, userId: string, origin: Origin, now: string): 
 
 /** The program and the wider network (/16, /48): a phone that moves about in its network is not new each time. */
 function fingerprintOf({ userAgent, address }: Origin): string {
-  const network = address?.includes(':') ? address.split(':').slice(0, 3).join(':') : address?.split('.').slice(0, 2).join('.')
+  const network = address?.includes(':')
+    ? address.split(':').slice(0, 3).join(':')
+    : address?.split('.').slice(0, 2).join('.')
   // A browser's update is no new device.
   const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
-  return createHash('sha256').update(JSON.stringify([program, network ?? ''])).digest('base64url')
+  return createHash('sha256')
+    .update(JSON.stringify([program, network ?? '']))
+    .digest('base64url')
 }

@@ -15,7 +15,13 @@ export async function signAccess(
   { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<string> {
   const now = seconds(deps.clock.ms())
-  return write(deps, 'access', { sub: userId, sid: sessionId, iat: now, exp: now + ACCESS_MS / 1_000, jti: crypto.randomUUID() })
+  return write(deps, 'access', {
+    sub: userId,
+    sid: sessionId,
+    iat: now,
+    exp: now + ACCESS_MS / 1_000,
+    jti: crypto.randomUUID(),
+  })
 }
 
 /** Ed25519 is deterministic: the same arguments give the same token, so a repeated refresh needs no stored token. */

@@ -8,7 +8,7 @@ import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { qrCode } from './qr-code.ts'
-import { updateUser, type User } from './users.ts'
+import { type User, updateUser } from './users.ts'
 
 const PERIOD_S = 30
 const RECOVERY_CODES = 10

@@ -98,7 +98,8 @@ const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + c
 
 const hello = (name: string | null) => (name ? `Hello ${printable(name)},` : 'Hello,')
 
-const link = ({ urls }: Urls, path: string, token: string) => `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
+const link = ({ urls }: Urls, path: string, token: string) =>
+  `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
 
 /** `2026-11-20 09:30 UTC` */
 const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`

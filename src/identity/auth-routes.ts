@@ -1,0 +1,242 @@
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { callerOf, unauthenticated } from '#platform/http/gate.ts'
+import { Message, Nullable } from '#platform/http/schema.ts'
+import { completeChallenge } from './challenge.ts'
+import { checkCredentials } from './credentials.ts'
+import type { IdentityDeps } from './deps.ts'
+import { undoEmailChange } from './email-change.ts'
+import { requestVerification, verifyEmail } from './email-verification.ts'
+import { originOf } from './origin.ts'
+import { checkResetToken, requestReset, resetPassword } from './password-reset.ts'
+import { NewPassword, ShownPassword } from './password-rules.ts'
+import { FullName } from './profile.ts'
+import { refreshTokens } from './refresh.ts'
+import { register } from './registration.ts'
+import { signIn } from './sign-in.ts'
+import { TokenView, tokenView } from './token-view.ts'
+import { findUser, UserView, userView } from './users.ts'
+
+const tags = ['auth']
+const Email = Type.String({ format: 'email' })
+/** An address that is looked up, never written: what is no address is simply unknown. */
+const AnyEmail = Type.String({ minLength: 1, maxLength: 320 })
+const OneTime = Type.Object({ token: Type.String({ maxLength: 512 }) })
+const Jwks = Type.Object({
+  keys: Type.Array(
+    Type.Object({
+      kty: Type.String(),
+      crv: Type.String(),
+      x: Type.String(),
+      kid: Type.String(),
+      use: Type.String(),
+      alg: Type.String(),
+    }),
+  ),
+})
+const Code = Type.String({ minLength: 1, maxLength: 64 })
+
+export function authRoutes(app: App, deps: IdentityDeps): void {
+  app.post(
+    '/api/auth/register',
+    {
+      schema: {
+        tags,
+        summary: 'Make an account; the verification email is sent',
+        body: Type.Object({
+          email: Email,
+          password: NewPassword,
+          full_name: Type.Optional(Nullable(FullName)),
+        }),
+        response: { 201: UserView },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request, reply) => reply.status(201).send(userView(await register(deps, request.body))),
+  )
+
+  app.post(
+    '/api/auth/login',
+    {
+      schema: {
+        tags,
+        summary: 'Sign in with email and password, and a code where two-factor is on',
+        body: Type.Object({
+          email: AnyEmail,
+          password: ShownPassword,
+          code: Type.Optional(Type.String({ maxLength: 64 })),
+        }),
+        response: { 200: TokenView },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      const origin = originOf(request)
+      const user = await checkCredentials(deps, { ...request.body, address: origin.address })
+      return tokenView(await signIn(deps, user, origin, 'password'), user)
+    },
+  )
+
+  app.post(
+    '/api/auth/challenge',
+    {
+      schema: {
+        tags,
+        summary: 'Finish a sign-in through a provider with the second factor',
+        body: Type.Object({ challenge: Type.String({ maxLength: 512 }), code: Code }),
+        response: { 200: TokenView },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      const origin = originOf(request)
+      const user = await completeChallenge(deps, { ...request.body, address: origin.address })
+      return tokenView(await signIn(deps, user, origin, 'two-factor'), user)
+    },
+  )
+
+  app.post(
+    '/api/auth/refresh',
+    {
+      schema: {
+        tags,
+        summary: 'Exchange a refresh token for a new pair',
+        body: Type.Object({ refresh_token: Type.String({ maxLength: 4_096 }) }),
+        response: { 200: TokenView },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => tokenView(await refreshTokens(deps, request.body.refresh_token), null),
+  )
+
+  app.post(
+    '/api/auth/logout',
+    {
+      schema: { tags, summary: 'Say goodbye; the client discards its tokens', response: { 200: Message } },
+      config: { access: 'anyone' },
+    },
+    async () => ({ message: 'Successfully logged out' }),
+  )
+
+  app.get(
+    '/api/auth/me',
+    { schema: { tags, summary: 'The caller', response: { 200: UserView } }, config: { access: 'user' } },
+    async (request) => {
+      const user = await findUser(deps.db, callerOf(request).userId)
+      // Deleted between the gate and here.
+      if (!user) throw unauthenticated()
+      return userView(user)
+    },
+  )
+
+  app.post(
+    '/api/auth/verify-email',
+    {
+      schema: { tags, summary: 'Verify an address with the mailed token', body: OneTime, response: { 200: Message } },
+      config: { access: 'anyone' },
+    },
+    async (request) => ({
+      message:
+        (await verifyEmail(deps, request.body.token)) === 'verified'
+          ? 'Email verified successfully'
+          : 'Email already verified',
+    }),
+  )
+
+  app.post(
+    '/api/auth/resend-verification',
+    {
+      schema: {
+        tags,
+        summary: 'Ask for another verification email',
+        body: Type.Object({ email: AnyEmail }),
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await requestVerification(deps, request.body.email)
+      return { message: 'If your email is registered, a verification link has been sent' }
+    },
+  )
+
+  app.post(
+    '/api/auth/forgot-password',
+    {
+      schema: {
+        tags,
+        summary: 'Ask for a link that sets a new password',
+        body: Type.Object({ email: AnyEmail }),
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await requestReset(deps, request.body.email)
+      return { message: 'If your email is registered, a password reset link has been sent' }
+    },
+  )
+
+  app.post(
+    '/api/auth/verify-reset-token',
+    {
+      schema: {
+        tags,
+        summary: 'Whether a reset token is still good; it is not spent',
+        body: OneTime,
+        response: { 200: Type.Object({ valid: Type.Boolean() }) },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await checkResetToken(deps, request.body.token)
+      return { valid: true }
+    },
+  )
+
+  app.post(
+    '/api/auth/reset-password',
+    {
+      schema: {
+        tags,
+        summary: 'Set a new password with the mailed token',
+        body: Type.Object({ token: Type.String({ maxLength: 512 }), new_password: NewPassword }),
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await resetPassword(deps, request.body.token, request.body.new_password)
+      return { message: 'Password reset successfully' }
+    },
+  )
+
+  app.post(
+    '/api/auth/undo-email-change',
+    {
+      schema: {
+        tags,
+        summary: 'Give an account back to its former address',
+        body: OneTime,
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await undoEmailChange(deps, request.body.token)
+      return { message: 'Email address restored' }
+    },
+  )
+
+  app.get(
+    '/.well-known/jwks.json',
+    {
+      schema: { tags, summary: 'The keys that sign access tokens (RFC 7517)', response: { 200: Jwks } },
+      config: { access: 'anyone' },
+    },
+    async (_request, reply) => {
+      reply.header('cache-control', 'public, max-age=300')
+      return deps.keyring.published()
+    },
+  )
+}

@@ -1,0 +1,31 @@
+import { Problem } from '#platform/problem.ts'
+import type { IdentityDeps } from './deps.ts'
+import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { countAttempt, forgetFailures } from './sign-in-limits.ts'
+import { acceptCode } from './totp.ts'
+import { findUser, type User } from './users.ts'
+
+/** For someone whom a provider has vouched for, while the second factor is still to come. */
+export async function issueChallenge(deps: IdentityDeps, userId: string): Promise<string> {
+  return issueToken(deps, deps.db, 'challenge', userId)
+}
+
+/**
+ * A wrong code leaves the challenge open; the limits count it.
+ * @throws Problem 401 `Invalid two-factor code` for a wrong code as for a bad challenge, 429.
+ */
+export async function completeChallenge(
+  deps: IdentityDeps,
+  { challenge, code, address }: { challenge: string; code: string; address: string },
+): Promise<User> {
+  const known = await peekToken(deps, deps.db, 'challenge', challenge)
+  await countAttempt(deps, { account: known?.userId ?? null, address })
+  const user = known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
+  if (!user || !(await acceptCode(deps, deps.db, user.id, code))) throw codeWrong()
+  if (!(await spendToken(deps, deps.db, 'challenge', challenge))) throw codeWrong()
+  if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  await forgetFailures(deps, user.id)
+  return user
+}
+
+const codeWrong = () => new Problem('code_wrong', 401, 'Invalid two-factor code')

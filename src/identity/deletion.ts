@@ -1,0 +1,38 @@
+// Guards the end of an account: everything the user owns goes in one transaction, in every room.
+// One thing to know: the audit log keeps its entries under a pseudonym that no longer leads to anyone.
+import { deletedLetter } from '#mail/account-letters.ts'
+import { sendMail } from '#mail/mail.ts'
+import { transaction } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import { forgetPerson, recordAudit } from './audit.ts'
+import { announceChange } from './changes.ts'
+import type { IdentityDeps } from './deps.ts'
+import { confirmPassword } from './own-password.ts'
+import { endEverySession } from './session-ends.ts'
+import type { User } from './users.ts'
+
+export type Confirmation = { password?: string | null | undefined; confirm?: string | null | undefined }
+
+/** @throws Problem 400 `Incorrect password`, or `Type DELETE to confirm` for an account without one. */
+export async function deleteAccount(
+  deps: IdentityDeps,
+  user: User,
+  { password, confirm }: Confirmation,
+  address: string,
+): Promise<void> {
+  if (user.password_hash === null && confirm !== 'DELETE') {
+    throw new Problem('confirmation_missing', 400, 'Type DELETE to confirm')
+  }
+  await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
+
+  await transaction(deps.db, async (tx) => {
+    await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
+    await endEverySession(deps, tx, user.id)
+    for (const erase of deps.erase) await erase(tx, user.id)
+    await forgetPerson(tx, user.id)
+    // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
+    await tx.deleteFrom('users').where('id', '=', user.id).execute()
+    await sendMail(deps, tx, deletedLetter(deps.config, { to: user.email }))
+    announceChange(tx, user.id)
+  })
+}

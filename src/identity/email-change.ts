@@ -1,0 +1,107 @@
+// Guards the address of an account: a change counts at once, and the old address can undo it for 7 days.
+// One thing to know: undoing takes away every way in that was added since, for it may be an intruder's.
+import { emailChangedLetter, verificationLetter } from '#mail/account-letters.ts'
+import { sendMail } from '#mail/mail.ts'
+import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
+import { announceChange } from './changes.ts'
+import type { IdentityDeps } from './deps.ts'
+import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
+import { confirmPassword } from './own-password.ts'
+import { mailReset } from './password-reset.ts'
+import { endEverySession } from './session-ends.ts'
+import { dropTotp } from './totp.ts'
+import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
+
+/** @throws Problem 400 `Incorrect password`, 400 `Email already in use`. */
+export async function changeEmail(
+  deps: IdentityDeps,
+  user: User,
+  { new_email, password }: { new_email: string; password?: string | undefined },
+  { sessionId, address }: { sessionId: string | null; address: string },
+): Promise<void> {
+  await confirmPassword(deps, user, password, { message: 'Incorrect password', address })
+  if (await findUserByEmail(deps.db, new_email)) throw inUse()
+
+  await guardUnique(() =>
+    transaction(deps.db, async (tx) => {
+      const now = deps.clock.now()
+      const changed = await updateUser(
+        tx,
+        user.id,
+        { email: new_email, email_key: emailKey(new_email), is_verified: false },
+        now,
+      )
+      if (!changed) throw new Problem('user_gone', 401, 'Could not validate credentials')
+      await endEverySession(deps, tx, user.id, sessionId)
+
+      const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
+      await sendMail(deps, tx, verificationLetter(deps.config, { to: new_email, name: user.full_name, token: verify }))
+      const undo = await issueToken(deps, tx, 'undo-email', user.id, { email: user.email })
+      const letter = emailChangedLetter(deps.config, { to: user.email, newEmail: new_email, token: undo, at: now })
+      await sendMail(deps, tx, letter)
+      await recordAudit(tx, {
+        actorId: user.id,
+        action: 'email.changed',
+        data: { from: user.email, to: new_email },
+        at: now,
+      })
+    }),
+  )
+}
+
+type Undo = { email: string }
+
+/** Restores the address, ends every session and mails a password reset to it. @throws Problem 400. */
+export async function undoEmailChange(deps: IdentityDeps, token: string): Promise<void> {
+  await guardUnique(() =>
+    transaction(deps.db, async (tx) => {
+      const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
+      const user = known?.userId ? await findUser(tx, known.userId) : null
+      const spent = user && (await spendToken<Undo>(deps, tx, 'undo-email', token))
+      if (!user || !spent) throw new Problem('undo_token_invalid', 400, 'Invalid or expired undo token')
+
+      const now = deps.clock.now()
+      const { email } = spent.data
+      await removeWaysInSince(deps, tx, user, spent.createdAt)
+      // Someone who can read the old mailbox has followed a link in it: that address is verified as well as ever.
+      await updateUser(tx, user.id, { email, email_key: emailKey(email), is_verified: true }, now)
+      await endEverySession(deps, tx, user.id)
+      await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
+      await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
+      await mailReset(deps, tx, { ...user, email })
+      await recordAudit(tx, {
+        actorId: user.id,
+        action: 'email.restored',
+        data: { from: user.email, to: email },
+        at: now,
+      })
+    }),
+  )
+}
+
+async function removeWaysInSince(deps: IdentityDeps, tx: Db, user: User, since: string): Promise<void> {
+  await tx.deleteFrom('passkeys').where('user_id', '=', user.id).where('created_at', '>', since).execute()
+  await tx.deleteFrom('oauth_links').where('user_id', '=', user.id).where('linked_at', '>', since).execute()
+  const totp = await tx
+    .selectFrom('totp')
+    .select('user_id')
+    .where('user_id', '=', user.id)
+    .where('confirmed_at', '>', since)
+    .executeTakeFirst()
+  if (totp) await dropTotp(deps, tx, user.id)
+  announceChange(tx, user.id)
+}
+
+/** The address may be taken between the look and the write. */
+async function guardUnique(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw inUse()
+    throw error
+  }
+}
+
+const inUse = () => new Problem('email_in_use', 400, 'Email already in use')

@@ -1,0 +1,42 @@
+// Guards accounts: who someone is, how they prove it, and what becomes of an account.
+// One thing to know: this wires the room; each rule lives in the file named after its noun.
+import type { App } from '#platform/http/app.ts'
+import type { Caller } from '#platform/http/gate.ts'
+import type { Platform } from '#platform/platform.ts'
+import { authRoutes } from './auth-routes.ts'
+import { createAuthenticator } from './authenticate.ts'
+import type { IdentityDeps, IdentityNeeds } from './deps.ts'
+import { createHasher } from './hasher.ts'
+import { handleIdentityJobs, startCleaning } from './jobs.ts'
+import { createKeyring } from './keyring.ts'
+import { userRoutes } from './user-routes.ts'
+
+export type Identity = {
+  /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
+  deps: IdentityDeps
+  /** Who holds this access token; null when it is not valid now. */
+  authenticate(token: string): Promise<Caller | null>
+  routes(app: App): void
+  close(): Promise<void>
+}
+
+export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
+  const deps: IdentityDeps = { ...platform, ...needs, hasher: createHasher(), keyring: createKeyring(platform) }
+  const authenticator = createAuthenticator(deps)
+  handleIdentityJobs(deps)
+  const stopCleaning = startCleaning(deps)
+
+  return {
+    deps,
+    authenticate: authenticator.authenticate,
+    routes(app) {
+      authRoutes(app, deps)
+      userRoutes(app, deps)
+    },
+    async close() {
+      stopCleaning()
+      await authenticator.close()
+      await deps.hasher.close()
+    },
+  }
+}

@@ -1,0 +1,21 @@
+import { HOUR_MS } from '#platform/clock.ts'
+import type { IdentityDeps } from './deps.ts'
+import { handleVerification } from './email-verification.ts'
+import { forgetOldTokens } from './one-time-tokens.ts'
+import { handleReset } from './password-reset.ts'
+import { forgetOldSessions } from './sessions.ts'
+
+export function handleIdentityJobs(deps: IdentityDeps): void {
+  handleVerification(deps)
+  handleReset(deps)
+}
+
+/** Removes what no one can use any more, every six hours; returns a function that stops it. */
+export function startCleaning(deps: IdentityDeps): () => void {
+  const timer = setInterval(() => {
+    Promise.all([forgetOldTokens(deps, deps.db), forgetOldSessions(deps)]).catch((error) =>
+      deps.log.warn({ err: error }, 'old sessions and tokens were not removed'),
+    )
+  }, 6 * HOUR_MS).unref()
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,188 @@
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { transaction } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import { callerOf, unauthenticated } from '#platform/http/gate.ts'
+import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
+import { deleteAccount } from './deletion.ts'
+import type { IdentityDeps } from './deps.ts'
+import { changeEmail } from './email-change.ts'
+import { exportAccount, exportEverything } from './export.ts'
+import { originOf } from './origin.ts'
+import { changePassword } from './password-change.ts'
+import { NewPassword } from './password-rules.ts'
+import { AvatarUrl, changeProfile, FullName } from './profile.ts'
+import { endSession, listSessions } from './sessions.ts'
+import { findUser, type User, UserView, userView } from './users.ts'
+
+const tags = ['users']
+/** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
+const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
+
+export function userRoutes(app: App, deps: IdentityDeps): void {
+  app.get(
+    '/api/users/me',
+    { schema: { tags, summary: 'The caller', response: { 200: UserView } }, config: { access: 'user' } },
+    async (request) => userView(await ownUser(deps, request)),
+  )
+
+  app.patch(
+    '/api/users/me',
+    {
+      schema: {
+        tags,
+        summary: 'Change name or picture; null clears',
+        body: Type.Object({
+          full_name: Type.Optional(Nullable(FullName)),
+          avatar_url: Type.Optional(Nullable(AvatarUrl)),
+        }),
+        response: { 200: UserView },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => userView(await changeProfile(deps, callerOf(request).userId, request.body)),
+  )
+
+  app.post(
+    '/api/users/me/change-password',
+    {
+      schema: {
+        tags,
+        summary: 'Change the password; every other session ends',
+        body: Type.Object({ current_password: Type.String({ maxLength: 1_024 }), new_password: NewPassword }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      await changePassword(deps, await ownUser(deps, request), request.body, asker(request))
+      return { message: 'Password changed successfully' }
+    },
+  )
+
+  app.post(
+    '/api/users/me/change-email',
+    {
+      schema: {
+        tags,
+        summary: 'Change the address; the old one is told and can undo it',
+        body: Type.Object({ new_email: Type.String({ format: 'email' }), password: OwnPassword }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const { new_email, password } = request.body
+      const user = await ownUser(deps, request)
+      await changeEmail(deps, user, { new_email, password: password ?? undefined }, asker(request))
+      return { message: 'Verification email sent to your new address' }
+    },
+  )
+
+  app.get(
+    '/api/users/me/export',
+    {
+      schema: {
+        tags,
+        summary: 'The account as a JSON file; with full=true everything we hold, as a ZIP of JSON',
+        querystring: Type.Object({ full: Type.Optional(Type.Boolean()) }),
+      },
+      config: { access: 'user' },
+    },
+    async (request, reply) => {
+      const user = await ownUser(deps, request)
+      if (request.query.full) {
+        return reply
+          .type('application/zip')
+          .header('content-disposition', 'attachment; filename="account-export.zip"')
+          .send(await exportEverything(deps, user))
+      }
+      return reply
+        .type('application/json; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="account-export.json"')
+        .send(`${JSON.stringify(exportAccount(deps, user), null, 2)}\n`)
+    },
+  )
+
+  app.delete(
+    '/api/users/me',
+    {
+      schema: {
+        tags,
+        summary: 'Delete the account and everything in it, at once',
+        body: Type.Optional(
+          Type.Object({ password: OwnPassword, confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))) }),
+        ),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      await deleteAccount(deps, await ownUser(deps, request), request.body ?? {}, asker(request).address)
+      return { message: 'User deleted successfully' }
+    },
+  )
+
+  app.get(
+    '/api/users/me/sessions',
+    {
+      schema: { tags, summary: 'Where the account is signed in', response: { 200: Type.Array(SessionView) } },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const { userId, sessionId } = callerOf(request)
+      return listSessions(deps, userId, sessionId)
+    },
+  )
+
+  app.delete(
+    '/api/users/me/sessions/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Sign a session out',
+        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const { userId } = callerOf(request)
+      const { id } = request.params
+      const ended = await transaction(deps.db, async (tx) => {
+        if (!(await endSession(deps, tx, userId, id))) return false
+        await recordAudit(tx, {
+          actorId: userId,
+          action: 'session.ended',
+          subject: `session:${id}`,
+          at: deps.clock.now(),
+        })
+        return true
+      })
+      if (!ended) throw new Problem('session_unknown', 404, 'Session not found')
+      return { message: 'Session revoked' }
+    },
+  )
+}
+
+const SessionView = Type.Object({
+  id: Type.String(),
+  user_agent: Nullable(Type.String()),
+  ip_address: Nullable(Type.String()),
+  created_at: Instant,
+  last_used_at: Instant,
+  current: Type.Boolean(),
+})
+
+/** @throws the 401 of a user who was deleted between the gate and here. */
+export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Promise<User> {
+  const user = await findUser(deps.db, callerOf(request).userId)
+  if (!user) throw unauthenticated()
+  return user
+}
+
+function asker(request: FastifyRequest) {
+  return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
+}
