@@ -5,7 +5,11 @@ import { PASSWORD, testApp } from '#testing/app.ts'
 test('a person registers, signs in, refreshes, and is known', async (t) => {
   const app = await testApp(t)
 
-  const registered = await app.post('/api/auth/register', { email: 'Ada@Example.com', password: PASSWORD, full_name: 'Ada' })
+  const registered = await app.post('/api/auth/register', {
+    email: 'Ada@Example.com',
+    password: PASSWORD,
+    full_name: 'Ada',
+  })
   assert.equal(registered.status, 201, registered.text)
   assert.equal(registered.body.email, 'Ada@Example.com')
   assert.equal(registered.body.is_verified, false)
