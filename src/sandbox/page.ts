@@ -53,8 +53,10 @@ function layout({ title, place, main, hosted }: Page): Html {
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
+<header>
 <p class="banner"><strong>Sandbox</strong> – nothing here leaves this machine</p>
 ${hosted ? '' : navigation(place)}
+</header>
 <main id="main" class="${hosted ? 'hosted' : 'wide'}">
 ${main}
 </main>
@@ -63,9 +65,9 @@ ${main}
 }
 
 function navigation(current: Place): Html {
-  return html`<header class="top"><nav aria-label="Sandbox"><ul>
+  return html`<nav class="top" aria-label="Sandbox"><ul>
 ${PLACES.map(({ place, name, href }) => html`<li><a href="${href}"${place === current ? html` aria-current="page"` : ''}>${name}</a></li>`)}
-</ul></nav></header>`
+</ul></nav>`
 }
 
 /** `2026-11-20T09:30:00.000Z` as people read it; the exact instant stays in the markup. */

@@ -57,7 +57,10 @@ hr { border: 0; border-top: 1px solid var(--line); margin: .75rem 0 }
 .amount { font-variant-numeric: tabular-nums; white-space: nowrap }
 .total { font-size: 2.2rem; font-weight: 650; letter-spacing: -.02em; line-height: 1.1; margin: .2rem 0 1rem }
 .row { display: flex; gap: .75rem; flex-wrap: wrap; align-items: center }
-.between { display: flex; gap: 1rem; justify-content: space-between; align-items: baseline }
+.between { display: flex; gap: 1rem; justify-content: space-between; align-items: baseline; margin: 0 0 .8rem }
+form + p { margin-top: .8rem }
+button + p, .row + p { margin-top: .6rem }
+td.mono { white-space: nowrap }
 .scroll { overflow-x: auto }
 table { width: 100%; border-collapse: collapse; font-size: .925rem }
 th { text-align: left; font-weight: 600; color: var(--quiet); font-size: .8rem }

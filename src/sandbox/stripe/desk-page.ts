@@ -85,7 +85,7 @@ function showDesk(world: World, reply: FastifyReply): FastifyReply {
 ${
   customers.length === 0
     ? html`<p class="quiet">None yet: the first subscription makes one.</p>`
-    : html`<div class="scroll"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
 ${customers.map((customer) => {
   const live = all<Stripe.Subscription>(world.db, 'subscription', customer.id).find((one) => !isOver(one))
   return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${time(isoOf(customer.created))}</td>
@@ -97,7 +97,7 @@ ${customers.map((customer) => {
 ${
   events.length === 0
     ? html`<p class="quiet">None yet.</p>`
-    : html`<div class="scroll"><table><thead><tr><th scope="col">Type</th><th scope="col">At</th><th scope="col">Delivered</th></tr></thead><tbody>
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Type</th><th scope="col">At</th><th scope="col">Delivered</th></tr></thead><tbody>
 ${events.map(
   (
     event,

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 /** `back`: the page to return to. */
 export function paymentTable(world: World, charges: readonly Stripe.Charge[], back: string): Html {
   if (charges.length === 0) return html`<p class="quiet">None yet.</p>`
-  return html`<div class="scroll"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">What befalls it</th></tr></thead><tbody>
+  return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">What befalls it</th></tr></thead><tbody>
 ${charges.map((charge) => row(world, charge, back))}</tbody></table></div>`
 }
 

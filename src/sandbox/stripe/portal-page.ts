@@ -119,7 +119,7 @@ ${live.length === 0 ? html`<div class="card"><h2>No subscription</h2><p class="q
 ${
   invoices.length === 0
     ? html`<p class="quiet">None yet.</p>`
-    : html`<div class="scroll"><table><thead><tr><th scope="col">Number</th><th scope="col">Date</th><th scope="col">For</th><th scope="col">Status</th><th scope="col" class="right">Total</th></tr></thead><tbody>
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Number</th><th scope="col">Date</th><th scope="col">For</th><th scope="col">Status</th><th scope="col" class="right">Total</th></tr></thead><tbody>
 ${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number}</td><td>${time(isoOf(invoice.created))}</td><td>${invoice.lines.data.at(-1)?.description}</td><td>${badge(String(invoice.status))}</td><td class="right amount">${money(invoice.total, invoice.currency)}</td></tr>`)}
 </tbody></table></div>`
 }</section>
