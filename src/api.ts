@@ -1,5 +1,6 @@
 // The table of contents: what is mounted on the two servers, room by room.
 import cors from '@fastify/cors'
+import type { Billing } from '#billing/billing.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { App } from '#platform/http/app.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
@@ -14,8 +15,8 @@ export type Rooms = {
   state: ServiceState
 }
 
-export async function mountApi(app: App, rooms: Rooms & { userApp: boolean }): Promise<void> {
-  const { platform, identity } = rooms
+export async function mountApi(app: App, rooms: Rooms & { billing: Billing; userApp: boolean }): Promise<void> {
+  const { platform, identity, billing } = rooms
   const { config } = platform
   await app.register(cors, {
     origin: [...new Set([new URL(config.urls.frontend).origin, new URL(config.urls.base).origin])],
@@ -35,6 +36,7 @@ export async function mountApi(app: App, rooms: Rooms & { userApp: boolean }): P
   if (config.debug) await referenceRoutes(app, { url: config.urls.base, version })
   healthRoutes(app, rooms)
   identity.routes(app)
+  billing.routes(app)
 
   // Last, since it answers every address that is nobody else's.
   if (rooms.userApp) await userAppRoutes(app, platform.log)

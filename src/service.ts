@@ -1,5 +1,8 @@
 // Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type Billing, createBilling } from '#billing/billing.ts'
+import { billingMigrations } from '#billing/migrations.ts'
+import { createProcessor } from '#billing/processor.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import { createMail } from '#mail/mail.ts'
@@ -14,6 +17,7 @@ import type { Config } from './config.ts'
 export type Service = {
   platform: Platform
   identity: Identity
+  billing: Billing
   api: App | null
   storefront: App | null
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
@@ -22,7 +26,7 @@ export type Service = {
   close(drainMs?: number): Promise<void>
 }
 
-export const migrations = [...platformMigrations, ...identityMigrations]
+export const migrations = [...platformMigrations, ...identityMigrations, ...billingMigrations]
 
 export async function createService(
   config: Config,
@@ -31,7 +35,13 @@ export async function createService(
   const platform = await openPlatform(config, migrations, options)
   const mail = createMail(platform)
 
-  const identity = createIdentity(platform, { erase: [], collect: [], endSessionsElsewhere: [] })
+  const processor = createProcessor(config.processor)
+  const billing = createBilling(platform, processor)
+  const identity = createIdentity(platform, {
+    erase: [billing.erase],
+    collect: [billing.collect],
+    endSessionsElsewhere: [],
+  })
 
   const authenticators: Authenticators = {
     bearer: (token) => identity.authenticate(token),
@@ -48,7 +58,7 @@ export async function createService(
     : null
   const sandbox = api && config.sandbox.on ? openSandbox(platform) : null
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
-  if (api) await mountApi(api, { platform, identity, state, userApp: options.userApp ?? true })
+  if (api) await mountApi(api, { platform, identity, billing, state, userApp: options.userApp ?? true })
 
   const storefront = config.serve.has('storefront')
     ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
@@ -60,15 +70,20 @@ export async function createService(
   return {
     platform,
     identity,
+    billing,
     api,
     storefront,
     async listen() {
       await listener.listen()
       sandbox?.start()
-      if (config.serve.has('worker')) platform.jobs.start()
+      if (config.serve.has('worker')) {
+        billing.start()
+        platform.jobs.start()
+      }
     },
     async close(drainMs = 30_000) {
       state.draining = true
+      billing.close()
       // First, while what the jobs call is still there.
       await platform.jobs.stop()
       await listener.close(drainMs)

@@ -15,6 +15,11 @@ export type Context = {
 export type Command = { run(args: string[], context: Context): Promise<number> }
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
+  billing: {
+    usage: 'billing sync',
+    says: 'reads every subscription from the processor, and repairs what differs',
+    load: () => import('./billing.ts'),
+  },
   doctor: {
     usage: 'doctor',
     says: 'what is configured, what the sandbox plays, and what is wrong',

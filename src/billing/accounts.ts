@@ -1,0 +1,108 @@
+/** The rows that tie a user to a customer of the processor, and keep concurrent reads of its state in order. */
+import './tables.ts'
+import type { Selectable } from 'kysely'
+import { type Clock, type Instant, plus } from '#platform/clock.ts'
+import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import type { SubscriptionFacts } from './standing.ts'
+import type { BillingAccountsTable } from './tables.ts'
+
+export type Account = Selectable<BillingAccountsTable>
+
+type Deps = { db: Db; clock: Clock }
+
+export async function findAccount(db: Db, userId: string): Promise<Account | null> {
+  return (await db.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
+}
+
+/** The row, made where missing, locked until the transaction ends. */
+export async function lockAccount(tx: Db, userId: string): Promise<Account> {
+  await tx
+    .insertInto('billing_accounts')
+    .values({
+      user_id: userId,
+      customer_id: null,
+      customer_generation: 0,
+      ticket: 0,
+      applied_ticket: 0,
+      synced_at: null,
+      event_at: null,
+      ended_subscription_id: null,
+      checkout_at: null,
+      subscription_id: null,
+      subscription_created_at: null,
+      price_id: null,
+      period_end_at: null,
+      is_cancel_at_period_end: false,
+    })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .execute()
+  return forUpdate(
+    tx,
+    tx.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId),
+  ).executeTakeFirstOrThrow()
+}
+
+export async function updateAccount(tx: Db, userId: string, changes: Partial<Omit<Account, 'user_id'>>): Promise<void> {
+  await tx.updateTable('billing_accounts').set(changes).where('user_id', '=', userId).execute()
+}
+
+/**
+ * To be taken before the processor's state is read. Whatever changes after the read causes another event, whose ticket is
+ * higher; so a result whose ticket is not the highest applied may be dropped, and the last state always wins.
+ */
+export async function takeTicket({ db }: Deps, userId: string): Promise<number> {
+  return transaction(db, async (tx) => {
+    const { ticket } = await lockAccount(tx, userId)
+    await updateAccount(tx, userId, { ticket: ticket + 1 })
+    return ticket + 1
+  })
+}
+
+export function snapshotOf(subscription: SubscriptionFacts | null): Partial<Account> {
+  return {
+    subscription_id: subscription?.id ?? null,
+    subscription_created_at: subscription ? instantOf(subscription.created) : null,
+    price_id: subscription?.priceIds[0] ?? null,
+    period_end_at: subscription?.periodEnd ? instantOf(subscription.periodEnd) : null,
+    is_cancel_at_period_end: subscription?.cancelAtPeriodEnd ?? false,
+  }
+}
+
+export async function noteCheckout({ db, clock }: Deps, userId: string): Promise<void> {
+  await transaction(db, async (tx) => {
+    await lockAccount(tx, userId)
+    await updateAccount(tx, userId, { checkout_at: clock.now() })
+  })
+}
+
+/** How long the success page may have to wait for the processor's event before we stop asking for it ourselves. */
+const CHECKOUT_FRESH_MS = 60 * 60_000
+
+/** True from the moment a checkout is opened until a subscription begun after it is known, at most an hour. */
+export function awaitsCheckout(account: Account | null, now: Instant): boolean {
+  if (!account?.checkout_at || plus(account.checkout_at, CHECKOUT_FRESH_MS) < now) return false
+  // The processor counts whole seconds: one begun in the checkout's own second counts as begun after it.
+  return (
+    account.subscription_created_at === null ||
+    account.subscription_created_at < `${account.checkout_at.slice(0, 19)}.000Z`
+  )
+}
+
+/** Accounts with a customer that were not read since `before`, the longest unread first. */
+export async function staleAccounts(
+  db: Db,
+  before: Instant,
+  limit: number,
+): Promise<{ user_id: string; customer_id: string }[]> {
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .select(['user_id', 'customer_id'])
+    .where('customer_id', 'is not', null)
+    .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
+    .orderBy('synced_at')
+    .limit(limit)
+    .execute()
+  return rows.flatMap(({ user_id, customer_id }) => (customer_id === null ? [] : [{ user_id, customer_id }]))
+}
+
+export const instantOf = (unixSeconds: number): Instant => new Date(unixSeconds * 1000).toISOString()

@@ -1,0 +1,316 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { DECLINED_CARD, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+
+const free = { status: 'free', tier: 'free' }
+const pro = { status: 'active', tier: 'pro' }
+const said = ({ status, tier }: { status: string; tier: string }) => ({ status, tier })
+
+test('SPEC billing: plans are public, with price ids and what they cost', async (t) => {
+  const app = await testApp(t)
+  const { status, body } = await app.get('/api/billing/plans')
+  assert.equal(status, 200)
+  const [none, pro, enterprise] = body.plans
+  assert.deepEqual([none.tier, none.price], ['free', 0])
+  assert.deepEqual(
+    [pro.tier, pro.price, pro.price_monthly, pro.price_yearly],
+    ['pro', 29, PRICES.pro, PRICES.proYearly],
+  )
+  assert.deepEqual([enterprise.tier, enterprise.price, enterprise.currency], ['enterprise', 99, 'usd'])
+  for (const plan of body.plans) assert.ok(plan.name && plan.features.length > 0)
+})
+
+test('SPEC billing: everything but plans and webhook wants a bearer', async (t) => {
+  const app = await testApp(t)
+  for (const [method, path] of [
+    ['POST', '/api/billing/create-checkout-session?price_id=x'],
+    ['POST', '/api/billing/create-portal-session'],
+    ['GET', '/api/billing/subscription'],
+  ] as const) {
+    const reply = await app.request(method, path)
+    assert.deepEqual([reply.status, reply.body.detail], [401, 'Could not validate credentials'], path)
+  }
+})
+
+test('SPEC billing: a newcomer has no subscription, no customer and no portal', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const { body } = await ada.get('/api/billing/subscription')
+  assert.deepEqual([body.status, body.tier, body.processor_customer_id], ['free', 'free', null])
+  const portal = await ada.post('/api/billing/create-portal-session')
+  assert.deepEqual([portal.status, portal.body], [400, { detail: 'No billing account found' }])
+})
+
+test('checkout refuses a missing and an unknown price', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const missing = await ada.post('/api/billing/create-checkout-session')
+  assert.equal(missing.status, 422)
+  assert.deepEqual(missing.body.detail[0].loc, ['query', 'price_id'])
+  for (const price of ['price_nope', 'price_sandbox_store_pro']) {
+    const reply = await ada.post(`/api/billing/create-checkout-session?price_id=${price}`)
+    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Unknown price' }])
+  }
+})
+
+test('SPEC billing: checkout makes the customer from name and email, and the payment makes the user pro', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  const session = (await shop.processor.checkout.sessions.list({ limit: 1 })).data[0]
+  assert.equal(session?.url, body.url)
+  assert.equal(session?.success_url, `${app.config.urls.frontend}/dashboard?success=true`)
+  assert.equal(session?.cancel_url, `${app.config.urls.frontend}/pricing?canceled=true`)
+
+  const back = await shop.pay(body.url)
+  assert.equal(back.headers.get('location'), `${app.config.urls.frontend}/dashboard?success=true`)
+  const standing = await shop.standing(ada)
+  assert.deepEqual(said(standing), pro)
+  const customer = await shop.processor.customers.retrieve(standing.processor_customer_id ?? '')
+  assert.ok(!customer.deleted)
+  assert.deepEqual([customer.name, customer.email], ['ada', 'ada@example.com'])
+  assert.deepEqual(
+    [(await ada.get('/api/auth/me')).body.subscription_tier, (await ada.get('/api/auth/me')).body.subscription_status],
+    ['pro', 'active'],
+  )
+})
+
+test('ten tabs at once make one customer', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const replies = await Promise.all(
+    Array.from({ length: 10 }, () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)),
+  )
+  assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200]))
+  assert.equal((await shop.processor.customers.list()).data.length, 1)
+})
+
+test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: first } = await shop.subscribe(ada)
+  await shop.processor.customers.del(first ?? '')
+
+  const portal = await ada.post('/api/billing/create-portal-session')
+  assert.deepEqual([portal.status, portal.body.detail], [400, 'No billing account found'])
+  const again = await shop.subscribe(ada, { price: PRICES.enterprise })
+  assert.notEqual(again.processor_customer_id, first)
+  assert.deepEqual(said(again), { status: 'active', tier: 'enterprise' })
+})
+
+test('SPEC billing: the portal returns to the dashboard', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  const { status, body } = await ada.post('/api/billing/create-portal-session')
+  assert.equal(status, 200)
+  const page = await app.get(new URL(body.url).pathname)
+  assert.match(page.text, /href="[^"]*\/dashboard"/)
+})
+
+test('the life of a subscription: change, cancel at the end, resume, fail, recover, end, begin again', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const now = async () => said(await shop.standing(ada))
+  await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
+
+  await shop.portal(ada, 'cancel-at-end')
+  const ending = (await ada.get('/api/billing/subscription')).body
+  assert.deepEqual([ending.status, ending.tier, ending.cancel_at_period_end], ['active', 'pro', true])
+  await shop.portal(ada, 'resume')
+  assert.equal((await ada.get('/api/billing/subscription')).body.cancel_at_period_end, false)
+
+  await shop.portal(ada, 'renew-well')
+  assert.deepEqual(await now(), { status: 'past_due', tier: 'pro' }, 'the tier is kept while the processor duns')
+  await shop.portal(ada, 'card', { card: GOOD_CARD })
+  await shop.portal(ada, 'retry')
+  assert.deepEqual(await now(), pro)
+
+  await shop.portal(ada, 'change-plan', { price: PRICES.enterprise })
+  assert.deepEqual(await now(), { status: 'active', tier: 'enterprise' })
+  await shop.portal(ada, 'cancel-now')
+  assert.deepEqual(await now(), { status: 'cancelled', tier: 'free' })
+  const again = await shop.subscribe(ada)
+  assert.deepEqual(said(again), pro)
+})
+
+test('a declined card changes nothing; a bank debit counts only when it is paid', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  assert.equal((await shop.pay(body.url, DECLINED_CARD)).status, 402)
+  assert.deepEqual(said(await shop.standing(ada)), free)
+
+  await shop.pay(body.url, SLOW_DEBIT)
+  assert.deepEqual(said(await shop.standing(ada)), free)
+  const charge = (await shop.processor.charges.list({ limit: 1 })).data[0]
+  await shop.press(`/sandbox/processor/charges/${charge?.id}/settle`)
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+})
+
+test('a checkout that costs nothing counts as paid', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  await shop.press(`${new URL(body.url).pathname}/code`, { code: 'FREE100' })
+  await shop.pay(body.url)
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+})
+
+test('a subscriber who checks out again changes plan: one subscription is left', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: customer } = await shop.subscribe(ada)
+  // The processor's clock counts whole seconds, and the newer of two must be newer.
+  app.clock.advance(2_000)
+  await shop.subscribe(ada, { price: PRICES.enterprise })
+  await app.settle()
+
+  const live = await shop.processor.subscriptions.list({ customer: customer ?? '', status: 'active' })
+  assert.deepEqual(
+    live.data.map((one) => one.items.data[0]?.price.id),
+    [PRICES.enterprise],
+  )
+  assert.deepEqual(said(await shop.standing(ada)), { status: 'active', tier: 'enterprise' })
+})
+
+test('a one-time purchase on the same account is none of billing’s business', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  const { processor_customer_id: customer } = await shop.standing(ada)
+  assert.ok(customer && body.url)
+  const session = await shop.processor.checkout.sessions.create({
+    mode: 'payment',
+    customer,
+    client_reference_id: ada.userId,
+    line_items: [{ price: 'price_sandbox_store_pro', quantity: 1 }],
+    success_url: 'http://localhost:1/',
+  })
+  await shop.pay(session.url ?? '')
+  assert.deepEqual(said(await shop.standing(ada)), free)
+})
+
+test('the event may be late: the page after the checkout asks the processor itself', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  await undo(app, ada.userId)
+  app.clock.advance(3_000)
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+})
+
+test('reconciliation finds what no event told', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  await undo(app, ada.userId)
+  const done = await app.service.billing.sync()
+  assert.equal(done?.failed, 0)
+  assert.ok((done?.accounts ?? 0) >= 1)
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+})
+
+test('events that were never delivered are read from the processor', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  await app.platform.db.deleteFrom('inbox').execute()
+  await undo(app, ada.userId)
+  const done = await app.service.billing.sync()
+  assert.ok((done?.events ?? 0) >= 2)
+  assert.equal((await app.service.billing.sync())?.events, 0, 'the inbox knows them now')
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+})
+
+test('deleting the account cancels the subscription and closes open checkouts', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  const open = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
+  const { id } = await shop.subscriptionOf(ada)
+
+  assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+  await app.settle()
+  assert.equal((await shop.processor.subscriptions.retrieve(id)).status, 'canceled')
+  assert.equal((await app.get(new URL(open.body.url).pathname)).status, 410)
+})
+
+test("a superuser's tier stands above the processor's events", async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  await app.platform.db
+    .updateTable('users')
+    .set({ tier_override: 'enterprise', subscription_tier: 'enterprise' })
+    .where('id', '=', ada.userId)
+    .execute()
+  await shop.portal(ada, 'cancel-now')
+  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'enterprise' })
+})
+
+test('without a key billing says that it is not configured, and plans are still told', async (t) => {
+  const app = await testApp(t, { env: { SANDBOX: 'off' } })
+  const plans = await app.get('/api/billing/plans')
+  assert.deepEqual(
+    plans.body.plans.map((plan: { tier: string }) => plan.tier),
+    ['free', 'pro', 'enterprise'],
+  )
+  const hook = await app.post('/api/billing/webhook', {}, { headers: { 'stripe-signature': 't=1,v1=x' } })
+  assert.deepEqual([hook.status, hook.body], [503, { detail: 'Billing is not configured' }])
+  const ada = await app.as('ada')
+  for (const path of ['create-checkout-session?price_id=x', 'create-portal-session']) {
+    const reply = await ada.post(`/api/billing/${path}`)
+    assert.deepEqual([reply.status, reply.body], [503, { detail: 'Billing is not configured' }], path)
+  }
+  assert.equal((await ada.get('/api/billing/subscription')).body.status, 'free')
+})
+
+test('a processor that cannot be reached is a 503 that says so, and the account page still opens', async (t) => {
+  const env = {
+    STRIPE_SECRET_KEY: 'sk_test_x',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    STRIPE_API_BASE: 'http://127.0.0.1:9',
+    PRICE_PRO_MONTHLY: 'price_1',
+  }
+  const app = await testApp(t, { env })
+  const ada = await app.as('ada')
+  const reply = await ada.post('/api/billing/create-checkout-session?price_id=price_1')
+  assert.equal(reply.status, 503)
+  assert.match(reply.body.detail, /cannot be reached/)
+  assert.ok(reply.headers.get('retry-after'))
+  assert.equal((await ada.get('/api/billing/subscription')).status, 200)
+  const { plans } = (await app.get('/api/billing/plans')).body
+  assert.deepEqual([plans[1].price_monthly, plans[1].price], ['price_1', undefined])
+})
+
+type App = Awaited<ReturnType<typeof testApp>>
+
+/** As if no event had ever come: the user stands where a newcomer stands. */
+async function undo(app: App, userId: string) {
+  await app.platform.db
+    .updateTable('users')
+    .set({ subscription_status: 'free', subscription_tier: 'free', processor_tier: 'free' })
+    .where('id', '=', userId)
+    .execute()
+  await app.platform.db
+    .updateTable('billing_accounts')
+    .set({ subscription_id: null, subscription_created_at: null })
+    .where('user_id', '=', userId)
+    .execute()
+}

@@ -1,0 +1,59 @@
+// Guards subscriptions: plans, the ways to the processor's pages, and a standing that follows the processor's.
+// One thing to know: only sync.ts and events.ts change what a user has paid for, through identity's setSubscription.
+
+import type { Db } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Platform } from '#platform/platform.ts'
+import { findAccount } from './accounts.ts'
+import type { BillingDeps } from './deps.ts'
+import { END_JOB, endCustomer, eraseBilling } from './endings.ts'
+import { CANCEL_JOB, cancelSubscription, handleHint } from './events.ts'
+import type { Hint } from './hints.ts'
+import type { Processor } from './processor.ts'
+import { RECONCILE_JOB, type Reconciled, reconcile, scheduleReconciliation } from './reconciliation.ts'
+import { billingRoutes } from './routes.ts'
+import { INBOX_SOURCE } from './webhook.ts'
+
+export type Billing = {
+  routes: (app: App) => void
+  /** For identity's deletion of a user. */
+  erase: (tx: Db, userId: string) => Promise<void>
+  /** For identity's full export. */
+  collect: (db: Db, userId: string) => Promise<Record<string, unknown>>
+  /** Reads everything the processor has; null when billing is not configured. */
+  sync: () => Promise<Reconciled | null>
+  /** Begins to reconcile: now and hourly. To be called where jobs run. */
+  start: () => void
+  close: () => void
+}
+
+export function createBilling(platform: Platform, client: Processor | null): Billing {
+  const { config, db, clock, jobs, inbox, log } = platform
+  // Without the secret no event could be believed, so there would be payments that nobody notices.
+  const processor = config.processor.webhookSecret === null ? null : client
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, log, processor }
+  let stop = () => {}
+
+  inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))
+  jobs.handle<{ customerId: string }>(END_JOB, ({ customerId }) => endCustomer(deps, customerId))
+  jobs.handle<{ subscriptionId: string }>(CANCEL_JOB, ({ subscriptionId }) => cancelSubscription(deps, subscriptionId))
+  jobs.handle<object>(
+    RECONCILE_JOB,
+    async () => {
+      await reconcile(deps)
+    },
+    // The next hour comes anyway.
+    { delaysMs: [60_000, 300_000] },
+  )
+
+  return {
+    routes: (app) => billingRoutes(app, deps),
+    erase: (tx, userId) => eraseBilling(deps, tx, userId),
+    collect: async (from, userId) => ({ billing: await findAccount(from, userId) }),
+    sync: async () => (processor ? reconcile(deps, { everyone: true }) : null),
+    start() {
+      if (processor) stop = scheduleReconciliation(deps)
+    },
+    close: () => stop(),
+  }
+}

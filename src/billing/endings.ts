@@ -1,0 +1,35 @@
+/** When a user goes, the subscription goes too: no account, no charge. */
+import { findUser } from '#identity/users.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { BillingDeps } from './deps.ts'
+import { cancelSubscription } from './events.ts'
+import { isMissing, requireProcessor } from './processor.ts'
+import { factsOf } from './sync.ts'
+
+export const END_JOB = 'billing.end-customer'
+
+/** In the transaction that deletes the user. */
+export async function eraseBilling(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
+  const user = await findUser(tx, userId)
+  const customerId = user?.processor_customer_id
+  if (customerId) await deps.jobs.enqueue(tx, END_JOB, { customerId }, { key: `${END_JOB}:${customerId}` })
+  await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
+}
+
+/** Cancels what is live and closes checkouts that are still open, so that nobody pays for an account that is gone. */
+export async function endCustomer(deps: BillingDeps, customerId: string): Promise<void> {
+  const processor = requireProcessor(deps.processor)
+  try {
+    for (const { id } of (await processor.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 }))
+      .data) {
+      await processor.checkout.sessions.expire(id)
+    }
+    for (const subscription of (await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 }))
+      .data) {
+      const { status } = factsOf(subscription)
+      if (status !== 'canceled' && status !== 'incomplete_expired') await cancelSubscription(deps, subscription.id)
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}

@@ -1,0 +1,30 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const billingMigrations: Migration[] = [
+  {
+    id: 'billing/001-accounts',
+    sql: `
+      create table billing_accounts (
+        user_id {id} primary key,
+        customer_id text unique,
+        customer_generation {bigint} not null,
+        ticket {bigint} not null,
+        applied_ticket {bigint} not null,
+        synced_at {timestamp},
+        event_at {timestamp},
+        ended_subscription_id text,
+        checkout_at {timestamp},
+        subscription_id text,
+        subscription_created_at {timestamp},
+        price_id text,
+        period_end_at {timestamp},
+        is_cancel_at_period_end {boolean} not null
+      );
+      create index billing_accounts_synced on billing_accounts (synced_at);
+      create table billing_cursors (
+        name text primary key,
+        reached_at {timestamp} not null
+      );
+    `,
+  },
+]

@@ -1,0 +1,61 @@
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { openCheckout, openPortal } from './checkout.ts'
+import type { BillingDeps } from './deps.ts'
+import { createPlans, Plan } from './plans.ts'
+import { SubscriptionView, viewSubscription } from './subscription.ts'
+import { webhookRoute } from './webhook.ts'
+
+const Address = Type.Object({ url: Type.String({ description: 'The processor’s hosted page' }) })
+
+export function billingRoutes(app: App, deps: BillingDeps): void {
+  const plans = createPlans(deps)
+
+  app.post(
+    '/api/billing/create-checkout-session',
+    {
+      config: { access: 'user' },
+      schema: {
+        tags: ['billing'],
+        summary: 'Open a hosted checkout for a plan',
+        querystring: Type.Object({ price_id: Type.String({ minLength: 1 }) }),
+        response: { 200: Address },
+      },
+    },
+    async (request) => ({ url: await openCheckout(deps, callerOf(request).userId, request.query.price_id) }),
+  )
+
+  app.post(
+    '/api/billing/create-portal-session',
+    {
+      config: { access: 'user' },
+      schema: { tags: ['billing'], summary: 'Open the hosted customer portal', response: { 200: Address } },
+    },
+    async (request) => ({ url: await openPortal(deps, callerOf(request).userId) }),
+  )
+
+  app.get(
+    '/api/billing/subscription',
+    {
+      config: { access: 'user' },
+      schema: { tags: ['billing'], summary: 'The caller’s subscription', response: { 200: SubscriptionView } },
+    },
+    (request) => viewSubscription(deps, callerOf(request).userId),
+  )
+
+  app.get(
+    '/api/billing/plans',
+    {
+      config: { access: 'anyone' },
+      schema: {
+        tags: ['billing'],
+        summary: 'The plans on offer',
+        response: { 200: Type.Object({ plans: Type.Array(Plan) }) },
+      },
+    },
+    async () => ({ plans: await plans.list() }),
+  )
+
+  app.register(async (inner) => webhookRoute(inner, deps))
+}

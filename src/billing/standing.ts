@@ -1,0 +1,63 @@
+/** What a customer's subscriptions amount to: one status and one tier. Pure. */
+import type { Config } from '../config.ts'
+
+export type Tier = 'free' | 'pro' | 'enterprise'
+export type Status = 'free' | 'active' | 'cancelled' | 'past_due'
+export type Prices = Config['processor']['prices']
+
+/** The processor's subscription, reduced to what decides. Times are Unix seconds. */
+export type SubscriptionFacts = {
+  id: string
+  /** The processor's own word, as `trialing`. */
+  status: string
+  created: number
+  priceIds: readonly string[]
+  periodEnd: number | null
+  cancelAtPeriodEnd: boolean
+}
+
+/** `tier` null: the price is none of ours (any more), so the tier stays what it was. */
+export type Standing = { status: Status; tier: Tier | null; subscription: SubscriptionFacts }
+
+type Meaning = { status: Status; rank: number }
+
+/** CONTRACT "Gates and metering". A higher rank decides when a customer has several; `incomplete` says nothing yet. */
+const MEANINGS: Record<string, Meaning> = {
+  active: { status: 'active', rank: 3 },
+  trialing: { status: 'active', rank: 3 },
+  past_due: { status: 'past_due', rank: 2 },
+  unpaid: { status: 'past_due', rank: 2 },
+  paused: { status: 'past_due', rank: 2 },
+  canceled: { status: 'cancelled', rank: 1 },
+  incomplete_expired: { status: 'cancelled', rank: 1 },
+}
+
+/** Null when there is nothing to say: no subscription at all, or none that has begun. */
+export function standingOf(subscriptions: readonly SubscriptionFacts[], prices: Prices): Standing | null {
+  let best: { subscription: SubscriptionFacts; meaning: Meaning } | null = null
+  for (const subscription of subscriptions) {
+    const meaning = MEANINGS[subscription.status]
+    if (!meaning) continue
+    const better =
+      best === null ||
+      meaning.rank > best.meaning.rank ||
+      (meaning.rank === best.meaning.rank && subscription.created > best.subscription.created)
+    if (better) best = { subscription, meaning }
+  }
+  if (!best) return null
+  const { subscription, meaning } = best
+  const tier = meaning.status === 'cancelled' ? 'free' : tierOf(subscription.priceIds, prices)
+  return { status: meaning.status, tier, subscription }
+}
+
+/** The highest tier among the prices; null when none is known. */
+export function tierOf(priceIds: readonly string[], prices: Prices): 'pro' | 'enterprise' | null {
+  const tiers = priceIds.map((id) => prices.get(id)?.tier)
+  if (tiers.includes('enterprise')) return 'enterprise'
+  return tiers.includes('pro') ? 'pro' : null
+}
+
+export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean => (MEANINGS[status]?.rank ?? 0) >= 2
+
+/** One word of the processor as one of the four; null for `incomplete` and words not known yet. */
+export const statusOf = (word: string): Status | null => MEANINGS[word]?.status ?? null

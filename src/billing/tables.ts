@@ -1,0 +1,35 @@
+import type { Instant } from '#platform/clock.ts'
+
+/** One row for each user who ever went to a checkout; what the gates read stands on the user, in identity. */
+type BillingAccountsTable = {
+  user_id: string
+  customer_id: string | null
+  /** Grows when the processor lost the customer, so that the next one is not taken for the old. */
+  customer_generation: number
+  /** Tickets order the reads of the processor's state: one is taken before a read, and only a newer one may write. */
+  ticket: number
+  applied_ticket: number
+  synced_at: Instant | null
+  /** Time of the newest event that had to be believed for itself, because the processor knew its object no more. */
+  event_at: Instant | null
+  ended_subscription_id: string | null
+  checkout_at: Instant | null
+  /** The subscription that counts, as last read. */
+  subscription_id: string | null
+  subscription_created_at: Instant | null
+  price_id: string | null
+  period_end_at: Instant | null
+  is_cancel_at_period_end: boolean
+}
+
+/** How far reconciliation has read the processor's events. */
+type BillingCursorsTable = { name: string; reached_at: Instant }
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    billing_accounts: BillingAccountsTable
+    billing_cursors: BillingCursorsTable
+  }
+}
+
+export type { BillingAccountsTable }

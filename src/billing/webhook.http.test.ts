@@ -1,0 +1,297 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type TestApp, testApp } from '#testing/app.ts'
+import { PRICES, shopOf } from '#testing/shop.ts'
+
+const CUSTOMER = 'cus_unknownToTheProcessor'
+const SUBSCRIPTION = 'sub_unknownToTheProcessor'
+
+/** A user tied to a customer of whom the processor knows nothing: here, only events speak. */
+async function untold(t: Parameters<typeof testApp>[0]) {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const now = async () => {
+    const { status, tier, processor_customer_id } = await shop.standing(ada)
+    return { status, tier, customer: processor_customer_id }
+  }
+  const subscription = (status: string, price: string = PRICES.pro) => ({
+    id: SUBSCRIPTION,
+    object: 'subscription',
+    customer: CUSTOMER,
+    status,
+    items: { object: 'list', data: [{ price: { id: price } }] },
+  })
+  const completed = (more: object = {}) => ({
+    type: 'checkout.session.completed',
+    object: {
+      id: 'cs_1',
+      object: 'checkout.session',
+      mode: 'subscription',
+      payment_status: 'paid',
+      customer: CUSTOMER,
+      subscription: SUBSCRIPTION,
+      client_reference_id: ada.userId,
+      line_items: { data: [{ price: { id: PRICES.pro } }] },
+      ...more,
+    },
+  })
+  const failed = {
+    type: 'invoice.payment_failed',
+    object: {
+      id: 'in_1',
+      object: 'invoice',
+      customer: CUSTOMER,
+      parent: { subscription_details: { subscription: SUBSCRIPTION } },
+    },
+  }
+  return { app, shop, ada, now, subscription, completed, failed }
+}
+
+const CANCELLED = { status: 'cancelled', tier: 'free', customer: CUSTOMER }
+const ACTIVE = { status: 'active', tier: 'pro', customer: CUSTOMER }
+
+test('SPEC events: completed makes active, failed makes past due, updated follows, deleted makes cancelled and free', async (t) => {
+  const { shop, now, subscription, completed, failed } = await untold(t)
+  const received = await shop.send(completed())
+  assert.deepEqual([received.status, received.body], [200, { received: true }])
+  assert.deepEqual(await now(), ACTIVE)
+  await shop.send(failed)
+  assert.deepEqual(await now(), { ...ACTIVE, status: 'past_due' })
+  await shop.send({ type: 'customer.subscription.updated', object: subscription('active', PRICES.enterprise) })
+  assert.deepEqual(await now(), { ...ACTIVE, tier: 'enterprise' })
+  await shop.send({ type: 'customer.subscription.deleted', object: subscription('canceled') })
+  assert.deepEqual(await now(), CANCELLED)
+})
+
+test('every word of the processor is mapped as the contract says', async (t) => {
+  const { shop, now, subscription, completed } = await untold(t)
+  await shop.send(completed())
+  for (const [word, status, tier] of [
+    ['trialing', 'active', 'pro'],
+    ['past_due', 'past_due', 'pro'],
+    ['unpaid', 'past_due', 'pro'],
+    ['paused', 'past_due', 'pro'],
+    ['incomplete', 'past_due', 'pro'],
+    ['active', 'active', 'pro'],
+    ['incomplete_expired', 'cancelled', 'free'],
+  ] as const) {
+    await shop.send({ type: 'customer.subscription.updated', object: subscription(word) })
+    assert.deepEqual(await now(), { status, tier, customer: CUSTOMER }, word)
+  }
+})
+
+test('the signature may come in either header', async (t) => {
+  const { shop, now, completed } = await untold(t)
+  assert.equal((await shop.send(completed(), { header: 'processor-signature' })).status, 200)
+  assert.deepEqual(await now(), ACTIVE)
+})
+
+test('a forged, missing, foreign, old or malformed signature changes nothing', async (t) => {
+  const { app, shop, now, completed } = await untold(t)
+  const at = Math.floor(app.clock.ms() / 1000)
+  for (const [what, how] of Object.entries({
+    'no signature': { signature: null },
+    'a wrong secret': { secret: 'whsec_other' },
+    "the storefront's secret": { secret: app.config.processor.storefrontWebhookSecret ?? '' },
+    'an old timestamp': { at: at - 301 },
+    'no timestamp': { signature: 'v1=abc' },
+    garbage: { signature: 'garbage' },
+    'an empty secret': { secret: 'whsec_' },
+  })) {
+    const reply = await shop.send(completed(), how)
+    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Invalid signature' }], what)
+  }
+  assert.deepEqual(await now(), { status: 'free', tier: 'free', customer: null })
+})
+
+test('a signed payload whose bytes were changed is refused', async (t) => {
+  const { app, shop, completed } = await untold(t)
+  const original = JSON.stringify({ id: 'evt_1', type: 'x', created: 1, data: { object: {} } })
+  const { Stripe } = await import('stripe')
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload: original,
+    secret: app.config.processor.webhookSecret ?? '',
+    timestamp: Math.floor(app.clock.ms() / 1000),
+  })
+  assert.equal((await shop.sendRaw(original, { signature })).status, 200)
+  for (const changed of [original.replace('evt_1', 'evt_2'), `${original} `, original.replace('{', '{ ')]) {
+    assert.equal((await shop.sendRaw(changed, { signature })).status, 400)
+  }
+  assert.equal((await shop.send(completed())).status, 200)
+})
+
+test('what is signed but no event is an invalid payload', async (t) => {
+  const { shop } = await untold(t)
+  for (const payload of [
+    '',
+    'no json',
+    '[]',
+    'null',
+    '"text"',
+    '{}',
+    '{"id":"evt_1","type":"x"}',
+    '{"id":1,"type":"x","data":{"object":{}}}',
+  ]) {
+    const reply = await shop.sendRaw(payload)
+    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Invalid payload' }], payload)
+  }
+})
+
+test('other types and strangers are received and ignored', async (t) => {
+  const { shop, now, completed, subscription } = await untold(t)
+  for (const event of [
+    { type: 'product.updated', object: { id: 'prod_1', object: 'product' } },
+    { type: 'charge.refunded', object: { id: 'ch_1', object: 'charge', customer: CUSTOMER } },
+    completed({ client_reference_id: crypto.randomUUID() }),
+    completed({ client_reference_id: "'; drop table users; --" }),
+    { type: 'customer.subscription.updated', object: subscription('active') },
+    { type: 'invoice.payment_failed', object: { id: 'in_2', customer: CUSTOMER } },
+  ]) {
+    assert.deepEqual((await shop.send(event)).body, { received: true }, event.type)
+  }
+  assert.deepEqual(await now(), { status: 'free', tier: 'free', customer: null })
+})
+
+test('a one-time payment and an unpaid checkout activate nobody', async (t) => {
+  const { shop, now, completed } = await untold(t)
+  await shop.send(completed({ mode: 'payment', subscription: null, payment_intent: 'pi_1' }))
+  assert.equal((await now()).status, 'free')
+  await shop.send(completed({ payment_status: 'unpaid' }))
+  assert.equal((await now()).status, 'free')
+  await shop.send({ ...completed(), type: 'checkout.session.async_payment_succeeded' })
+  assert.deepEqual(await now(), ACTIVE)
+})
+
+test('the user is found by metadata where there is no reference', async (t) => {
+  const { shop, ada, now, completed } = await untold(t)
+  await shop.send(completed({ client_reference_id: null, metadata: { user_id: ada.userId } }))
+  assert.deepEqual(await now(), ACTIVE)
+})
+
+test('an event that comes twice, or a hundred times at once, counts once', async (t) => {
+  const { app, shop, now, completed, subscription } = await untold(t)
+  const event = { id: 'evt_same', ...completed() }
+  const replies = await Promise.all(Array.from({ length: 20 }, () => shop.send(event)))
+  assert.ok(replies.every((reply) => reply.status === 200))
+  await shop.send({ type: 'customer.subscription.deleted', object: subscription('canceled') })
+
+  assert.equal((await shop.send(event)).status, 200)
+  assert.deepEqual(await now(), CANCELLED, 'a replay revives nothing')
+  const rows = await app.platform.db.selectFrom('inbox').select('event_id').where('event_id', '=', 'evt_same').execute()
+  assert.equal(rows.length, 1)
+})
+
+test('events out of order: the newest claim stays, in every order of arrival', async (t) => {
+  const { app, shop, now, subscription, completed } = await untold(t)
+  const start = Math.floor(app.clock.ms() / 1000)
+  await shop.send({ ...completed(), created: start })
+  await shop.send({ type: 'customer.subscription.deleted', object: subscription('canceled'), created: start + 20 })
+  await shop.send({ type: 'customer.subscription.updated', object: subscription('active'), created: start + 10 })
+  assert.deepEqual(await now(), CANCELLED)
+  await shop.send({ type: 'customer.subscription.updated', object: subscription('active'), created: start + 20 })
+  assert.deepEqual(await now(), CANCELLED, 'within one second the end wins')
+
+  const again = { ...subscription('active'), id: 'sub_another' }
+  await shop.send({ type: 'customer.subscription.created', object: again, created: start + 30 })
+  assert.deepEqual(await now(), ACTIVE, 'another subscription begins anew')
+})
+
+test('where the processor knows better, an event’s own claim is not believed', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: customer } = await shop.subscribe(ada)
+  const { id } = await shop.subscriptionOf(ada)
+  const claim = (type: string, status: string) => ({
+    type,
+    object: { id, customer, status, items: { data: [{ price: { id: PRICES.enterprise } }] } },
+  })
+
+  await shop.send(claim('customer.subscription.deleted', 'canceled'))
+  await shop.send(claim('customer.subscription.updated', 'past_due'))
+  await shop.send({
+    type: 'invoice.payment_failed',
+    object: { id: 'in_x', customer, parent: { subscription_details: { subscription: id } } },
+  })
+  assert.deepEqual(await shop.standing(ada), { status: 'active', tier: 'pro', processor_customer_id: customer })
+})
+
+test('a whole life, delivered in any order and twice, ends where the processor stands', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  await shop.portal(ada, 'change-plan', { price: PRICES.enterprise })
+  await shop.portal(ada, 'renew-badly')
+  const events = (await shop.processor.events.list({ limit: 100 })).data
+  const relevant = events.filter((event) => /^(checkout|customer\.subscription|invoice)/.test(event.type))
+  assert.ok(relevant.length > 8)
+
+  await app.platform.db.deleteFrom('inbox').execute()
+  const shuffled = [...relevant, ...relevant]
+    .map((event, index) => ({ event, key: (index * 7919) % 101 }))
+    .sort((a, b) => a.key - b.key)
+  await Promise.all(
+    shuffled.map(({ event }) =>
+      shop.send({ id: event.id, type: event.type, object: event.data.object, created: event.created }),
+    ),
+  )
+  const { status, tier } = await shop.standing(ada)
+  assert.deepEqual({ status, tier }, { status: 'past_due', tier: 'enterprise' })
+})
+
+test('an event that cannot be handled yet is received, kept and handled later', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  const { id } = await shop.subscriptionOf(ada)
+  const restore = breakProcessor(app)
+  const reply = await shop.send({
+    id: 'evt_late',
+    type: 'customer.subscription.updated',
+    object: { id, customer: 'cus_other', metadata: { user_id: ada.userId } },
+  })
+  assert.deepEqual([reply.status, reply.body], [200, { received: true }])
+  const pending = () =>
+    app.platform.db
+      .selectFrom('inbox')
+      .select('handled_at')
+      .where('event_id', '=', 'evt_late')
+      .executeTakeFirstOrThrow()
+  assert.equal((await pending()).handled_at, null)
+
+  restore()
+  app.clock.advance(11_000)
+  await app.settle()
+  assert.notEqual((await pending()).handled_at, null)
+})
+
+test('a body of more than a megabyte is refused before it is read', async (t) => {
+  const { shop } = await untold(t)
+  assert.equal((await shop.sendRaw(`{"a":"${'x'.repeat(1_100_000)}"}`)).status, 413)
+})
+
+/** Makes every call to the sandbox's processor fail, as an outage would; returns how to end it. */
+function breakProcessor(app: TestApp): () => void {
+  const api = app.service.api
+  assert.ok(api)
+  let broken = true
+  const { server } = api
+  const [listener] = server.listeners('request') as ((...args: unknown[]) => void)[]
+  assert.ok(listener)
+  server.removeAllListeners('request')
+  server.on('request', (request, response) => {
+    if (broken && request.url?.startsWith('/sandbox/stripe/')) {
+      response
+        .writeHead(400, { 'content-type': 'application/json' })
+        .end('{"error":{"type":"api_error","message":"outage"}}')
+      return
+    }
+    listener(request, response)
+  })
+  return () => {
+    broken = false
+  }
+}

@@ -1,0 +1,98 @@
+// Guards the tests' way through the processor's hosted pages: a person with a card, and a processor that signs what it is told to say.
+import assert from 'node:assert/strict'
+import { Stripe } from 'stripe'
+import { createProcessor, type Processor } from '#billing/processor.ts'
+import type { Client, Reply, TestApp } from './app.ts'
+
+export const GOOD_CARD = '4242424242424242'
+export const FAILS_AT_RENEWAL = '4000000000000341'
+export const DECLINED_CARD = '4000000000000002'
+export const SLOW_DEBIT = '000123456789'
+
+export const PRICES = {
+  pro: 'price_sandbox_pro_monthly',
+  proYearly: 'price_sandbox_pro_yearly',
+  enterprise: 'price_sandbox_enterprise_monthly',
+} as const
+
+export type SignedHow = {
+  /** Which header carries the signature. */
+  header?: string
+  secret?: string
+  /** Unix seconds of the signature. */
+  at?: number
+  /** Instead of a right one; null: none. */
+  signature?: string | null
+  path?: string
+}
+
+export function shopOf(app: TestApp) {
+  const processor = createProcessor(app.config.processor) as Processor
+  const press = (path: string, form: Record<string, string> = {}) =>
+    app.request('POST', path, { body: new URLSearchParams(form) })
+
+  const shop = {
+    processor,
+    /** Presses a button of a hosted page. */
+    press,
+    /** Pays an open checkout; the reply is the redirect back, or the page that says why not. */
+    pay: (url: string, card = GOOD_CARD, form: Record<string, string> = {}): Promise<Reply> =>
+      press(new URL(url).pathname, { card, email: 'payer@example.com', ...form }),
+
+    async subscribe(client: Client, { price = PRICES.pro as string, card = GOOD_CARD } = {}) {
+      const reply = await client.post(`/api/billing/create-checkout-session?price_id=${price}`)
+      assert.equal(reply.status, 200, reply.text)
+      const back = await shop.pay(reply.body.url, card)
+      assert.equal(back.status, 303, back.text)
+      return shop.standing(client)
+    },
+    async standing(client: Client): Promise<{ status: string; tier: string; processor_customer_id: string | null }> {
+      const { body } = await client.get('/api/billing/subscription')
+      return { status: body.status, tier: body.tier, processor_customer_id: body.processor_customer_id }
+    },
+    async subscriptionOf(client: Client): Promise<Stripe.Subscription> {
+      const { processor_customer_id: customer } = await shop.standing(client)
+      const { data } = await processor.subscriptions.list({ customer: customer ?? '', status: 'all' })
+      assert.ok(data[0], 'there is a subscription')
+      return data[0]
+    },
+    /** Presses a button of the customer's portal, about the newest subscription. */
+    async portal(client: Client, button: string, form: Record<string, string> = {}): Promise<Reply> {
+      const { body } = await client.post('/api/billing/create-portal-session')
+      const { id } = await shop.subscriptionOf(client)
+      return press(`${new URL(body.url).pathname}/${button}`, { subscription: id, ...form })
+    },
+
+    /** Sends an event as the processor would; what is wrong with it can be said. */
+    send(event: { id?: string; type: string; object: object; created?: number }, how: SignedHow = {}): Promise<Reply> {
+      const seconds = Math.floor(app.clock.ms() / 1000)
+      const payload = JSON.stringify({
+        id: event.id ?? `evt_${crypto.randomUUID().replaceAll('-', '')}`,
+        object: 'event',
+        api_version: '2026-09-30.endive',
+        created: event.created ?? seconds,
+        type: event.type,
+        data: { object: event.object },
+      })
+      return shop.sendRaw(payload, how)
+    },
+    sendRaw(
+      payload: string,
+      { header = 'stripe-signature', secret, at, signature, path = '/api/billing/webhook' }: SignedHow = {},
+    ): Promise<Reply> {
+      const signed =
+        signature === undefined
+          ? Stripe.webhooks.generateTestHeaderString({
+              payload,
+              secret: secret ?? app.config.processor.webhookSecret ?? '',
+              timestamp: at ?? Math.floor(app.clock.ms() / 1000),
+            })
+          : signature
+      return app.request('POST', path, {
+        body: payload,
+        headers: { 'content-type': 'application/json', ...(signed === null ? {} : { [header]: signed }) },
+      })
+    },
+  }
+  return shop
+}
