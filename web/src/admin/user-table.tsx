@@ -1,4 +1,4 @@
-import { Badge, Button, Card, Group, Skeleton, Table, Text } from '@mantine/core'
+import { Badge, Button, Card, Group, Skeleton, Table, Text, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
@@ -27,15 +27,17 @@ export function UserTable() {
           <>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
             <section className="scroll-x" tabIndex={0} aria-label="Users">
-              <Table miw={820} verticalSpacing="xs">
+              <Table miw={940} verticalSpacing="xs">
                 <Table.Thead>
                   <Table.Tr>
-                    <Table.Th>User</Table.Th>
+                    <Table.Th miw={230}>User</Table.Th>
                     <Table.Th>Plan</Table.Th>
                     <Table.Th>State</Table.Th>
                     <Table.Th>Since</Table.Th>
                     <Table.Th>Last sign-in</Table.Th>
-                    <Table.Th aria-label="Actions" />
+                    <Table.Th>
+                      <VisuallyHidden>Actions</VisuallyHidden>
+                    </Table.Th>
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>

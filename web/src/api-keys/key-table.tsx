@@ -1,4 +1,4 @@
-import { ActionIcon, Badge, Menu, Table, Text } from '@mantine/core'
+import { ActionIcon, Badge, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
 import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
@@ -22,7 +22,9 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
               <Table.Th>Key</Table.Th>
               <Table.Th>Last used</Table.Th>
               <Table.Th>Ends</Table.Th>
-              <Table.Th aria-label="Actions" w={60} />
+              <Table.Th w={60}>
+                <VisuallyHidden>Actions</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

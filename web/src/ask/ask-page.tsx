@@ -1,4 +1,4 @@
-import { Group, Text, Title } from '@mantine/core'
+import { Group, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { Composer } from '../chat/composer.tsx'
@@ -36,7 +36,8 @@ function AskRoom() {
   }
 
   return (
-    <div className={classes.page}>
+    <div className={classes.page} data-fills>
+      <VisuallyHidden component="h1">Ask</VisuallyHidden>
       <Group justify="space-between" wrap="nowrap" mb="xs">
         <Text c="dimmed" size="sm">
           Answers from your documents only
@@ -65,8 +66,8 @@ function Welcome() {
   const none = documents.data?.total === 0
   return (
     <div className={classes.welcome}>
-      <Mark width={44} height={44} style={{ color: 'var(--latch-accent)' }} />
-      <Title order={1} fz="1.75rem">
+      <Mark width={44} height={44} style={{ color: 'var(--latch-brass)' }} />
+      <Title order={2} fz="1.75rem">
         Ask your documents
       </Title>
       <Text c="dimmed" maw={460}>

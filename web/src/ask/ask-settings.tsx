@@ -17,7 +17,7 @@ export function AskSettings({ topK, minScore }: { topK: number; minScore: number
     })
 
   return (
-    <Popover width={300} position="bottom-end" shadow="md" withArrow trapFocus>
+    <Popover width={300} position="bottom-end" shadow="md" withArrow trapFocus withinPortal={false}>
       <Popover.Target>
         <Tooltip label="Settings">
           <ActionIcon aria-label="Question settings">

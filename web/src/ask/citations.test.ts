@@ -5,7 +5,7 @@ import { citationLinks } from './citations.ts'
 test('a mark becomes a link to its passage', () => {
   assert.equal(citationLinks('Until it ends [1].', 2), 'Until it ends [1](#passage-1).')
   assert.equal(citationLinks('Both [1, 2]', 2), 'Both [1](#passage-1)[2](#passage-2)')
-  assert.equal(citationLinks('Both [1][2]', 2), 'Both [1][2](#passage-2)'.replace('[1]', '[1](#passage-1)'))
+  assert.equal(citationLinks('Both [1][2]', 2), 'Both [1](#passage-1)[2](#passage-2)')
 })
 
 test('a mark without a passage stays plain', () => {

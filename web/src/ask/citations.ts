@@ -5,7 +5,7 @@
 export function citationLinks(answer: string, sources: number): string {
   return answer
     .split(/(```[\s\S]*?(?:```|$)|`[^`\n]*`)/)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(/\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![([:])/g, links)))
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(/\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![(:])/g, links)))
     .join('')
 
   function links(mark: string, numbers: string): string {

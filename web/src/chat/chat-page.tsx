@@ -1,3 +1,4 @@
+import { VisuallyHidden } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -34,7 +35,8 @@ export function ChatPage() {
 
   return (
     <Gate what="Chat opens">
-      <div className={classes.page}>
+      <div className={classes.page} data-fills>
+        <VisuallyHidden component="h1">Chat</VisuallyHidden>
         <ChatBar
           conversations={conversations}
           openId={c}

@@ -54,8 +54,8 @@ const STARTERS = [
 function Welcome({ onPick }: { onPick: (text: string) => void }) {
   return (
     <div className={classes.welcome}>
-      <Mark width={44} height={44} style={{ color: 'var(--latch-accent)' }} />
-      <Title order={1} fz="1.75rem">
+      <Mark width={44} height={44} style={{ color: 'var(--latch-brass)' }} />
+      <Title order={2} fz="1.75rem">
         What would you like to know?
       </Title>
       <Text c="dimmed">

@@ -31,7 +31,8 @@ export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
           setTyped('')
           onChange({ provider: next === 'openai' || next === null ? undefined : next, model: undefined })
         }}
-        w={140}
+        w={136}
+        style={{ flexShrink: 0 }}
         comboboxProps={{ shadow: 'md' }}
       />
       <Autocomplete
@@ -43,10 +44,8 @@ export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
         onOptionSubmit={choose}
         onBlur={() => choose(typed)}
         onKeyDown={(event) => event.key === 'Enter' && choose(typed)}
-        size="md"
         maw={220}
         miw={0}
-        clearable={false}
         comboboxProps={{ shadow: 'md' }}
       />
     </Group>

@@ -7,7 +7,7 @@ export type Tuning = { temperature: number; maxTokens: number; instructions: str
 export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: (tuning: Tuning) => void }) {
   const temperatureId = useId()
   return (
-    <Popover width={320} position="bottom-end" shadow="md" withArrow trapFocus>
+    <Popover width={320} position="bottom-end" shadow="md" withArrow trapFocus withinPortal={false}>
       <Popover.Target>
         <Tooltip label="Settings">
           <ActionIcon aria-label="Chat settings">

@@ -46,7 +46,8 @@ export function NextSteps({ used }: { used: boolean }) {
         value={(100 * done) / steps.length}
         mb="sm"
         aria-label={`${done} of ${steps.length} steps done`}
-        color="brass"
+        color="var(--latch-brass)"
+        size="sm"
       />
       <ol className={classes.steps}>
         {steps.map((step) => (

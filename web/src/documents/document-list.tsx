@@ -1,4 +1,4 @@
-import { ActionIcon, Card, Group, Pagination, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
+import { ActionIcon, Card, Group, Pagination, Skeleton, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
 import { IconFiles, IconTrash } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
@@ -40,7 +40,9 @@ export function DocumentList() {
                       <Table.Th>Name</Table.Th>
                       <Table.Th ta="right">Size</Table.Th>
                       <Table.Th>Added</Table.Th>
-                      <Table.Th aria-label="Actions" w={60} />
+                      <Table.Th w={60}>
+                        <VisuallyHidden>Actions</VisuallyHidden>
+                      </Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>

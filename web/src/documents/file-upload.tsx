@@ -20,7 +20,7 @@ export function FileUpload() {
           <Dropzone.Reject>
             <IconX size={40} stroke={1.4} aria-hidden />
           </Dropzone.Reject>
-          <IconFileUpload size={40} stroke={1.4} aria-hidden color="var(--latch-accent)" />
+          <IconFileUpload size={40} stroke={1.4} aria-hidden color="var(--latch-brass)" />
           <div>
             <Text fw={600}>Drop files here, or click to choose</Text>
             <Text c="dimmed" size="sm">

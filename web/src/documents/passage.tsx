@@ -1,11 +1,17 @@
-import { Badge, Group, Paper, Spoiler, Text } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { Badge, Button, Group, Paper, Text } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
 import type { Chunk } from '../api/types.ts'
+import classes from './passage.module.css'
+
+/** Characters that surely fit in the five lines shown at first, also on a phone. */
+const LONG = 180
 
 type PassageProps = { chunk: Chunk; mark?: ReactNode; id?: string; lit?: boolean }
 
 /** A stored passage with where it is from and how near it came (cosine similarity, 1 is the same). */
 export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
+  const [whole, setWhole] = useState(false)
+  const long = chunk.content.length > LONG
   const { source, chunk_index, total_chunks } = chunk.metadata
   return (
     <Paper
@@ -14,7 +20,7 @@ export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
       radius="md"
       id={id}
       tabIndex={id ? -1 : undefined}
-      style={lit ? { borderColor: 'var(--latch-accent)', boxShadow: '0 0 0 1px var(--latch-accent)' } : undefined}
+      style={lit ? { borderColor: 'var(--latch-brass)', boxShadow: '0 0 0 1px var(--latch-brass)' } : undefined}
     >
       <Group justify="space-between" wrap="nowrap" mb={6} gap="xs">
         <Group gap="xs" wrap="nowrap" miw={0}>
@@ -32,11 +38,14 @@ export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
           {chunk.score.toFixed(2)}
         </Badge>
       </Group>
-      <Spoiler maxHeight={104} showLabel="Show all" hideLabel="Show less">
-        <Text size="sm" style={{ whiteSpace: 'pre-line', overflowWrap: 'anywhere' }}>
-          {chunk.content}
-        </Text>
-      </Spoiler>
+      <Text size="sm" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
+        {chunk.content}
+      </Text>
+      {long && (
+        <Button variant="subtle" px={0} onClick={() => setWhole(!whole)} aria-expanded={whole}>
+          {whole ? 'Show less' : 'Show all'}
+        </Button>
+      )}
     </Paper>
   )
 }

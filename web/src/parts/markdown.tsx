@@ -37,9 +37,9 @@ const parts: Components = {
   inlineCode: ({ children }: PartProps) => <code>{children as ReactNode}</code>,
   table: ({ children }: PartProps) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
-    <section className="scroll-x" tabIndex={0} aria-label="Table">
+    <div className="scroll-x" tabIndex={0}>
       <table>{children as ReactNode}</table>
-    </section>
+    </div>
   ),
 }
 

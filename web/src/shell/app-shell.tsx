@@ -1,4 +1,16 @@
-import { ActionIcon, AppShell, Avatar, Burger, Group, Kbd, Menu, Skeleton, Text, UnstyledButton } from '@mantine/core'
+import {
+  ActionIcon,
+  AppShell,
+  Avatar,
+  Burger,
+  Group,
+  Kbd,
+  Menu,
+  Skeleton,
+  Text,
+  UnstyledButton,
+  VisuallyHidden,
+} from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconLogout, IconReceipt, IconSearch, IconUserCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -111,8 +123,9 @@ function UserMenu({ user }: { user: User }) {
   return (
     <Menu position="bottom-end" width={240}>
       <Menu.Target>
-        <UnstyledButton className={classes.user ?? ''} aria-label={`Account of ${name}`}>
-          <Avatar src={user.avatar_url} name={name} color="pine" alt="" size={36} />
+        <UnstyledButton className={classes.user ?? ''}>
+          <Avatar src={user.avatar_url} name={name} color="pine" alt="" size={36} aria-hidden />
+          <VisuallyHidden>Account of {name}</VisuallyHidden>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>

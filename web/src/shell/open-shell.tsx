@@ -50,13 +50,13 @@ export function OpenShell({ children }: { children?: ReactNode }) {
           <Group justify="space-between" gap="md">
             <span>Latchkey. One key to your models and your documents.</span>
             <Group component="nav" aria-label="Footer" gap="lg">
-              <ToText to="/pricing" c="dimmed" py={10}>
+              <ToText to="/pricing" c="dimmed" py={10} underline="hover">
                 Pricing
               </ToText>
-              <ToText to="/register" c="dimmed" py={10}>
+              <ToText to="/register" c="dimmed" py={10} underline="hover">
                 Create an account
               </ToText>
-              <ToText to="/login" c="dimmed" py={10}>
+              <ToText to="/login" c="dimmed" py={10} underline="hover">
                 Sign in
               </ToText>
             </Group>

@@ -31,7 +31,7 @@ export function UsageChart({ bars, measure }: UsageChartProps) {
           barProps={{ radius: [4, 4, 0, 0], isAnimationActive: false, maxBarSize: 56 }}
           barChartProps={{ accessibilityLayer: false }}
           tickLine="none"
-          gridAxis="y"
+          gridAxis="x"
         />
       </div>
     </figure>
