@@ -15,6 +15,11 @@ export type Context = {
 export type Command = { run(args: string[], context: Context): Promise<number> }
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
+  audit: {
+    usage: 'audit verify [HEAD]',
+    says: 'whether the log of security events is unbroken',
+    load: () => import('./audit.ts'),
+  },
   billing: {
     usage: 'billing sync',
     says: 'reads every subscription from the processor, and repairs what differs',
@@ -29,6 +34,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     usage: 'jobs [retry ID|all]',
     says: 'jobs that gave up, and another try for them',
     load: () => import('./jobs.ts'),
+  },
+  superuser: {
+    usage: 'superuser add EMAIL',
+    says: 'promotes an account, or makes one',
+    load: () => import('./superuser.ts'),
   },
   tour: {
     usage: 'tour [FILE] [--url URL]',

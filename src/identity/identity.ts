@@ -9,6 +9,12 @@ import type { IdentityDeps, IdentityNeeds } from './deps.ts'
 import { createHasher } from './hasher.ts'
 import { handleIdentityJobs, startCleaning } from './jobs.ts'
 import { createKeyring } from './keyring.ts'
+import type { OAuthDeps } from './oauth.ts'
+import { createProviders } from './oauth-providers.ts'
+import { oauthRoutes } from './oauth-routes.ts'
+import { secondFactorRoutes } from './second-factor-routes.ts'
+import { setupRoutes } from './setup-routes.ts'
+import { ensureSuperuser, type SuperuserNotice } from './superuser.ts'
 import { userRoutes } from './user-routes.ts'
 
 export type Identity = {
@@ -17,11 +23,19 @@ export type Identity = {
   /** Who holds this access token; null when it is not valid now. */
   authenticate(token: string): Promise<Caller | null>
   routes(app: App): void
+  /** Makes the configured superuser, or says how to become one. */
+  ensureSuperuser(): Promise<SuperuserNotice>
   close(): Promise<void>
 }
 
 export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
-  const deps: IdentityDeps = { ...platform, ...needs, hasher: createHasher(), keyring: createKeyring(platform) }
+  const deps: OAuthDeps = {
+    ...platform,
+    ...needs,
+    hasher: createHasher(),
+    keyring: createKeyring(platform),
+    providers: createProviders(platform.config.oauth),
+  }
   const authenticator = createAuthenticator(deps)
   handleIdentityJobs(deps)
   const stopCleaning = startCleaning(deps)
@@ -32,7 +46,11 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
     routes(app) {
       authRoutes(app, deps)
       userRoutes(app, deps)
+      oauthRoutes(app, deps)
+      secondFactorRoutes(app, deps)
+      setupRoutes(app, deps)
     },
+    ensureSuperuser: () => ensureSuperuser(deps),
     async close() {
       stopCleaning()
       await authenticator.close()

@@ -1,0 +1,14 @@
+import { addSuperuser } from '#identity/superuser.ts'
+import type { Context } from './main.ts'
+
+/** `superuser add EMAIL` promotes the account, or makes it and prints the link that sets its password. */
+export async function run([verb, email]: string[], { platform, print }: Context): Promise<number> {
+  if (verb !== 'add' || email === undefined || !/^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email) || email.length > 254) {
+    print('Usage: superuser add EMAIL')
+    return 2
+  }
+  const { user, made, setPasswordLink } = await addSuperuser(await platform(), email)
+  print(made ? `${user.email} was made, and is a superuser` : `${user.email} is a superuser`)
+  if (setPasswordLink) print(`Set the password within an hour: ${setPasswordLink}`)
+  return 0
+}

@@ -1,0 +1,174 @@
+// Guards which account a provider's person opens. Links stand on (provider, subject), never on an address alone.
+import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
+import type { IdentityDeps } from './deps.ts'
+import { RefusedSignIn } from './oauth.ts'
+import type { ProviderIdentity } from './oauth-providers.ts'
+import { isPictureUrl } from './profile.ts'
+import type { OAuthProvider } from './tables.ts'
+import { findUser, findUserByEmail, insertUser, type User } from './users.ts'
+import { lockUser, requireWayIn } from './ways-in.ts'
+
+/**
+ * The account of a linked person; else the account with the same address, when the provider and we have both verified
+ * it; else a new account. @throws RefusedSignIn.
+ */
+export async function accountOf(
+  deps: IdentityDeps,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<User> {
+  const attempt = () => transaction(deps.db, (tx) => findOrMake(deps, tx, provider, identity))
+  try {
+    return await attempt()
+  } catch (error) {
+    // Two first sign-ins at once: the second now finds what the first has made.
+    if (isUniqueViolation(error)) return attempt()
+    throw error
+  }
+}
+
+async function findOrMake(
+  deps: IdentityDeps,
+  tx: Db,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<User> {
+  const now = deps.clock.now()
+  const refuse = (refusal: RefusedSignIn['refusal']) => new RefusedSignIn(refusal, { linking: false })
+
+  const linked = await linkedUser(tx, provider, identity.subject)
+  if (linked) {
+    if (!linked.is_active) throw refuse('inactive_account')
+    return linked
+  }
+  const { email } = identity
+  if (email === null) throw refuse('email_missing')
+  if (!identity.emailVerified) throw refuse('email_not_verified')
+
+  const existing = await findUserByEmail(tx, email)
+  if (existing) {
+    // Whoever registered this address without proving it may be waiting for its owner to come (account pre-hijacking).
+    if (!existing.is_verified) throw refuse('account_exists')
+    if (!existing.is_active) throw refuse('inactive_account')
+    if (await hasProvider(tx, existing.id, provider)) throw refuse('account_exists')
+    await insertLink(tx, existing.id, provider, identity, now)
+    await recordAudit(tx, { actorId: existing.id, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
+    return existing
+  }
+
+  const user = await insertUser(
+    tx,
+    {
+      email,
+      full_name: nameOf(identity),
+      avatar_url: identity.picture !== null && isPictureUrl(identity.picture) ? identity.picture : null,
+      password_hash: null,
+      oauth_provider: provider,
+      is_verified: true,
+    },
+    now,
+  )
+  await insertLink(tx, user.id, provider, identity, now)
+  await recordAudit(tx, { actorId: user.id, action: 'registered', data: { provider }, at: now })
+  return user
+}
+
+/** Adds a way in to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
+export async function linkProvider(
+  deps: IdentityDeps,
+  userId: string,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    await lockUser(tx, userId)
+    const user = await findUser(tx, userId)
+    if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
+    const owner = await linkedUser(tx, provider, identity.subject)
+    if (owner?.id === userId) return
+    if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })
+    await insertLink(tx, userId, provider, identity, deps.clock.now())
+    await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider }, at: deps.clock.now() })
+  })
+}
+
+/** @throws Problem 404 when it is not linked, 400 when it is the only way in. */
+export async function unlinkProvider(deps: IdentityDeps, userId: string, provider: OAuthProvider): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    await lockUser(tx, userId)
+    const removed = await tx
+      .deleteFrom('oauth_links')
+      .where('user_id', '=', userId)
+      .where('provider', '=', provider)
+      .returning('provider')
+      .executeTakeFirst()
+    if (!removed) throw new Problem('provider_not_linked', 404, `'${provider}' is not linked to your account`)
+    await requireWayIn(tx, userId)
+    await renameOrigin(tx, userId)
+    await recordAudit(tx, { actorId: userId, action: 'provider.unlinked', data: { provider }, at: deps.clock.now() })
+  })
+}
+
+export type LinkView = { provider: OAuthProvider; email: string | null; linked_at: string }
+
+export async function listLinks(db: Db, userId: string): Promise<LinkView[]> {
+  return db
+    .selectFrom('oauth_links')
+    .select(['provider', 'email', 'linked_at'])
+    .where('user_id', '=', userId)
+    .orderBy('linked_at')
+    .execute()
+}
+
+/** An account without a password shows the provider that it can be opened with. */
+async function renameOrigin(tx: Db, userId: string): Promise<void> {
+  const left = await listLinks(tx, userId)
+  await tx
+    .updateTable('users')
+    .set({ oauth_provider: left[0]?.provider ?? null })
+    .where('id', '=', userId)
+    .where('password_hash', 'is', null)
+    .execute()
+}
+
+async function linkedUser(tx: Db, provider: OAuthProvider, subject: string): Promise<User | null> {
+  const row = await tx
+    .selectFrom('oauth_links')
+    .innerJoin('users', 'users.id', 'oauth_links.user_id')
+    .selectAll('users')
+    .where('oauth_links.provider', '=', provider)
+    .where('oauth_links.subject', '=', subject)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+async function hasProvider(tx: Db, userId: string, provider: OAuthProvider): Promise<boolean> {
+  const row = await tx
+    .selectFrom('oauth_links')
+    .select('subject')
+    .where('user_id', '=', userId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function insertLink(
+  tx: Db,
+  userId: string,
+  provider: OAuthProvider,
+  { subject, email }: ProviderIdentity,
+  now: string,
+): Promise<void> {
+  await tx.insertInto('oauth_links').values({ user_id: userId, provider, subject, email, linked_at: now }).execute()
+}
+
+/** The provider's word for a name is a stranger's input like any other. */
+function nameOf({ name }: ProviderIdentity): string | null {
+  const clean = name
+    ?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+  return clean === undefined || clean === '' ? null : clean
+}

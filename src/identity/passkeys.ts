@@ -1,0 +1,195 @@
+// Guards passkeys (WebAuthn Level 3): a key on the person's device, bound to our address, used with finger, face or PIN.
+// One thing to know: user verification is required, so a passkey is two factors in one and asks for no code.
+import { randomBytes } from 'node:crypto'
+import {
+  type AuthenticationResponseJSON,
+  type AuthenticatorTransport,
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  type PublicKeyCredentialCreationOptionsJSON,
+  type PublicKeyCredentialRequestOptionsJSON,
+  type RegistrationResponseJSON,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
+import type { IdentityDeps } from './deps.ts'
+import { issueToken, spendToken } from './one-time-tokens.ts'
+import { findUser, type User } from './users.ts'
+import { lockUser, requireWayIn } from './ways-in.ts'
+
+const PASSKEYS_MAX = 20
+
+/** @throws Problem 400 when the account has as many passkeys as it may. */
+export async function registrationOptions(
+  deps: IdentityDeps,
+  user: User,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const known = await deps.db
+    .selectFrom('passkeys')
+    .select(['credential_id', 'transports'])
+    .where('user_id', '=', user.id)
+    .execute()
+  if (known.length >= PASSKEYS_MAX)
+    throw new Problem('passkeys_max', 400, `An account has at most ${PASSKEYS_MAX} passkeys`)
+
+  const challenge = randomBytes(32)
+  await issueToken(deps, deps.db, 'passkey-register', user.id, {}, challenge.toString('base64url'))
+  return generateRegistrationOptions({
+    rpName: deps.config.products.name,
+    rpID: relyingParty(deps).id,
+    userID: new TextEncoder().encode(user.id),
+    userName: user.email,
+    userDisplayName: user.full_name ?? user.email,
+    challenge: new Uint8Array(challenge),
+    attestationType: 'none',
+    excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: transportsOf(key.transports) })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+}
+
+export type PasskeyView = { id: string; name: string; created_at: string; last_used_at: string | null }
+
+/** @throws Problem 400 `Passkey could not be verified`. */
+export async function addPasskey(
+  deps: IdentityDeps,
+  user: User,
+  response: RegistrationResponseJSON,
+  name: string,
+): Promise<PasskeyView> {
+  const { id: expectedRPID, origins } = relyingParty(deps)
+  const { registrationInfo } = await verifyRegistrationResponse({
+    response,
+    expectedRPID,
+    expectedOrigin: origins,
+    requireUserVerification: true,
+    expectedChallenge: async (challenge) =>
+      (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
+  }).catch((cause) => {
+    throw unverified(cause)
+  })
+  if (!registrationInfo) throw unverified()
+  const { credential } = registrationInfo
+
+  return transaction(deps.db, async (tx) => {
+    const now = deps.clock.now()
+    const row = {
+      user_id: user.id,
+      id: crypto.randomUUID(),
+      credential_id: credential.id,
+      public_key: credential.publicKey,
+      counter: credential.counter,
+      transports: (credential.transports ?? []).join(','),
+      name,
+      created_at: now,
+      last_used_at: null,
+    }
+    const inserted = await tx
+      .insertInto('passkeys')
+      .values(row)
+      .onConflict((conflict) => conflict.column('credential_id').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (!inserted) throw unverified()
+    await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
+    return viewOf(row)
+  })
+}
+
+export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const challenge = randomBytes(32)
+  await issueToken(deps, deps.db, 'passkey-login', null, {}, challenge.toString('base64url'))
+  // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
+  return generateAuthenticationOptions({
+    rpID: relyingParty(deps).id,
+    challenge: new Uint8Array(challenge),
+    userVerification: 'required',
+  })
+}
+
+/** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
+export async function checkPasskey(deps: IdentityDeps, response: AuthenticationResponseJSON): Promise<User> {
+  const key = await deps.db
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('credential_id', '=', response.id)
+    .executeTakeFirst()
+  if (!key) throw unrecognised()
+
+  const { id: expectedRPID, origins } = relyingParty(deps)
+  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
+    response,
+    expectedRPID,
+    expectedOrigin: origins,
+    requireUserVerification: true,
+    expectedChallenge: async (challenge) => (await spendToken(deps, deps.db, 'passkey-login', challenge)) !== null,
+    credential: {
+      id: key.credential_id,
+      publicKey: new Uint8Array(key.public_key),
+      counter: key.counter,
+      transports: transportsOf(key.transports),
+    },
+  }).catch((cause) => {
+    throw unrecognised(cause)
+  })
+  if (!verified) throw unrecognised()
+
+  const user = await findUser(deps.db, key.user_id)
+  if (!user) throw unrecognised()
+  if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  await deps.db
+    .updateTable('passkeys')
+    .set({ counter: authenticationInfo.newCounter, last_used_at: deps.clock.now() })
+    .where('user_id', '=', key.user_id)
+    .where('id', '=', key.id)
+    .execute()
+  return user
+}
+
+export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[]> {
+  const rows = await db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').execute()
+  return rows.map(viewOf)
+}
+
+/** @throws Problem 404, 400 when it is the only way in. */
+export async function removePasskey(deps: IdentityDeps, userId: string, id: string): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    await lockUser(tx, userId)
+    const removed = await tx
+      .deleteFrom('passkeys')
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .returning('id')
+      .executeTakeFirst()
+    if (!removed) throw new Problem('passkey_unknown', 404, 'Passkey not found')
+    await requireWayIn(tx, userId)
+    await recordAudit(tx, {
+      actorId: userId,
+      action: 'passkey.removed',
+      subject: `passkey:${id}`,
+      at: deps.clock.now(),
+    })
+  })
+}
+
+/** Passkeys are bound to the host of the user app, which is where the browser is when it asks for them. */
+function relyingParty({ config }: IdentityDeps): { id: string; origins: string[] } {
+  const frontend = new URL(config.urls.frontend)
+  return { id: frontend.hostname, origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])] }
+}
+
+const transportsOf = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
+
+const viewOf = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
+  id,
+  name,
+  created_at,
+  last_used_at,
+})
+
+const unverified = (cause?: unknown) =>
+  new Problem('passkey_unverified', 400, 'Passkey could not be verified', { cause })
+
+const unrecognised = (cause?: unknown) => new Problem('passkey_unrecognised', 401, 'Passkey not recognised', { cause })

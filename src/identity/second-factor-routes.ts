@@ -1,0 +1,179 @@
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import type { IdentityDeps } from './deps.ts'
+import { originOf } from './origin.ts'
+import { confirmPassword } from './own-password.ts'
+import { addPasskey, checkPasskey, listPasskeys, loginOptions, registrationOptions, removePasskey } from './passkeys.ts'
+import { signIn } from './sign-in.ts'
+import { countAttempt } from './sign-in-limits.ts'
+import { TokenView, tokenView } from './token-view.ts'
+import { confirmTotp, prepareTotp, removeTotp } from './totp.ts'
+import { ownUser } from './user-routes.ts'
+import { requireFreshSignIn } from './ways-in.ts'
+
+const Code = Type.String({ minLength: 1, maxLength: 64 })
+const Passkey = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  created_at: Instant,
+  last_used_at: Nullable(Instant),
+})
+/** What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside. */
+const Credential = Type.Object({
+  id: Type.String({ minLength: 1, maxLength: 2_048 }),
+  rawId: Type.String({ maxLength: 2_048 }),
+  type: Type.Literal('public-key'),
+  response: Type.Object({ clientDataJSON: Type.String() }),
+})
+const Options = Type.Object({ options: Type.Any() })
+
+export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
+  app.post(
+    '/api/users/me/totp',
+    {
+      schema: {
+        tags: ['users'],
+        summary: 'Begin with two-factor authentication',
+        response: {
+          200: Type.Object({ secret: Type.String(), otpauth_url: Type.String(), qr_code: Type.String() }),
+        },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => prepareTotp(deps, await freshUser(request)),
+  )
+
+  app.post(
+    '/api/users/me/totp/confirm',
+    {
+      schema: {
+        tags: ['users'],
+        summary: 'Turn two-factor authentication on with the first code',
+        body: Type.Object({ code: Code }),
+        response: { 200: Type.Object({ recovery_codes: Type.Array(Type.String()) }) },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const user = await freshUser(request)
+      await countAttempt(deps, { account: user.id, address: originOf(request).address })
+      return confirmTotp(deps, user, request.body.code)
+    },
+  )
+
+  app.delete(
+    '/api/users/me/totp',
+    {
+      schema: {
+        tags: ['users'],
+        summary: 'Turn two-factor authentication off',
+        body: Type.Object({ code: Code, password: Type.Optional(Nullable(Type.String({ maxLength: 1_024 }))) }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const user = await freshUser(request)
+      const { address } = originOf(request)
+      const { code, password } = request.body
+      await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
+      await countAttempt(deps, { account: user.id, address })
+      await removeTotp(deps, user, code)
+      return { message: 'Two-factor authentication is off' }
+    },
+  )
+
+  app.post(
+    '/api/auth/passkeys/register/options',
+    {
+      schema: { tags: ['auth'], summary: 'Begin to make a passkey', response: { 200: Options } },
+      config: { access: 'user' },
+    },
+    async (request) => ({ options: await registrationOptions(deps, await freshUser(request)) }),
+  )
+
+  app.post(
+    '/api/auth/passkeys/register/verify',
+    {
+      schema: {
+        tags: ['auth'],
+        summary: 'Keep the passkey that the browser has made',
+        body: Type.Object({
+          response: Credential,
+          name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f]*$' })),
+        }),
+        response: { 200: Passkey },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const { response, name = 'Passkey' } = request.body
+      return addPasskey(deps, await freshUser(request), response as unknown as RegistrationResponseJSON, name)
+    },
+  )
+
+  app.post(
+    '/api/auth/passkeys/login/options',
+    {
+      schema: { tags: ['auth'], summary: 'Begin to sign in with a passkey', response: { 200: Options } },
+      config: { access: 'anyone' },
+    },
+    async () => ({ options: await loginOptions(deps) }),
+  )
+
+  app.post(
+    '/api/auth/passkeys/login/verify',
+    {
+      schema: {
+        tags: ['auth'],
+        summary: 'Sign in with what the passkey has signed',
+        body: Type.Object({ response: Credential }),
+        response: { 200: TokenView },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      const origin = originOf(request)
+      await countAttempt(deps, { account: null, address: origin.address })
+      const user = await checkPasskey(deps, request.body.response as unknown as AuthenticationResponseJSON)
+      return tokenView(await signIn(deps, user, origin, 'passkey'), user)
+    },
+  )
+
+  app.get(
+    '/api/auth/passkeys',
+    {
+      schema: { tags: ['auth'], summary: 'The passkeys of this account', response: { 200: Type.Array(Passkey) } },
+      config: { access: 'user' },
+    },
+    async (request) => listPasskeys(deps.db, callerOf(request).userId),
+  )
+
+  app.delete(
+    '/api/auth/passkeys/:id',
+    {
+      schema: {
+        tags: ['auth'],
+        summary: 'Remove a passkey; never the last way in',
+        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const user = await freshUser(request)
+      await removePasskey(deps, user.id, request.params.id)
+      return { message: 'Passkey removed' }
+    },
+  )
+
+  async function freshUser(request: FastifyRequest) {
+    const { userId, sessionId } = callerOf(request)
+    await requireFreshSignIn(deps, userId, sessionId)
+    return ownUser(deps, request)
+  }
+}

@@ -1,0 +1,46 @@
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import { Problem } from '#platform/problem.ts'
+import type { IdentityDeps } from './deps.ts'
+
+const FRESH_MS = 15 * 60_000
+
+/**
+ * Changes to second factors and ways in ask for a sign-in of the last 15 minutes: a session left open is not enough.
+ * @throws Problem 403 `Fresh sign-in required`.
+ */
+export async function requireFreshSignIn(
+  { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
+  userId: string,
+  sessionId: string | null,
+): Promise<void> {
+  const session = await db
+    .selectFrom('sessions')
+    .select('authenticated_at')
+    .where('user_id', '=', userId)
+    .where('id', '=', sessionId ?? '')
+    .executeTakeFirst()
+  if (!session || clock.ms() - Date.parse(session.authenticated_at) > FRESH_MS) {
+    throw new Problem('sign_in_stale', 403, 'Fresh sign-in required')
+  }
+}
+
+/**
+ * Call it after something was removed: rolls the removal back when nothing is left to sign in with. The user's row is
+ * locked, so that two removals at once cannot each count on the other's.
+ * @throws Problem 400.
+ */
+export async function requireWayIn(tx: Db, userId: string): Promise<void> {
+  const user = await forUpdate(
+    tx,
+    tx.selectFrom('users').select('password_hash').where('id', '=', userId),
+  ).executeTakeFirst()
+  if (user?.password_hash) return
+  const link = await tx.selectFrom('oauth_links').select('provider').where('user_id', '=', userId).executeTakeFirst()
+  const passkey = await tx.selectFrom('passkeys').select('id').where('user_id', '=', userId).executeTakeFirst()
+  if (!link && !passkey) throw new Problem('last_way_in', 400, 'This is the only way to sign in to your account')
+}
+
+/** Takes the lock that `requireWayIn` relies on, before anything is removed. */
+export async function lockUser(tx: Db, userId: string): Promise<void> {
+  await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
+}
