@@ -5,6 +5,7 @@ import { billingMigrations } from '#billing/migrations.ts'
 import { createProcessor } from '#billing/processor.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
+import type { SuperuserNotice } from '#identity/superuser.ts'
 import { createMail } from '#mail/mail.ts'
 import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
@@ -20,6 +21,8 @@ export type Service = {
   billing: Billing
   api: App | null
   storefront: App | null
+  /** How to become the superuser, while there is none; known once it listens. */
+  readonly superuserNotice: SuperuserNotice
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
   listen(): Promise<void>
   /** Lets running replies end (up to `drainMs`), then closes everything. */
@@ -66,6 +69,7 @@ export async function createService(
   if (storefront) await mountStorefront(storefront, { platform, identity, state })
 
   const listener = createListener(config, api, storefront)
+  let superuserNotice: SuperuserNotice = null
 
   return {
     platform,
@@ -73,7 +77,11 @@ export async function createService(
     billing,
     api,
     storefront,
+    get superuserNotice() {
+      return superuserNotice
+    },
     async listen() {
+      if (api) superuserNotice = await identity.ensureSuperuser()
       await listener.listen()
       sandbox?.start()
       if (config.serve.has('worker')) {

@@ -10,7 +10,9 @@ export function welcome(config: Config, service: Service): void {
   if (service.api && config.mail.sandboxed) lines.push(['Mailbox', `${urls.base}/sandbox/mail`])
   if (service.api && config.debug) lines.push(['API reference', `${urls.base}/docs  and  ${urls.base}/redoc`])
   lines.push(['Data', service.platform.databaseAddress])
-  lines.push(['Superuser', config.superuser?.email ?? 'npm run cli -- superuser add EMAIL'])
+  const notice = service.superuserNotice
+  lines.push(['Superuser', config.superuser?.email ?? notice?.link ?? 'npm run cli -- superuser add EMAIL'])
+  if (config.superuser && notice) lines.push([notice.says, notice.link])
 
   const width = Math.max(...lines.map(([name]) => name.length))
   console.log(`\n  Latchkey is up on ${http.host}\n`)
