@@ -48,3 +48,15 @@ test('health and readiness are free of limits and say what is configured', async
   assert.equal(ready.status, 200)
   assert.equal(ready.body.configured.billing, 'sandbox')
 })
+
+test('the metrics need their token and count what was asked', async (t) => {
+  const app = await testApp(t, { env: { METRICS_TOKEN: 'a-token-for-metrics' } })
+  assert.equal((await app.get('/metrics')).status, 401)
+  assert.equal((await app.get('/metrics', { headers: { authorization: 'Bearer wrong' } })).status, 401)
+  await app.get('/healthz')
+  const reply = await app.get('/metrics', { headers: { authorization: 'Bearer a-token-for-metrics' } })
+  assert.equal(reply.status, 200)
+  assert.match(reply.text, /latchkey_http_request_seconds_bucket\{method="GET",route="\/healthz",status="200",le="\+Inf"\} 1/)
+  assert.match(reply.text, /latchkey_jobs\{status="dead"\} 0/)
+  assert.match(reply.text, /process_resident_memory_bytes/)
+})

@@ -42,6 +42,8 @@ export async function createApp(platform: Platform, { authenticators, url, shape
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
+    // A child logger a request costs a fifth of a small request's time; lines name the request's id themselves.
+    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     trustProxy: config.http.trustProxy,
     bodyLimit: MEGABYTE,
@@ -76,13 +78,22 @@ export async function createApp(platform: Platform, { authenticators, url, shape
   await app.register(cookie)
   app.addHook('onRequest', createGate({ config, limiter: platform.limiter, authenticators }))
 
+  const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
-    metrics.requests.observe({ method: request.method, route, status: reply.statusCode }, reply.elapsedTime / 1_000)
-    log.debug(
-      { reqId: request.id, method: request.method, route, status: reply.statusCode, ms: Math.round(reply.elapsedTime) },
-      'request',
-    )
+    metrics.requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1_000)
+    if (debugging) {
+      log.debug(
+        {
+          reqId: request.id,
+          method: request.method,
+          route,
+          status: reply.statusCode,
+          ms: Math.round(reply.elapsedTime),
+        },
+        'request',
+      )
+    }
     done()
   })
 
