@@ -15,24 +15,30 @@ export type Rooms = {
   state: ServiceState
 }
 
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'X-Total-Count',
+  'X-Latchkey-Vendor',
+  'X-Latchkey-Attempts',
+]
+
 export async function mountApi(app: App, rooms: Rooms & { billing: Billing; userApp: boolean }): Promise<void> {
   const { platform, identity, billing } = rooms
   const { config } = platform
-  await app.register(cors, {
-    origin: [...new Set([new URL(config.urls.frontend).origin, new URL(config.urls.base).origin])],
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: [
-      'X-Request-Id',
-      'RateLimit-Limit',
-      'RateLimit-Remaining',
-      'RateLimit-Reset',
-      'Retry-After',
-      'X-Total-Count',
-      'X-Latchkey-Vendor',
-      'X-Latchkey-Attempts',
-    ],
-    maxAge: 600,
-  })
+  // On one origin with the user app there is nothing to allow.
+  const origin = new URL(config.urls.frontend).origin
+  if (origin !== new URL(config.urls.base).origin) {
+    await app.register(cors, {
+      origin,
+      methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+      exposedHeaders: EXPOSED_HEADERS,
+      maxAge: 600,
+    })
+  }
   if (config.debug) await referenceRoutes(app, { url: config.urls.base, version })
   healthRoutes(app, rooms)
   identity.routes(app)

@@ -2,10 +2,10 @@
 // One thing to know: what was verified is remembered, a signature until it expires, a session's state for half a second;
 // a change on this node (or told by the bus) is seen at once, a change told by nobody within that half second.
 
+import { prepared } from '#platform/db/prepared.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import { onUserChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
-import { prepared } from './prepared.ts'
 import { RecentMap } from './recent.ts'
 import { type AccessClaims, readAccess } from './tokens.ts'
 

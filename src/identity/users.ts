@@ -2,8 +2,8 @@
 import type { Selectable } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '#platform/db/db.ts'
+import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
-import { prepared } from './prepared.ts'
 import type { UsersTable } from './tables.ts'
 
 export type User = Selectable<UsersTable>

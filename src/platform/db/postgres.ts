@@ -11,6 +11,7 @@ import {
   type QueryResult,
 } from 'kysely'
 import postgres from 'postgres'
+import type { ShortWay } from './prepared.ts'
 
 type Sql = postgres.Sql<Record<string, never>>
 
@@ -39,10 +40,19 @@ export function openPostgres(url: string, { connectionsMax, onNotice }: Postgres
 
 export function postgresDialect(sql: Sql): Dialect {
   return {
-    createAdapter: () => new PostgresAdapter(),
+    createAdapter: () => new PipelinedPostgresAdapter((query) => run(sql, query)),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createDriver: () => postgresDriver(sql),
+  }
+}
+
+/** `runNow` is the short way for prepared reads: prepared.ts. */
+class PipelinedPostgresAdapter extends PostgresAdapter implements ShortWay {
+  readonly runNow: ShortWay['runNow']
+  constructor(runNow: ShortWay['runNow']) {
+    super()
+    this.runNow = runNow
   }
 }
 

@@ -11,6 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { ShortWay } from './prepared.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000
@@ -19,17 +20,34 @@ const LOCK_WAIT_MS = 30_000
  * @param path a file, or `:memory:` is refused: the reader is a connection of its own.
  */
 export function sqliteDialect(path: string): Dialect {
+  const writer = openHandle(path)
+  const reader = openHandle(path)
   return {
-    createAdapter: () => new SqliteAdapter(),
+    createAdapter: () => new ParallelSqliteAdapter(reader.run),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createDriver: () => sqliteDriver(path),
+    createDriver: () => sqliteDriver(writer, reader),
   }
 }
 
-function sqliteDriver(path: string): Driver {
-  const writer = openHandle(path)
-  const reader = openHandle(path)
+/**
+ * Kysely would put all of SQLite behind one mutex, reads too; the locking here is finer, so it is told that there are
+ * several connections. `runNow` is the short way for prepared reads: prepared.ts.
+ */
+class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay {
+  readonly runNow: ShortWay['runNow']
+  constructor(runNow: ShortWay['runNow']) {
+    super()
+    this.runNow = runNow
+  }
+  override get supportsMultipleConnections(): boolean {
+    return true
+  }
+}
+
+type Handle = ReturnType<typeof openHandle>
+
+function sqliteDriver(writer: Handle, reader: Handle): Driver {
   const lock = createLock()
   const shared: DatabaseConnection = {
     // Outside a transaction a read needs no turn; a write takes the writer for one statement.

@@ -56,7 +56,10 @@ test('the metrics need their token and count what was asked', async (t) => {
   await app.get('/healthz')
   const reply = await app.get('/metrics', { headers: { authorization: 'Bearer a-token-for-metrics' } })
   assert.equal(reply.status, 200)
-  assert.match(reply.text, /latchkey_http_request_seconds_bucket\{method="GET",route="\/healthz",status="200",le="\+Inf"\} 1/)
+  assert.match(
+    reply.text,
+    /latchkey_http_request_seconds_bucket\{method="GET",route="\/healthz",status="200",le="\+Inf"\} 1/,
+  )
   assert.match(reply.text, /latchkey_jobs\{status="dead"\} 0/)
   assert.match(reply.text, /process_resident_memory_bytes/)
 })

@@ -1,5 +1,6 @@
 // Guards pages against injected markup: whatever is put into the template is escaped unless it is Html itself.
 import type { FastifyReply } from 'fastify'
+import { PAGE_HEADERS } from './headers.ts'
 
 /** Markup that may stand in a page as it is. */
 export class Html {
@@ -28,6 +29,7 @@ export function raw(markup: string): Html {
 export function page(reply: FastifyReply, document: Html, status = 200): FastifyReply {
   return reply
     .status(status)
+    .headers(PAGE_HEADERS)
     .type('text/html; charset=utf-8')
     .header('cache-control', 'no-store')
     .send(`<!doctype html>\n${document.markup}`)
