@@ -1,5 +1,6 @@
 // The table of contents: what is mounted on the two servers, room by room.
 import cors from '@fastify/cors'
+import { adminRoutes } from '#admin/routes.ts'
 import type { Billing } from '#billing/billing.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { App } from '#platform/http/app.ts'
@@ -43,6 +44,7 @@ export async function mountApi(app: App, rooms: Rooms & { billing: Billing; user
   healthRoutes(app, rooms)
   identity.routes(app)
   billing.routes(app)
+  adminRoutes(app, rooms)
 
   // Last, since it answers every address that is nobody else's.
   if (rooms.userApp) await userAppRoutes(app, platform.log)

@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { type TestApp, testApp } from '#testing/app.ts'
+
+async function asSuperuser(app: TestApp, name = 'root') {
+  const { userId } = await app.as(name)
+  await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
+  app.platform.bus.publish('identity.changed', { userId })
+  return app.as(name)
+}
+
+test('every address of the administration refuses the unknown and those who are no superusers', async (t) => {
+  const app = await testApp(t)
+  const addresses: [string, string][] = [
+    ['GET', '/api/admin/stats'],
+    ['GET', '/api/admin/users'],
+    ['PATCH', '/api/admin/users/0190a6a8-0000-7000-8000-000000000000'],
+    ['GET', '/api/admin/jobs'],
+    ['POST', '/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry'],
+  ]
+  const eve = await app.as('eve', { tier: 'enterprise' })
+  for (const [method, path] of addresses) {
+    const unknown = await app.request(method, path, { body: method === 'GET' ? undefined : {} })
+    assert.equal(unknown.status, 401, path)
+    assert.deepEqual(unknown.body, { detail: 'Could not validate credentials' })
+    const other = await eve.request(method, path, { body: method === 'GET' ? undefined : {} })
+    assert.equal(other.status, 403, path)
+    assert.deepEqual(other.body, { detail: 'Not enough permissions' })
+  }
+})
+
+test('the numbers count users, subscriptions, the last seven days and verified addresses', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  await app.as('ada', { tier: 'pro' })
+  await app.as('old')
+  await sql`update users set created_at = ${'2020-01-01T00:00:00.000Z'}, is_verified = ${true} where email = 'old@example.com'`.execute(
+    app.platform.db,
+  )
+  const reply = await root.get('/api/admin/stats')
+  assert.deepEqual(reply.body, { total_users: 3, active_subscriptions: 1, new_users_7d: 2, verified_users: 1 })
+})
+
+test('users come newest first, in pages, with the limits of the specification', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  for (const name of ['a', 'b', 'c']) {
+    app.clock.advance(1_000)
+    await app.as(name)
+  }
+  const first = await root.get('/api/admin/users?limit=2')
+  assert.deepEqual(
+    first.body.users.map((user: { email: string }) => user.email),
+    ['c@example.com', 'b@example.com'],
+  )
+  assert.deepEqual([first.body.total, first.body.page, first.body.limit, first.body.pages], [4, 1, 2, 2])
+  for (const field of [
+    'id',
+    'email',
+    'full_name',
+    'is_active',
+    'is_verified',
+    'subscription_status',
+    'subscription_tier',
+    'created_at',
+    'last_login_at',
+  ]) {
+    assert.ok(field in first.body.users[0], field)
+  }
+  assert.ok(!first.text.includes('password'))
+  assert.equal((await root.get('/api/admin/users?page=9')).body.users.length, 0)
+  for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x']) {
+    const reply = await root.get(`/api/admin/users?${query}`)
+    assert.equal(reply.status, 422, query)
+    assert.deepEqual(reply.body.detail[0].loc, ['query', query.split('=')[0]])
+  }
+})
+
+test('switching an account off ends its sessions at once, and switching it on lets it sign in again', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  const ada = await app.as('ada')
+  assert.equal((await ada.get('/api/auth/me')).status, 200)
+
+  const off = await root.patch(`/api/admin/users/${ada.userId}`, { is_active: false })
+  assert.equal(off.status, 200)
+  assert.equal(off.body.is_active, false)
+  assert.equal((await ada.get('/api/auth/me')).status, 401)
+  const refused = await app.post('/api/auth/login', { email: ada.email, password: 'correct horse battery' })
+  assert.deepEqual([refused.status, refused.body.detail], [403, 'Inactive account'])
+
+  await root.patch(`/api/admin/users/${ada.userId}`, { is_active: true })
+  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'correct horse battery' })).status, 200)
+})
+
+test('a tier set by hand stands until null lifts it', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  const ada = await app.as('ada')
+  const set = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'enterprise' })
+  assert.deepEqual([set.body.subscription_tier, set.body.tier_override], ['enterprise', 'enterprise'])
+  const lifted = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: null })
+  assert.deepEqual([lifted.body.subscription_tier, lifted.body.tier_override], ['free', null])
+})
+
+test('the last superuser cannot lock everyone out', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  for (const change of [{ is_superuser: false }, { is_active: false }]) {
+    assert.equal((await root.patch(`/api/admin/users/${root.userId}`, change)).status, 400)
+  }
+  assert.equal((await root.patch('/api/admin/users/0190a6a8-0000-7000-8000-000000000000', {})).status, 404)
+  assert.equal((await root.patch('/api/admin/users/not-a-uuid', {})).status, 422)
+})
+
+test('a job that gave up is seen and tried again', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  let tries = 0
+  app.platform.jobs.handle('test.hopeless', async () => Promise.reject(new Error(`try ${++tries}`)), { delaysMs: [] })
+  await app.platform.jobs.enqueue(app.platform.db, 'test.hopeless', {})
+  await app.settle()
+  const { body } = await root.get('/api/admin/jobs')
+  const dead = body.dead.find((job: { kind: string }) => job.kind === 'test.hopeless')
+  assert.equal(dead.last_error, 'try 1')
+  assert.equal((await root.post(`/api/admin/jobs/${dead.id}/retry`)).status, 200)
+  await app.settle()
+  assert.equal(tries, 2)
+  assert.equal((await root.post('/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry')).status, 404)
+})

@@ -1,0 +1,140 @@
+// Guards the superuser's view: numbers, people, messages, and work that gave up. Rules live in the rooms they are about.
+import { Type } from 'typebox'
+import { changeUser, listUsers, stats } from '#identity/administration.ts'
+import { recordAudit } from '#identity/audit.ts'
+import type { Identity } from '#identity/identity.ts'
+import { transaction } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import { Problem } from '#platform/problem.ts'
+
+const tags = ['admin']
+const Tier = OneOf('free', 'pro', 'enterprise')
+
+const Page = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 20 }),
+})
+const Paged = { total: Type.Integer(), page: Type.Integer(), limit: Type.Integer(), pages: Type.Integer() }
+
+const ListedUser = Type.Object({
+  id: Type.String(),
+  email: Type.String(),
+  full_name: Nullable(Type.String()),
+  is_active: Type.Boolean(),
+  is_verified: Type.Boolean(),
+  is_superuser: Type.Boolean(),
+  subscription_status: Type.String(),
+  subscription_tier: Type.String(),
+  tier_override: Nullable(Type.String()),
+  created_at: Instant,
+  last_login_at: Nullable(Instant),
+})
+
+export function adminRoutes(app: App, { platform, identity }: { platform: Platform; identity: Identity }): void {
+  const { db, clock, jobs } = platform
+
+  app.get(
+    '/api/admin/stats',
+    {
+      schema: {
+        tags,
+        summary: 'Users and subscriptions in numbers',
+        response: {
+          200: Type.Object({
+            total_users: Type.Integer(),
+            active_subscriptions: Type.Integer(),
+            new_users_7d: Type.Integer(),
+            verified_users: Type.Integer(),
+          }),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    () => stats(db, clock.now()),
+  )
+
+  app.get(
+    '/api/admin/users',
+    {
+      schema: {
+        tags,
+        summary: 'Users, newest first',
+        querystring: Page,
+        response: { 200: Type.Object({ users: Type.Array(ListedUser), ...Paged }) },
+      },
+      config: { access: 'superuser' },
+    },
+    (request) => listUsers(db, request.query),
+  )
+
+  app.patch(
+    '/api/admin/users/:id',
+    {
+      schema: {
+        tags,
+        summary: 'Switch an account, or set a tier above the processor’s; null lifts it',
+        params: Type.Object({ id: Uuid }),
+        body: Type.Object({
+          is_active: Type.Optional(Type.Boolean()),
+          is_verified: Type.Optional(Type.Boolean()),
+          is_superuser: Type.Optional(Type.Boolean()),
+          subscription_tier: Type.Optional(Type.Union([Tier, Type.Null()])),
+        }),
+        response: { 200: ListedUser },
+      },
+      config: { access: 'superuser' },
+    },
+    (request) => changeUser(identity.deps, callerOf(request).userId, request.params.id, request.body),
+  )
+
+  app.get(
+    '/api/admin/jobs',
+    {
+      schema: {
+        tags,
+        summary: 'Work that waits, and work that gave up',
+        response: {
+          200: Type.Object({
+            queued: Type.Integer(),
+            dead: Type.Array(
+              Type.Object({
+                id: Type.String(),
+                kind: Type.String(),
+                attempts: Type.Integer(),
+                last_error: Nullable(Type.String()),
+                created_at: Instant,
+              }),
+            ),
+          }),
+        },
+      },
+      config: { access: 'superuser' },
+    },
+    async () => ({ queued: (await jobs.counts()).queued, dead: await jobs.dead() }),
+  )
+
+  app.post(
+    '/api/admin/jobs/:id/retry',
+    {
+      schema: {
+        tags,
+        summary: 'Try a job again that gave up',
+        params: Type.Object({ id: Uuid }),
+        response: { 200: Type.Object({ status: Type.Literal('queued'), id: Type.String() }) },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      const { id } = request.params
+      if (!(await jobs.retry(id))) throw new Problem('job_unknown', 404, 'No job with this id has given up')
+      const actorId = callerOf(request).userId
+      await transaction(db, (tx) =>
+        recordAudit(tx, { actorId, action: 'job.retried', subject: `job:${id}`, at: clock.now() }),
+      )
+      return { status: 'queued' as const, id }
+    },
+  )
+}
