@@ -7,6 +7,7 @@ import type { App } from '#platform/http/app.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import { referenceRoutes } from '#platform/http/reference.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Storefront } from '#storefront/storefront.ts'
 import { userAppRoutes } from './user-app.ts'
 import { version } from './version.ts'
 
@@ -50,6 +51,7 @@ export async function mountApi(app: App, rooms: Rooms & { billing: Billing; user
   if (rooms.userApp) await userAppRoutes(app, platform.log)
 }
 
-export async function mountStorefront(app: App, rooms: Rooms): Promise<void> {
+export async function mountStorefront(app: App, rooms: Rooms & { shop: Storefront }): Promise<void> {
   healthRoutes(app, rooms)
+  await rooms.shop.routes(app)
 }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { billingMigrations } from '#billing/migrations.ts'
 import { createProcessor } from '#billing/processor.ts'
+import { checkCredentials } from '#identity/credentials.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import type { SuperuserNotice } from '#identity/superuser.ts'
@@ -12,6 +13,8 @@ import type { Authenticators } from '#platform/http/gate.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import { createSandbox } from '#sandbox/sandbox.ts'
+import { storefrontMigrations } from '#storefront/migrations.ts'
+import { collectStorefront, createStorefront, endStoreSessions, eraseStorefront } from '#storefront/storefront.ts'
 import { mountApi, mountStorefront } from './api.ts'
 import type { Config } from './config.ts'
 
@@ -29,7 +32,7 @@ export type Service = {
   close(drainMs?: number): Promise<void>
 }
 
-export const migrations = [...platformMigrations, ...identityMigrations, ...billingMigrations]
+export const migrations = [...platformMigrations, ...identityMigrations, ...billingMigrations, ...storefrontMigrations]
 
 export async function createService(
   config: Config,
@@ -41,14 +44,19 @@ export async function createService(
   const processor = createProcessor(config.processor)
   const billing = createBilling(platform, processor)
   const identity = createIdentity(platform, {
-    erase: [billing.erase],
-    collect: [billing.collect],
-    endSessionsElsewhere: [],
+    erase: [billing.erase, eraseStorefront],
+    collect: [billing.collect, collectStorefront],
+    endSessionsElsewhere: [endStoreSessions],
+  })
+  const shop = createStorefront(platform, {
+    mail,
+    processor,
+    checkCredentials: (credentials) => checkCredentials(identity.deps, credentials),
   })
 
   const authenticators: Authenticators = {
     bearer: (token) => identity.authenticate(token),
-    session: async () => null,
+    session: (token) => shop.authenticate(token),
   }
   const state = { draining: false }
 
@@ -66,7 +74,7 @@ export async function createService(
   const storefront = config.serve.has('storefront')
     ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
     : null
-  if (storefront) await mountStorefront(storefront, { platform, identity, state })
+  if (storefront) await mountStorefront(storefront, { platform, identity, state, shop })
 
   const listener = createListener(config, api, storefront)
   let superuserNotice: SuperuserNotice = null

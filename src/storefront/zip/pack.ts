@@ -39,17 +39,17 @@ export interface OpenPack extends PackReader {
 
 /** The pack of these files: from the cache, or made now. Two callers at once share the work. Throws when a source cannot be read. */
 export function preparePack(cacheDir: string, sources: PackSource[]): Promise<Pack> {
-  const listing = createHash('sha256').update(JSON.stringify([FORMAT, process.versions.zlib]))
-  for (const { path, sizeBytes, tag, executable } of sources) {
-    listing.update(JSON.stringify([path, sizeBytes, tag, executable]))
-  }
-  const index = join(cacheDir, `${listing.digest('hex')}.json`)
-
+  const index = indexFile(cacheDir, sources)
   const running = preparing.get(index)
   if (running) return running
   const pack = prepare(cacheDir, index, sources).finally(() => preparing.delete(index))
   preparing.set(index, pack)
   return pack
+}
+
+/** The pack of these files when it is made already. */
+export function keptPack(cacheDir: string, sources: PackSource[]): Promise<Pack | undefined> {
+  return readKept(cacheDir, indexFile(cacheDir, sources))
 }
 
 const preparing = new Map<string, Promise<Pack>>()
@@ -171,6 +171,15 @@ async function dropUnused(cacheDir: string) {
     const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs
     if (age > UNUSED_MS) await rm(path, { force: true })
   }
+}
+
+/** Named after the list of files, so that a changed file is another pack. */
+function indexFile(cacheDir: string, sources: PackSource[]): string {
+  const listing = createHash('sha256').update(JSON.stringify([FORMAT, process.versions.zlib]))
+  for (const { path, sizeBytes, tag, executable } of sources) {
+    listing.update(JSON.stringify([path, sizeBytes, tag, executable]))
+  }
+  return join(cacheDir, `${listing.digest('hex')}.json`)
 }
 
 function packFile(cacheDir: string, id: string): string {

@@ -1,0 +1,88 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { type Clock, plus } from '#platform/clock.ts'
+import type { Secrets } from '#platform/secrets.ts'
+import type { Config } from '#src/config.ts'
+import type { FileStore } from './products/file-store.ts'
+import { type ProductTier, type Release, releaseFor, releaseOf } from './products/releases.ts'
+import type { PurchaseRow } from './purchase-store.ts'
+import { openLicenseKey } from './purchases.ts'
+import { type Archive, planArchive, readArchive } from './zip/archive.ts'
+import { keptPack, openPack, type Pack, preparePack } from './zip/pack.ts'
+
+export interface BuyerArchive extends Archive {
+  version: string
+  pack: Pack
+  licenseKey: string
+}
+
+type Deps = { config: Config; clock: Clock; secrets: Secrets; products: FileStore }
+
+/**
+ * The ZIP of a purchase: the newest release its entitlement covers, or the named one. Null when its files are missing.
+ * The first call for a release compresses it; rejects when its files cannot be read.
+ */
+export async function archiveOf(deps: Deps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive | null> {
+  const release = await releaseToServe(deps, purchase, version)
+  return release && plan(deps, purchase, release, await preparePack(cacheDir(deps.config), release.files))
+}
+
+/** The same without compressing anything: null also while the release was not compressed yet. */
+export async function knownArchiveOf(deps: Deps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
+  const release = await releaseToServe(deps, purchase)
+  const pack = release && (await keptPack(cacheDir(deps.config), release.files))
+  return release && pack ? plan(deps, purchase, release, pack) : null
+}
+
+function releaseToServe({ clock, products }: Deps, { tier, entitled_until }: PurchaseRow, version?: string) {
+  return version
+    ? releaseOf(products, tier, clock.now(), version)
+    : releaseFor(products, tier, clock.now(), entitled_until)
+}
+
+function plan({ config, secrets }: Deps, purchase: PurchaseRow, release: Release, pack: Pack): BuyerArchive {
+  const licenseKey = openLicenseKey(secrets, purchase)
+  const archive = planArchive({
+    entries: pack.entries,
+    folder: `${config.products.name}-${purchase.tier}-${release.version}`,
+    modifiedAt: new Date(release.publishedAt),
+    password: licenseKey,
+    saltKey: secrets.key('zip-salt'),
+  })
+  return { ...archive, version: release.version, pack, licenseKey }
+}
+
+/** Compresses the newest release of a tier, so that its first buyer need not wait. */
+export async function prepareRelease(
+  { config, clock, products }: Omit<Deps, 'secrets'>,
+  tier: ProductTier,
+): Promise<void> {
+  const now = clock.now()
+  const release = await releaseFor(products, tier, now, plus(now, 1))
+  if (release) await preparePack(cacheDir(config), release.files)
+}
+
+/** The archive's bytes [start, end). The pack is closed when the stream ends, however it ends. */
+export function streamArchive(config: Config, archive: BuyerArchive, start = 0, end = archive.sizeBytes): Readable {
+  return Readable.from(bytes(), { objectMode: false, highWaterMark: 128 * 1024 })
+
+  async function* bytes() {
+    const pack = await openPack(cacheDir(config), archive.pack)
+    try {
+      yield* readArchive(archive, pack, start, end)
+    } finally {
+      await pack.close()
+    }
+  }
+}
+
+export async function checksumOf(config: Config, archive: BuyerArchive): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of streamArchive(config, archive)) hash.update(chunk as Buffer)
+  return hash.digest('hex')
+}
+
+function cacheDir(config: Config): string {
+  return join(config.dataDir, 'cache', 'releases')
+}

@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { type Buyer, openShop, paidSession, type Shop, signed } from '#testing/buyer.ts'
+
+const CARD = '4242424242424242'
+
+test('an invalid tier is told first, whoever asks', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  for (const path of [
+    '/api/checkout',
+    '/api/checkout?tier=',
+    '/api/checkout?tier=gold',
+    '/api/checkout?tier=pro&tier=pro',
+    '/api/checkout?tier=toString',
+  ]) {
+    for (const reply of [await shop.store('GET', path), await ada.get(path)]) {
+      assert.equal(reply.status, 400, path)
+      assert.deepEqual(reply.body, { error: 'Invalid tier specified' })
+    }
+  }
+})
+
+test('a stranger is led to the login, with the way back', async (t) => {
+  const shop = await openShop(t)
+  const reply = await shop.store('GET', '/api/checkout?tier=enterprise')
+  assert.equal(reply.status, 302)
+  assert.equal(reply.headers.get('location'), '/login?redirect=/api/checkout?tier=enterprise')
+})
+
+test('a buyer is led to the hosted checkout, pays, and has a purchase when they return', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const { sessionId, payUrl } = await checkout(ada, 'pro')
+
+  const processor = await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))
+  const session = processor.body
+  assert.equal(session.mode, 'payment')
+  assert.equal(session.amount_total, 29_900)
+  assert.equal(session.currency, 'usd')
+  assert.equal(session.allow_promotion_codes, true)
+  assert.deepEqual(session.metadata, { user_id: ada.userId, tier: 'pro' })
+  assert.equal(
+    session.success_url,
+    `${shop.config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
+  )
+  assert.equal(session.cancel_url, `${shop.config.urls.storefront}/pricing?canceled=true`)
+
+  const paid = await pay(shop, payUrl, ada.email)
+  assert.equal(paid.status, 303)
+  const back = new URL(paid.headers.get('location') ?? '')
+  assert.equal(`${back.pathname}${back.search}`, `/dashboard?success=true&session_id=${sessionId}`)
+
+  const page = await ada.get(back.pathname + back.search)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /your payment has arrived/)
+  const purchases = (await ada.get('/api/purchases')).body
+  assert.equal(purchases.length, 1)
+
+  const intent = await shop.get(
+    `/sandbox/stripe/v1/payment_intents/${(await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))).body.payment_intent}`,
+    auth(shop),
+  )
+  assert.deepEqual(intent.body.metadata, { user_id: ada.userId, tier: 'pro' })
+  const owned = await ada.get('/api/checkout?tier=pro')
+  assert.deepEqual([owned.status, owned.headers.get('location')], [302, '/dashboard'])
+  assert.equal((await ada.get('/api/checkout?tier=basic')).status, 302)
+})
+
+test('the returning buyer does not race the webhook', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const eve = await shop.buyer('eve')
+  const { sessionId, payUrl } = await checkout(ada, 'basic')
+
+  const early = await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
+  assert.match(early.text, /being confirmed/)
+  assert.equal(early.headers.get('refresh'), '5')
+  await pay(shop, payUrl, ada.email)
+  await Promise.all([1, 2, 3].map(() => ada.get(`/dashboard?success=true&session_id=${sessionId}`)))
+  assert.equal((await ada.get('/api/purchases')).body.length, 1)
+
+  // Somebody else's session gives nothing away and nothing over.
+  const foreign = await eve.get(`/dashboard?success=true&session_id=${sessionId}`)
+  assert.match(foreign.text, /being confirmed/)
+  assert.equal((await eve.get('/api/purchases')).body.length, 0)
+  const junk = await ada.get('/dashboard?success=true&session_id=../../v1/customers')
+  assert.match(junk.text, /being confirmed/)
+})
+
+test('a checkout for nothing is one purchase for its session', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const { sessionId, payUrl } = await checkout(ada, 'basic')
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  await shop.app.request('POST', `${payUrl}/code`, { headers: form, body: 'code=FREE100' })
+  await pay(shop, payUrl, ada.email)
+  await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
+  await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
+  assert.equal((await ada.get('/api/purchases')).body.length, 1)
+})
+
+test('without a processor the checkout says so', async (t) => {
+  const shop = await openShop(t, { SANDBOX: 'off' })
+  const ada = await shop.buyer('ada')
+  const reply = await ada.get('/api/checkout?tier=pro')
+  assert.deepEqual([reply.status, reply.body], [503, { error: 'Billing is not configured' }])
+})
+
+test('a paid session makes a purchase and mails its key, once, however often and in whatever order events come', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const session = paidSession(ada.userId, 'pro')
+  const intent = {
+    id: session.payment_intent,
+    object: 'payment_intent',
+    amount: 29_900,
+    amount_received: 29_900,
+    currency: 'usd',
+    metadata: session.metadata,
+  }
+
+  const first = await shop.event('payment_intent.succeeded', intent, { id: 'evt_1' })
+  assert.deepEqual([first.status, first.body], [200, { received: true }])
+  await Promise.all([
+    shop.event('checkout.session.completed', session),
+    shop.event('checkout.session.completed', session),
+    shop.event('payment_intent.succeeded', intent, { id: 'evt_1' }),
+    shop.event('checkout.session.async_payment_succeeded', session, { header: 'processor-signature' }),
+  ])
+
+  const [purchase, ...more] = (await ada.get('/api/purchases')).body
+  assert.equal(more.length, 0)
+  assert.deepEqual(Object.keys(purchase).sort(), [
+    'created_at',
+    'download_count',
+    'entitled_until',
+    'id',
+    'license_key_masked',
+    'max_downloads',
+    'status',
+    'tier',
+    'version',
+  ])
+  assert.equal(purchase.tier, 'pro')
+  assert.equal(purchase.status, 'completed')
+  assert.equal(purchase.max_downloads, 5)
+  assert.equal(purchase.download_count, 0)
+  assert.equal(purchase.version, '1.1.0')
+  assert.match(purchase.license_key_masked, /^LK-\w{4}(-••••){5}-\w{4}$/)
+  const months = new Date(purchase.created_at)
+  months.setUTCMonth(months.getUTCMonth() + 12)
+  assert.equal(purchase.entitled_until.slice(0, 7), months.toISOString().slice(0, 7))
+
+  const letters = (await shop.mail(ada.email)).filter(({ subject }) => /license/.test(subject))
+  assert.equal(letters.length, 1)
+  assert.match(letters[0]?.text ?? '', /LK(-\w{4}){7}/)
+  assert.match(letters[0]?.text ?? '', /7-Zip/)
+  assert.match(letters[0]?.text ?? '', /unzip/)
+})
+
+test('nothing is bought before it is paid', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const session = paidSession(ada.userId, 'basic')
+  await shop.event('checkout.session.completed', { ...session, payment_status: 'unpaid' })
+  assert.equal((await ada.get('/api/purchases')).body.length, 0)
+  await shop.event('checkout.session.async_payment_failed', { ...session, payment_status: 'unpaid' })
+  assert.equal((await ada.get('/api/purchases')).body.length, 0)
+  await shop.event('checkout.session.async_payment_succeeded', session)
+  assert.equal((await ada.get('/api/purchases')).body.length, 1)
+})
+
+test('subscriptions and what others sell on the account are passed over', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const session = paidSession(ada.userId, 'pro')
+  const foreign: [string, object][] = [
+    ['checkout.session.completed', { ...session, mode: 'subscription', payment_intent: null, subscription: 'sub_1' }],
+    ['checkout.session.completed', { ...session, metadata: {} }],
+    ['checkout.session.completed', { ...session, metadata: { user_id: ada.userId, tier: 'gold' } }],
+    [
+      'payment_intent.succeeded',
+      { id: 'pi_unknown', amount: 100, amount_received: 100, currency: 'usd', metadata: {} },
+    ],
+    ['customer.subscription.updated', { id: 'sub_1', metadata: session.metadata }],
+    ['invoice.paid', { id: 'in_1' }],
+  ]
+  for (const [type, object] of foreign) {
+    const reply = await shop.event(type, object)
+    assert.deepEqual([reply.status, reply.body], [200, { received: true }], type)
+  }
+  assert.equal((await ada.get('/api/purchases')).body.length, 0)
+})
+
+test('a payment without metadata is found by its checkout', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const { sessionId, payUrl } = await checkout(ada, 'basic')
+  await pay(shop, payUrl, ada.email)
+  const { payment_intent } = (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))).body
+  const intent = { id: payment_intent, amount: 19_900, amount_received: 19_900, currency: 'usd', metadata: {} }
+  assert.equal((await shop.event('payment_intent.succeeded', intent)).status, 200)
+  assert.equal((await ada.get('/api/purchases')).body.length, 1)
+})
+
+test('a full refund and a lost dispute revoke, a partial refund does not', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const status = async (tier: string) =>
+    (await ada.get('/api/purchases')).body.find((purchase: { tier: string }) => purchase.tier === tier)?.status
+
+  const pro = await shop.sell(ada, 'pro')
+  await shop.event('charge.refunded', { payment_intent: pro, amount: 29_900, amount_refunded: 10_000, refunded: false })
+  assert.equal(await status('pro'), 'completed')
+  await shop.event('charge.refunded', { payment_intent: pro, amount: 29_900, amount_refunded: 29_900, refunded: true })
+  assert.equal(await status('pro'), 'refunded')
+  assert.equal((await ada.get('/api/checkout?tier=pro')).headers.get('location')?.startsWith('/dashboard'), false)
+
+  const basic = await shop.sell(ada, 'basic')
+  await shop.event('charge.dispute.closed', { payment_intent: basic, status: 'won' })
+  assert.equal(await status('basic'), 'completed')
+  await shop.event('charge.dispute.closed', { payment_intent: basic, status: 'lost' })
+  assert.equal(await status('basic'), 'refunded')
+})
+
+test('a refund that overtakes its purchase is not forgotten', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const session = paidSession(ada.userId, 'pro')
+  await shop.event('charge.refunded', {
+    payment_intent: session.payment_intent,
+    amount: 1,
+    amount_refunded: 1,
+    refunded: true,
+  })
+  await shop.event('checkout.session.completed', session)
+  assert.equal((await ada.get('/api/purchases')).body[0].status, 'refunded')
+  assert.equal((await ada.download()).status, 403)
+  assert.equal((await shop.mail(ada.email)).filter(({ subject }) => /license/.test(subject)).length, 0)
+})
+
+test('a refund and its purchase at the same moment leave it revoked', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  for (let round = 0; round < 5; round++) {
+    const session = paidSession(ada.userId, 'basic')
+    await Promise.all([
+      shop.event('checkout.session.completed', session),
+      shop.event('charge.refunded', {
+        payment_intent: session.payment_intent,
+        amount: 1,
+        amount_refunded: 1,
+        refunded: true,
+      }),
+    ])
+  }
+  const statuses = (await ada.get('/api/purchases')).body.map((purchase: { status: string }) => purchase.status)
+  assert.deepEqual(statuses, Array(5).fill('refunded'))
+})
+
+test('forged, stale, replayed and broken events change nothing', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const session = paidSession(ada.userId, 'pro')
+  const body = JSON.stringify({
+    id: `evt_${randomUUID()}`,
+    object: 'event',
+    type: 'checkout.session.completed',
+    data: { object: session },
+  })
+  const post = (headers: Record<string, string>, sent = body) =>
+    shop.store('POST', '/api/processor/webhook', {
+      body: sent,
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+
+  const refused = [
+    await post({}),
+    await post({ 'stripe-signature': '' }),
+    await post({ 'stripe-signature': 't=1,v1=00' }),
+    await post({ 'stripe-signature': signed(body, 'whsec_wrong') }),
+    await post({ 'stripe-signature': signed(body, 'whsec_shop', 3600) }),
+    await post({ 'stripe-signature': signed(body, 'whsec_shop') }, `${body} `),
+    await post({ 'stripe-signature': signed('not json', 'whsec_shop') }, 'not json'),
+    await post({ 'stripe-signature': signed('{}', 'whsec_shop') }, '{}'),
+    await post({ 'stripe-signature': signed('', 'whsec_shop') }, ''),
+    await post({ 'stripe-signature': signed('null', 'whsec_shop') }, 'null'),
+  ]
+  for (const [index, reply] of refused.entries()) {
+    assert.equal(reply.status, 400, `case ${index}: ${reply.text}`)
+    assert.equal(typeof reply.body.error, 'string')
+  }
+  assert.equal((await ada.get('/api/purchases')).body.length, 0)
+})
+
+test('a purchase whose account is gone is kept for the books and mailed to the payer', async (t) => {
+  const shop = await openShop(t)
+  await shop.event('checkout.session.completed', paidSession(randomUUID(), 'basic'))
+  const [letter] = await shop.mail('payer@example.com')
+  const key = /LK(-\w{4}){7}/.exec(letter?.text ?? '')?.[0]
+  const verified = await shop.store('POST', '/api/license/verify', { body: { license_key: key } })
+  assert.equal(verified.body.valid, true)
+})
+
+async function checkout(buyer: Buyer, tier: string) {
+  const reply = await buyer.get(`/api/checkout?tier=${tier}`)
+  assert.equal(reply.status, 302, reply.text)
+  const { pathname } = new URL(reply.headers.get('location') ?? '')
+  return { payUrl: pathname, sessionId: pathname.split('/').at(-1) ?? '' }
+}
+
+function pay(shop: Shop, payUrl: string, email: string) {
+  return shop.app.request('POST', payUrl, {
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({ email, name: 'Ada', card: CARD }).toString(),
+  })
+}
+
+function auth(shop: Shop) {
+  return { headers: { authorization: `Bearer ${shop.config.processor.secretKey}` } }
+}

@@ -1,0 +1,99 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
+import { Problem } from '#platform/problem.ts'
+import { streamArchive } from './archives.ts'
+import { type Delivery, describeDownload, grantDownload, listDownloads } from './downloads.ts'
+import { onPageError } from './pages/errors.ts'
+import type { StorefrontDeps } from './storefront.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const DownloadView = Type.Object({
+  id: Type.String(),
+  purchase_id: Type.String(),
+  user_id: Type.String(),
+  version: Type.String(),
+  ip_address: Type.String(),
+  user_agent: Type.String(),
+  country: Nullable(Type.String()),
+  downloaded_at: Instant,
+})
+
+export function downloadRoutes(app: App, deps: StorefrontDeps): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/download',
+    schema: {
+      querystring: Type.Object({ purchase_id: Type.Optional(Type.Unknown()) }),
+      tags: ['downloads'],
+      summary: 'The encrypted ZIP',
+    },
+    config: { access: 'session' },
+    errorHandler: onPageError(deps),
+    async handler(request, reply) {
+      const { userId } = callerOf(request)
+      const { headers } = request
+      const wanted = {
+        purchaseId: purchaseIdOf((request.query as { purchase_id?: unknown }).purchase_id),
+        range: headers.range,
+        ifRange: [headers['if-range']].flat()[0],
+        address: request.ip,
+        userAgent: headers['user-agent'] ?? '',
+      }
+      if (request.method === 'HEAD') {
+        return announce(reply, await describeDownload(deps, userId, wanted)).send()
+      }
+      const delivery = await grantDownload(deps, userId, wanted)
+      return announce(reply, delivery).send(streamOf(request, deps, delivery))
+    },
+  })
+
+  app.get(
+    '/api/download/history',
+    {
+      schema: {
+        querystring: Type.Object({ purchase_id: Type.Optional(Uuid) }),
+        response: { 200: Type.Array(DownloadView) },
+        tags: ['downloads'],
+        summary: 'The last 50 downloads',
+      },
+      config: { access: 'session' },
+    },
+    (request) => listDownloads(deps, callerOf(request).userId, request.query.purchase_id?.toLowerCase()),
+  )
+}
+
+function announce(reply: FastifyReply, { archive, fileName, part }: Delivery): FastifyReply {
+  const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
+  if (part) reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${archive.sizeBytes}`)
+  return reply.headers({
+    'content-type': 'application/zip',
+    'content-disposition': `attachment; filename="${fileName}"`,
+    'content-length': String(end - start),
+    'accept-ranges': 'bytes',
+    etag: archive.etag,
+    'x-license-key': archive.licenseKey,
+    'x-product-version': archive.version,
+    // A proxy that recompressed the bytes would break the offsets of a resume.
+    'cache-control': 'private, no-transform',
+  })
+}
+
+function streamOf(request: FastifyRequest, { config }: StorefrontDeps, { archive, part }: Delivery) {
+  const stream = streamArchive(config, archive, part?.start, part?.end)
+  stream.once('error', (error) => {
+    request.log.error({ err: error, reqId: request.id }, 'a download broke off')
+  })
+  return stream
+}
+
+function purchaseIdOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !UUID.test(value)) {
+    throw new Problem('purchase_id_invalid', 400, 'purchase_id must be a UUID')
+  }
+  return value.toLowerCase()
+}

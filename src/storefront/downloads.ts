@@ -1,0 +1,201 @@
+/**
+ * Decides who may download what, and counts it. A download is counted when it is granted, before its first byte; whoever loses the
+ * connection continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
+ */
+import { randomUUID } from 'node:crypto'
+import { type Clock, DAY_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Jobs } from '#platform/jobs/jobs.ts'
+import { Problem } from '#platform/problem.ts'
+import type { Secrets } from '#platform/secrets.ts'
+import type { Log } from '#platform/telemetry/log.ts'
+import type { Config } from '#src/config.ts'
+import { archiveOf, type BuyerArchive, checksumOf } from './archives.ts'
+import * as store from './download-store.ts'
+import { licensePrefix } from './license-key.ts'
+import type { FileStore } from './products/file-store.ts'
+import type { PurchaseRow } from './purchase-store.ts'
+import * as purchaseStore from './purchase-store.ts'
+import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
+
+export const CHECKSUM_JOB = 'storefront.checksum'
+export const COOLDOWN_MS = MINUTE_MS
+export const HISTORY_MAX = 50
+const RESUMABLE_MS = DAY_MS
+/** A bad line breaks often; a script that fetches one megabyte at a time all day is something else. */
+const RESUMES_MAX = 500
+const USER_AGENT_MAX = 500
+
+export type DownloadDeps = {
+  config: Config
+  db: Db
+  clock: Clock
+  jobs: Jobs
+  secrets: Secrets
+  log: Log
+  products: FileStore
+  countryOf(address: string): string | null
+}
+
+export interface DownloadRequest {
+  purchaseId?: string | undefined
+  range?: string | undefined
+  ifRange?: string | undefined
+  address: string
+  userAgent: string
+}
+
+export interface Delivery {
+  archive: BuyerArchive
+  fileName: string
+  /** Null: the whole file. */
+  part: { start: number; end: number } | null
+}
+
+/**
+ * Grants a download and counts it, or continues one that was granted.
+ * Throws the 403, 404, 416, 429 and 500 of the contract.
+ */
+export async function grantDownload(deps: DownloadDeps, userId: string, request: DownloadRequest): Promise<Delivery> {
+  const range = parseRange(request.range)
+  const resumed = isResume(range) ? await resume(deps, userId, request, range) : null
+  if (resumed) return resumed
+
+  const { db, clock, jobs } = deps
+  const purchase = await activePurchase(deps, userId, request.purchaseId)
+  const waitMs = cooldownLeftMs(purchase, clock.ms())
+  if (waitMs > 0) throw coolingDown(waitMs)
+
+  const archive = await requireArchive(deps, purchase)
+  const delivery = deliver(deps, purchase, archive, request.ifRange && request.ifRange !== archive.etag ? null : range)
+
+  const now = clock.now()
+  const counted = await transaction(db, async (tx) => {
+    const row = await purchaseStore.countDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))
+    if (!row) return false
+    const id = randomUUID()
+    await store.insert(tx, {
+      user_id: userId,
+      id,
+      purchase_id: purchase.id,
+      version: archive.version,
+      etag: archive.etag,
+      resume_count: 0,
+      ip_address: request.address,
+      user_agent: request.userAgent.slice(0, USER_AGENT_MAX),
+      country: deps.countryOf(request.address),
+      downloaded_at: now,
+    })
+    const job = { purchaseId: purchase.id, version: archive.version, etag: archive.etag }
+    await jobs.enqueue(tx, CHECKSUM_JOB, job, { key: `checksum:${archive.etag}` })
+    return true
+  })
+  if (counted) return delivery
+
+  // Another download took the slot since we looked: say what it left behind.
+  const left = await activePurchase(deps, userId, purchase.id)
+  throw coolingDown(Math.max(cooldownLeftMs(left, clock.ms()), 1))
+}
+
+/** What a GET would bring, without counting or waiting: for HEAD. */
+export async function describeDownload(
+  deps: DownloadDeps,
+  userId: string,
+  request: DownloadRequest,
+): Promise<Delivery> {
+  const purchase = await activePurchase(deps, userId, request.purchaseId)
+  return deliver(deps, purchase, await requireArchive(deps, purchase), null)
+}
+
+/** At most 50, newest first. */
+export function listDownloads({ db }: Pick<DownloadDeps, 'db'>, userId: string, purchaseId?: string) {
+  return store.listOfUser(db, userId, purchaseId, HISTORY_MAX)
+}
+
+export function cooldownLeftMs(purchase: Pick<PurchaseRow, 'last_download_at'>, nowMs: number): number {
+  return purchase.last_download_at ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs) : 0
+}
+
+/** Computes the checksum of an archive that was downloaded, once. */
+export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string; version: string; etag: string }) {
+  if (await store.findChecksum(deps.db, job.etag)) return
+  const purchase = await purchaseStore.findById(deps.db, job.purchaseId)
+  const archive = purchase && (await archiveOf(deps, purchase, job.version))
+  // Files replaced meanwhile: the tag names bytes that nobody can get any more.
+  if (!archive || archive.etag !== job.etag) return
+  const sha256 = await checksumOf(deps.config, archive)
+  await store.insertChecksum(deps.db, { etag: job.etag, sha256, size_bytes: archive.sizeBytes })
+}
+
+async function resume(
+  deps: DownloadDeps,
+  userId: string,
+  { purchaseId, ifRange }: DownloadRequest,
+  range: RangeRequest,
+): Promise<Delivery | null> {
+  const { db, clock } = deps
+  const since = plus(clock.now(), -RESUMABLE_MS)
+  const grant = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
+  const purchase = grant && (await purchaseStore.findOfUser(db, userId, grant.purchase_id))
+  // The fifth download makes the purchase expired, and may still be continued.
+  if (!purchase || purchase.status === 'refunded') return null
+
+  const archive = await requireArchive(deps, purchase, grant.version)
+  if (archive.etag !== grant.etag) return null
+  const delivery = deliver(deps, purchase, archive, range)
+  if (!(await store.countResume(db, userId, grant.id, RESUMES_MAX))) {
+    throw new Problem('resumes_used_up', 429, 'This download was resumed too often. Please start it again.')
+  }
+  return delivery
+}
+
+async function activePurchase({ db }: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
+  const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
+  if (purchase?.status === 'expired') {
+    const detail =
+      'Download limit reached. Your license has expired. Please purchase a new license to continue downloading.'
+    throw new Problem('download_limit_reached', 403, detail, { extra: { expired: true } })
+  }
+  if (purchase?.status !== 'completed') throw new Problem('no_active_purchase', 403, 'No active purchase found')
+  return purchase
+}
+
+/** The most recent completed one; when there is none, the most recent. */
+async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
+  const purchases = await purchaseStore.listOfUser(db, userId)
+  return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
+}
+
+async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
+  const archive = await archiveOf(deps, purchase, version).catch((cause) => {
+    deps.log.error({ err: cause, tier: purchase.tier, version }, 'an archive could not be made')
+    throw new Problem('zip_failed', 500, 'The download could not be prepared. Please try again later.', { cause })
+  })
+  if (archive) return archive
+  deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
+  throw new Problem('product_files_missing', 404, 'Product files not found')
+}
+
+function deliver(
+  { config }: DownloadDeps,
+  purchase: PurchaseRow,
+  archive: BuyerArchive,
+  range: RangeRequest | null,
+): Delivery {
+  const part = range && resolveRange(range, archive.sizeBytes)
+  if (range && !part) {
+    // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
+    throw new Problem('range_not_satisfiable', 416, 'Range not satisfiable', {
+      headers: { 'content-range': `bytes */${archive.sizeBytes}` },
+    })
+  }
+  const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
+  return { archive, fileName, part }
+}
+
+function coolingDown(waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1000)
+  return new Problem('cooldown', 429, `Please wait ${seconds} seconds before downloading again.`, {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}

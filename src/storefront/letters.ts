@@ -1,0 +1,53 @@
+import { composeLetter } from '#mail/letter.ts'
+import type { Letter } from '#mail/mail.ts'
+import type { Config } from '#src/config.ts'
+import { OFFERS } from './offers.ts'
+import type { PurchaseRow } from './purchase-store.ts'
+
+const HOW_TO_OPEN =
+  'The ZIP is encrypted with AES-256; your license key is its password, dashes included. Windows: 7-Zip or WinZip. macOS: Keka, or ' +
+  '“bsdtar -xf FILE” in the Terminal. Linux: “7z x FILE” or “bsdtar -xf FILE”. The tools “unzip” and macOS’s own Archive Utility cannot open AES.'
+
+/** The receipt's other half: the key, the way to the download, and how to open it. */
+export function purchaseLetter(config: Config, to: string, purchase: PurchaseRow, licenseKey: string): Letter {
+  const name = `${config.products.name} ${OFFERS[purchase.tier].name}`
+  return composeLetter({
+    to,
+    subject: `Your license for ${name}`,
+    before: [`Thank you for buying ${name}. Your license key is the key to your download; keep this mail.`],
+    facts: [
+      ['License key', licenseKey],
+      ['Product', name],
+      ['Downloads', String(purchase.max_downloads)],
+      ['Updates until', purchase.entitled_until.slice(0, 10)],
+    ],
+    button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
+    after: [
+      HOW_TO_OPEN,
+      ...(purchase.user_id === null
+        ? [
+            'The account that started this purchase no longer exists, so the download needs our help: please write to us.',
+          ]
+        : []),
+    ],
+  })
+}
+
+/** Everything the owner of an address has bought, for somebody who lost the first mail. */
+export function recoveryLetter(
+  config: Config,
+  to: string,
+  keys: { purchase: PurchaseRow; licenseKey: string }[],
+): Letter {
+  return composeLetter({
+    to,
+    subject: keys.length === 1 ? 'Your license key' : 'Your license keys',
+    before: ['Somebody, probably you, asked us to send the license keys of this address again.'],
+    facts: keys.map(({ purchase, licenseKey }) => [
+      `${OFFERS[purchase.tier].name}, ${purchase.created_at.slice(0, 10)}${purchase.status === 'refunded' ? ' (refunded)' : ''}`,
+      licenseKey,
+    ]),
+    button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
+    after: [HOW_TO_OPEN],
+  })
+}

@@ -1,0 +1,86 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const storefrontMigrations: Migration[] = [
+  {
+    id: 'storefront/001-sessions',
+    sql: `
+      create table store_sessions (
+        user_id {id} not null,
+        token_hash text not null unique,
+        created_at {timestamp} not null,
+        expires_at {timestamp} not null,
+        primary key (user_id, token_hash)
+      );
+    `,
+  },
+  {
+    id: 'storefront/002-purchases',
+    sql: `
+      create table purchases (
+        id {id} primary key,
+        user_id {id},
+        tier text not null,
+        status text not null,
+        payment_ref text not null unique,
+        checkout_session_id text,
+        amount_cents {bigint} not null,
+        currency text not null,
+        license_hash text not null unique,
+        license_sealed text not null,
+        download_count {bigint} not null,
+        max_downloads {bigint} not null,
+        last_download_at {timestamp},
+        entitled_until {timestamp} not null,
+        created_at {timestamp} not null
+      );
+      create index purchases_by_user on purchases (user_id, created_at);
+      create table store_payments (
+        payment_ref text primary key,
+        refunded_cents {bigint} not null,
+        is_reversed {boolean} not null,
+        seen_at {timestamp} not null
+      );
+    `,
+  },
+  {
+    id: 'storefront/003-downloads',
+    sql: `
+      create table downloads (
+        user_id {id} not null,
+        id {id} not null,
+        purchase_id {id} not null,
+        version text not null,
+        etag text not null,
+        resume_count {bigint} not null,
+        ip_address text not null,
+        user_agent text not null,
+        country text,
+        downloaded_at {timestamp} not null,
+        primary key (user_id, id)
+      );
+      create index downloads_by_user on downloads (user_id, downloaded_at);
+      create table archive_checksums (
+        etag text primary key,
+        sha256 text not null,
+        size_bytes {bigint} not null
+      );
+    `,
+  },
+  {
+    id: 'storefront/004-contact-messages',
+    sql: `
+      create table contact_messages (
+        id {id} primary key,
+        name text not null,
+        email text not null,
+        email_key text not null,
+        subject text not null,
+        message text not null,
+        created_at {timestamp} not null,
+        notified_at {timestamp}
+      );
+      create index contact_messages_by_time on contact_messages (created_at);
+      create index contact_messages_by_email on contact_messages (email_key);
+    `,
+  },
+]

@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { App } from '#platform/http/app.ts'
+
+const FILES = {
+  'storefront.css': 'text/css; charset=utf-8',
+  'storefront.js': 'text/javascript; charset=utf-8',
+  'mark.svg': 'image/svg+xml',
+}
+
+const loaded = Object.entries(FILES).map(([name, type]) => {
+  const content = readFileSync(new URL(name, import.meta.url))
+  return { name, type, content, tag: createHash('sha256').update(content).digest('base64url').slice(0, 12) }
+})
+
+/** An asset's address changes with its content, so it may be kept for a year. */
+export function assetUrl(name: keyof typeof FILES): string {
+  return `/assets/${name}?v=${loaded.find((file) => file.name === name)?.tag}`
+}
+
+export function assetRoutes(app: App): void {
+  for (const { name, type, content } of loaded) {
+    app.get(`/assets/${name}`, { config: { access: 'anyone' } }, (_request, reply) =>
+      reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
+    )
+  }
+  app.get('/favicon.ico', { config: { access: 'anyone' } }, (_request, reply) =>
+    reply.redirect(assetUrl('mark.svg'), 302),
+  )
+  app.get('/robots.txt', { config: { access: 'anyone' } }, (_request, reply) =>
+    reply
+      .type('text/plain; charset=utf-8')
+      .send('User-agent: *\nDisallow: /api/\nDisallow: /dashboard\nDisallow: /login\n'),
+  )
+}

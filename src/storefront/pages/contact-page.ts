@@ -1,0 +1,33 @@
+import { type Html, html, raw } from '#platform/http/html.ts'
+import { SUBJECTS } from '#storefront/contact.ts'
+
+export interface ContactParts {
+  values: Partial<Record<'name' | 'email' | 'subject' | 'message', string>>
+  error: string | null
+}
+
+export function contactPage({ values, error }: ContactParts): Html {
+  return html`<div class="narrow">
+<h1>Write to us</h1>
+<p class="lead">A person reads every message and answers, usually within a working day.</p>
+${error && html`<div class="notice bad" role="alert"><p>${error}</p></div>`}
+<form class="card" method="post" action="/contact">
+<div class="field"><label for="name">Name</label><input id="name" name="name" autocomplete="name" required maxlength="200" value="${values.name}"></div>
+<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required maxlength="254" value="${values.email}"></div>
+<div class="field"><label for="subject">Subject</label><select id="subject" name="subject" required>${Object.entries(
+    SUBJECTS,
+  ).map(
+    ([word, label]) =>
+      html`<option value="${word}"${word === values.subject ? raw(' selected') : ''}>${label}</option>`,
+  )}</select></div>
+<div class="field"><label for="message">Message</label><textarea id="message" name="message" required maxlength="10000">
+${values.message}</textarea></div>
+<button class="button wide">Send</button>
+</form></div>`
+}
+
+export function contactSentPage(): Html {
+  return html`<div class="narrow"><h1>Thank you</h1>
+<div class="notice" role="status"><p>Your message has reached us. A confirmation is on its way to your address.</p></div>
+<p><a class="button quiet" href="/">Back to the shop</a></p></div>`
+}

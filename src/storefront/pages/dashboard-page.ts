@@ -1,0 +1,110 @@
+import { type Html, html } from '#platform/http/html.ts'
+import type { Dashboard, OwnedProduct } from '#storefront/dashboard.ts'
+import { OFFERS } from '#storefront/offers.ts'
+
+export type PaymentNotice = 'ready' | 'pending' | null
+
+export function dashboardPage({ products, downloads }: Dashboard, notice: PaymentNotice): Html {
+  return html`<div class="wrap">
+<h1>Your purchases</h1>
+${noticeOf(notice)}
+${products.length === 0 ? emptyState() : html`<div class="stack">${products.map(productCard)}</div>`}
+${products.length > 0 && history(downloads)}
+</div>`
+}
+
+function noticeOf(notice: PaymentNotice): Html | null {
+  if (notice === 'ready') {
+    return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below, and in the mail that is on its way to you.</p></div>`
+  }
+  if (notice === 'pending') {
+    return html`<div class="notice warn" role="status"><p><strong>Your payment is being confirmed.</strong> Some banks take a while. This page looks again by itself, and a mail comes as soon as it is done.</p></div>`
+  }
+  return null
+}
+
+function emptyState(): Html {
+  return html`<div class="card empty"><h2>Nothing here yet</h2><p class="soft">What you buy appears here, with its license key and downloads.</p><p><a class="button" href="/pricing">See the tiers</a></p></div>`
+}
+
+function productCard(product: OwnedProduct): Html {
+  const { purchase, releases, file } = product
+  const served = releases.find((release) => release.isCovered)
+  const id = `purchase-${purchase.id}`
+  return html`<article class="card purchase" aria-labelledby="${id}">
+<header><h2 id="${id}">${OFFERS[purchase.tier].name}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
+${purchase.status === 'completed' && actions(product, served?.version)}
+${
+  purchase.status === 'expired' &&
+  html`<div class="notice warn"><p>All ${purchase.max_downloads} downloads are used up. Your key stays valid; a download that broke off can be resumed for 24 hours. <a href="/pricing">Buy a new license</a> to download again, or <a href="/contact">write to us</a>.</p></div>`
+}
+${purchase.status === 'refunded' && html`<div class="notice bad"><p>This purchase was refunded; its key and downloads have ended.</p></div>`}
+<dl class="facts">
+<div><dt>License key</dt><dd><code>${product.maskedKey}</code>${purchase.status !== 'refunded' && reveal(product.licenseKey)}</dd></div>
+<div><dt>Downloads</dt><dd>${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
+<div><dt>Updates until</dt><dd>${day(purchase.entitled_until)}</dd></div>
+${file && html`<div><dt>Size</dt><dd>${bytes(file.sizeBytes)}</dd></div>`}
+</dl>
+${
+  file?.sha256 &&
+  html`<details><summary>Checksum</summary><p>SHA-256 of your ZIP: <code class="key">${file.sha256}</code><br><span class="soft">Compare it with “sha256sum FILE” (Linux), “shasum -a 256 FILE” (macOS) or “certutil -hashfile FILE SHA256” (Windows).</span></p></details>`
+}
+${releases.length > 0 && releaseList(product, served?.version)}
+${purchase.status !== 'refunded' && howToOpen()}
+</article>`
+}
+
+function badge({ purchase }: OwnedProduct): Html {
+  if (purchase.status === 'refunded') return html`<span class="badge bad">Refunded</span>`
+  if (purchase.status === 'expired') return html`<span class="badge warn">Downloads used up</span>`
+  return html`<span class="badge">Active</span>`
+}
+
+function actions({ purchase, waitSeconds }: OwnedProduct, version: string | undefined): Html {
+  if (!version)
+    return html`<div class="notice warn"><p>The files of this product are not published yet. We will be in touch.</p></div>`
+  const wait = waitSeconds > 0 ? html` data-wait-seconds="${waitSeconds}"` : ''
+  return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}"${wait}>Download ${version}</a>
+<span class="soft">${waitSeconds > 0 ? `Your last download has just begun; the next can start in ${waitSeconds} s. ` : ''}A download that breaks off resumes within 24 hours without counting again.</span></div>`
+}
+
+function reveal(licenseKey: string): Html {
+  return html`<details class="reveal"><summary>Show the key</summary><span class="key">${licenseKey}</span></details>`
+}
+
+function releaseList({ releases }: OwnedProduct, served: string | undefined): Html {
+  return html`<details><summary>Releases</summary><ul>${releases.map(
+    ({ version, publishedAt, notes, isCovered }) =>
+      html`<li><strong>${version}</strong>, ${day(publishedAt)}${version === served && ' (your download)'}${!isCovered && ' (after your twelve months)'}${notes && html`<br><span class="soft">${notes}</span>`}</li>`,
+  )}</ul></details>`
+}
+
+function howToOpen(): Html {
+  return html`<details><summary>How to open the ZIP</summary>
+<p>The ZIP is encrypted with AES-256, and your license key is its password, dashes included. Two common tools cannot open it: <code>unzip</code> and macOS’s own Archive Utility.</p>
+<div class="systems">
+<div data-system="windows"><h3>Windows</h3><p>Open it with <a href="https://www.7-zip.org" rel="noreferrer">7-Zip</a> or WinZip: “Extract here”, then paste the key.</p></div>
+<div data-system="macos"><h3>macOS</h3><p><a href="https://www.keka.io" rel="noreferrer">Keka</a> opens it, or in the Terminal: <code>bsdtar -xf FILE.zip</code></p></div>
+<div data-system="linux"><h3>Linux</h3><p><code>7z x FILE.zip</code> or <code>bsdtar -xf FILE.zip</code></p></div>
+</div></details>`
+}
+
+function history(downloads: Dashboard['downloads']): Html {
+  if (downloads.length === 0) return html``
+  return html`<section class="card" aria-labelledby="history"><h2 id="history">Latest downloads</h2>
+<div class="scroll" tabindex="0" role="region" aria-labelledby="history"><table><thead><tr><th scope="col">When (UTC)</th><th scope="col">Version</th><th scope="col">Address</th><th scope="col">Country</th></tr></thead>
+<tbody>${downloads.map(
+    (row) =>
+      html`<tr><td>${row.downloaded_at.slice(0, 16).replace('T', ' ')}</td><td>${row.version}</td><td>${row.ip_address}</td><td>${row.country ?? '–'}</td></tr>`,
+  )}</tbody></table></div></section>`
+}
+
+function day(instant: string): Html {
+  return html`<time datetime="${instant}">${new Date(instant).toLocaleDateString('en-GB', { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' })}</time>`
+}
+
+function bytes(count: number): string {
+  const units = ['B', 'KB', 'MB', 'GB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(count, 1)) / 3))
+  return `${(count / 1000 ** power).toFixed(power === 0 ? 0 : 1)} ${units[power]}`
+}

@@ -1,0 +1,42 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { SESSION_COOKIE } from '#platform/http/gate.ts'
+import { replyWithError } from '#platform/http/replies.ts'
+import { Problem } from '#platform/problem.ts'
+import { findStoreCaller } from '#storefront/sessions.ts'
+import type { StorefrontDeps } from '#storefront/storefront.ts'
+import { sendPage } from './layout.ts'
+import { messagePage } from './message-page.ts'
+
+/**
+ * For addresses that people open as well as programs: a browser that navigates gets the error as a page, with the same status;
+ * everybody else the JSON of the contract.
+ */
+export function onPageError(deps: StorefrontDeps) {
+  return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    if (
+      request.headers['sec-fetch-dest'] !== 'document' ||
+      !(error instanceof Problem) ||
+      typeof error.detail !== 'string'
+    ) {
+      return replyWithError('error', error, request, reply)
+    }
+    const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+    const login = { to: `/login?redirect=${encodeURIComponent(request.url)}`, label: 'Sign in' }
+    const link = error.status === 401 ? login : WAYS_ON[caller ? 'owner' : 'visitor']
+    reply.headers(error.headers)
+    const body = messagePage(titleOf(error.status), error.detail, link)
+    return sendPage(reply, deps.config, { title: titleOf(error.status), body, caller, status: error.status })
+  }
+}
+
+const WAYS_ON = {
+  owner: { to: '/dashboard', label: 'To your purchases' },
+  visitor: { to: '/pricing', label: 'To the prices' },
+}
+
+function titleOf(status: number): string {
+  if (status === 401) return 'Please sign in'
+  if (status === 429) return 'One moment'
+  if (status === 403) return 'This download is not available'
+  return status >= 500 ? 'That did not work' : 'That is not possible'
+}

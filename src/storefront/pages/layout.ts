@@ -1,0 +1,77 @@
+import type { FastifyReply } from 'fastify'
+import type { Caller } from '#platform/http/gate.ts'
+import { type Html, html, page, raw } from '#platform/http/html.ts'
+import type { Config } from '#src/config.ts'
+import { assetUrl } from './assets.ts'
+
+export interface PageParts {
+  title: string
+  body: Html
+  /** Null: nobody is signed in. */
+  caller: Caller | null
+  /** The address of the page in the navigation, to mark it. */
+  path?: string
+  status?: number
+  /** Loads the page again after some seconds. */
+  refreshSeconds?: number
+}
+
+/** Sends a page in the shop's frame, under a policy that lets nothing run or load but our own files. */
+export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
+  reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'no-referrer' })
+  if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
+  return page(reply, document(config, parts), parts.status)
+}
+
+export function brandOf(config: Config): string {
+  const { name } = config.products
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function document(config: Config, { title, body, caller, path }: PageParts): Html {
+  const brand = brandOf(config)
+  const link = (to: string, label: string) =>
+    html`<a href="${to}"${to === path ? raw(' aria-current="page"') : ''}>${label}</a>`
+  return html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title} · ${brand}</title>
+<link rel="icon" href="${assetUrl('mark.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assetUrl('storefront.css')}">
+<script src="${assetUrl('storefront.js')}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+<header class="top"><div class="wrap">
+<a class="brand" href="/"><img src="${assetUrl('mark.svg')}" alt="" width="28" height="28">${brand}</a>
+<nav aria-label="Main">
+${link('/pricing', 'Pricing')}
+${link('/contact', 'Contact')}
+${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" action="/logout"><button class="linklike">Sign out</button></form>`] : link('/login', 'Sign in')}
+</nav></div></header>
+<main id="main">${body}</main>
+<footer class="foot"><div class="wrap">
+<span>${brand}</span>
+<a href="/recover">Lost your key?</a>
+<a href="/contact">Contact</a>
+<a href="${config.urls.frontend}">Your account</a>
+</div></footer>
+</body>
+</html>`
+}
+
+/** `form-action` also rules where a submitted form may be led on to: after the login that is the hosted checkout, on a host of the processor's. */
+function policy({ urls, processor }: Config): string {
+  const checkoutHosts = processor.sandboxed ? new URL(urls.base).origin : 'https:'
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self'",
+    `form-action 'self' ${checkoutHosts}`,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}

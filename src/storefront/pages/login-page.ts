@@ -1,0 +1,30 @@
+import { type Html, html } from '#platform/http/html.ts'
+
+export interface LoginParts {
+  redirect: string
+  email: string
+  error: string | null
+  /** The account asks for a second factor. */
+  needsCode: boolean
+  frontendUrl: string
+}
+
+export function loginPage({ redirect, email, error, needsCode, frontendUrl }: LoginParts): Html {
+  const isBuying = redirect.startsWith('/api/checkout')
+  return html`<div class="narrow">
+<h1>Sign in</h1>
+<p class="lead">${isBuying ? 'Sign in to go on to the checkout.' : 'With the email and password of your account.'}</p>
+${error && html`<div class="notice ${needsCode ? 'warn' : 'bad'}" role="alert"><p>${error}</p></div>`}
+<form class="card" method="post" action="/login">
+<input type="hidden" name="redirect" value="${redirect}">
+<div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}"></div>
+<div class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128"></div>
+${
+  needsCode &&
+  html`<div class="field"><label for="code">Two-factor code</label><input id="code" name="code" inputmode="text" autocomplete="one-time-code" required maxlength="100" aria-describedby="code-help"><small id="code-help">From your authenticator app, or one of your recovery codes.</small></div>`
+}
+<button class="button wide">Sign in</button>
+</form>
+<p class="under">No account yet? <a href="${frontendUrl}/register">Create one</a> and come back. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
+</div>`
+}

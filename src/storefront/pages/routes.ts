@@ -1,0 +1,172 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Compile } from 'typebox/compile'
+import type { App } from '#platform/http/app.ts'
+import { type Caller, SESSION_COOKIE } from '#platform/http/gate.ts'
+import type { Html } from '#platform/http/html.ts'
+import { Problem } from '#platform/problem.ts'
+import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
+import { readDashboard } from '#storefront/dashboard.ts'
+import { confirmCheckout } from '#storefront/payments.ts'
+import type { ProductTier } from '#storefront/products/releases.ts'
+import { RECOVERY_MESSAGE } from '#storefront/purchase-routes.ts'
+import * as purchaseStore from '#storefront/purchase-store.ts'
+import { requestRecovery } from '#storefront/recovery.ts'
+import { redirectOf, safeRedirect } from '#storefront/redirect.ts'
+import { clearSessionCookie, LoginForm, setSessionCookie } from '#storefront/session-routes.ts'
+import { closeStoreSession, findStoreCaller, openStoreSession } from '#storefront/sessions.ts'
+import type { StorefrontDeps } from '#storefront/storefront.ts'
+import { assetRoutes } from './assets.ts'
+import { contactPage, contactSentPage } from './contact-page.ts'
+import { dashboardPage, type PaymentNotice } from './dashboard-page.ts'
+import { brandOf, sendPage } from './layout.ts'
+import { type LoginParts, loginPage } from './login-page.ts'
+import { notFoundPage } from './message-page.ts'
+import { homePage, pricingPage } from './offer-pages.ts'
+import { recoveryPage } from './recovery-page.ts'
+
+const ANYONE = { config: { access: 'anyone' as const } }
+/** Pages that ask others (the processor, the mail server) count like the API. */
+const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
+const PENDING_REFRESH_SECONDS = 5
+
+const isLoginForm = Compile(LoginForm)
+const isContactForm = Compile(ContactBody)
+
+export function pageRoutes(app: App, deps: StorefrontDeps): void {
+  const { config, db } = deps
+  const callerOf = (request: FastifyRequest) => findStoreCaller(deps, request.cookies[SESSION_COOKIE])
+  const show = (reply: FastifyReply, caller: Caller | null, title: string, body: Html, status = 200, path = '') =>
+    sendPage(reply, config, { title, body, caller, status, path })
+
+  assetRoutes(app)
+
+  app.get('/', ANYONE, async (request, reply) => {
+    const caller = await callerOf(request)
+    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), await ownedBy(caller)))
+  })
+
+  app.get('/pricing', ANYONE, async (request, reply) => {
+    const caller = await callerOf(request)
+    const isCanceled = queryOf(request).canceled === 'true'
+    return show(reply, caller, 'Pricing', pricingPage(await ownedBy(caller), isCanceled), 200, '/pricing')
+  })
+
+  app.get('/login', ANYONE, async (request, reply) => {
+    const redirect = safeRedirect(redirectOf(request.url))
+    if (await callerOf(request)) return reply.redirect(redirect, 302)
+    return showLogin(reply, { redirect, email: '', error: null, needsCode: false }, 200)
+  })
+
+  app.post('/login', ANYONE, async (request, reply) => {
+    const form = formOf(request)
+    const redirect = safeRedirect(form.redirect)
+    const email = form.email?.trim() ?? ''
+    const credentials = { ...form, email }
+    if (!isLoginForm.Check(credentials)) {
+      return showLogin(reply, { redirect, email, error: 'Please fill in both fields.', needsCode: false }, 400)
+    }
+    try {
+      const { token } = await openStoreSession(deps, { ...credentials, address: request.ip })
+      setSessionCookie(reply, config, token)
+      return reply.redirect(redirect, 303)
+    } catch (error) {
+      if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
+      reply.headers(error.headers)
+      const needsCode = /two-factor/i.test(error.detail)
+      return showLogin(reply, { redirect, email, error: `${error.detail}.`, needsCode }, error.status)
+    }
+  })
+
+  app.get('/logout', ANYONE, async (_request, reply) => reply.redirect('/', 302))
+
+  app.post('/logout', ANYONE, async (request, reply) => {
+    await closeStoreSession(deps, request.cookies[SESSION_COOKIE])
+    clearSessionCookie(reply)
+    return reply.redirect('/', 303)
+  })
+
+  app.get('/dashboard', COUNTED, async (request, reply) => {
+    const caller = await callerOf(request)
+    if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
+    const notice = await paymentNotice(request, caller)
+    const body = dashboardPage(await readDashboard(deps, caller.userId), notice)
+    return sendPage(reply, config, {
+      title: 'Your purchases',
+      body,
+      caller,
+      path: '/dashboard',
+      ...(notice === 'pending' ? { refreshSeconds: PENDING_REFRESH_SECONDS } : {}),
+    })
+  })
+
+  app.get('/contact', ANYONE, async (request, reply) => {
+    const caller = await callerOf(request)
+    const values = caller ? { email: caller.email } : {}
+    return show(reply, caller, 'Contact', contactPage({ values, error: null }), 200, '/contact')
+  })
+
+  app.post('/contact', COUNTED, async (request, reply) => {
+    const caller = await callerOf(request)
+    const values = formOf(request)
+    const again = (error: string, status: number) =>
+      show(reply, caller, 'Contact', contactPage({ values, error }), status, '/contact')
+    if (!isContactForm.Check(values)) return again('Please fill in every field, with an email we can answer to.', 400)
+    try {
+      await sendMessage(deps, values, request.ip)
+      return show(reply, caller, 'Thank you', contactSentPage())
+    } catch (error) {
+      if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
+      return again(error.detail, error.status)
+    }
+  })
+
+  app.get('/recover', ANYONE, async (request, reply) =>
+    show(reply, await callerOf(request), 'Lost your key?', recoveryPage(null)),
+  )
+
+  app.post('/recover', COUNTED, async (request, reply) => {
+    const email = formOf(request).email?.trim() ?? ''
+    if (email !== '' && email.length <= 254) await requestRecovery(deps, email)
+    return show(reply, await callerOf(request), 'Lost your key?', recoveryPage(RECOVERY_MESSAGE))
+  })
+
+  // Everything else: people get a page, programs the JSON of the contract.
+  app.get('/*', ANYONE, async (request, reply) => {
+    if (request.url.startsWith('/api')) throw new Problem('not_found', 404, 'Not Found')
+    return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
+  })
+
+  function showLogin(reply: FastifyReply, parts: Omit<LoginParts, 'frontendUrl'>, status: number): FastifyReply {
+    return show(reply, null, 'Sign in', loginPage({ ...parts, frontendUrl: config.urls.frontend }), status, '/login')
+  }
+
+  async function ownedBy(caller: Caller | null): Promise<ProductTier[]> {
+    if (!caller) return []
+    const purchases = await purchaseStore.listOfUser(db, caller.userId)
+    return purchases.filter(({ status }) => status === 'completed').map(({ tier }) => tier)
+  }
+
+  /** The buyer may be back before the webhook: then we ask ourselves. */
+  async function paymentNotice(request: FastifyRequest, caller: Caller): Promise<PaymentNotice> {
+    const { success, session_id } = queryOf(request)
+    if (success !== 'true') return null
+    if (!session_id) return 'ready'
+    const isPaid = await confirmCheckout(deps, session_id, caller.userId).catch((error) => {
+      request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
+      return false
+    })
+    return isPaid ? 'ready' : 'pending'
+  }
+}
+
+function queryOf(request: FastifyRequest): Record<string, string | undefined> {
+  const query = request.query as Record<string, unknown>
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : undefined]),
+  )
+}
+
+function formOf(request: FastifyRequest): Record<string, string | undefined> {
+  const body = request.body
+  return typeof body === 'object' && body !== null ? (body as Record<string, string | undefined>) : {}
+}

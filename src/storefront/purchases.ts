@@ -1,0 +1,173 @@
+/**
+ * A purchase is made once per payment, whichever of the processor's events arrives first, and never before the payment is made.
+ * Events come in any order, so a refund that overtakes its purchase is remembered with the payment.
+ */
+import { randomUUID } from 'node:crypto'
+import { recordAudit } from '#identity/audit.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Jobs } from '#platform/jobs/jobs.ts'
+import type { Secrets } from '#platform/secrets.ts'
+import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
+import type { FileStore } from './products/file-store.ts'
+import { listReleases, type ProductTier } from './products/releases.ts'
+import type { PurchaseRow } from './purchase-store.ts'
+import * as store from './purchase-store.ts'
+import type { PurchaseStatus } from './tables.ts'
+
+export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
+/** Compresses a release before its first download. */
+export const PREPARE_JOB = 'storefront.prepare-release'
+const DOWNLOADS_MAX = 5
+const ENTITLED_MONTHS = 12
+
+export interface Payment {
+  /** The payment intent, or the checkout session where the total was 0. */
+  ref: string
+  checkoutSessionId: string | null
+  userId: string
+  tier: ProductTier
+  amountCents: number
+  currency: string
+  /** As typed at the checkout; used when the account is gone by now. */
+  email: string | null
+}
+
+type Deps = { db: Db; clock: Clock; jobs: Jobs; secrets: Secrets }
+
+/** Records what was paid; a payment already recorded changes nothing. The confirmation with the key is sent after the commit. */
+export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment: Payment, hasAccount: boolean) {
+  const now = clock.now()
+  const key = newLicenseKey()
+
+  await transaction(db, async (tx) => {
+    const { is_reversed } = await store.lockPayment(tx, payment.ref, now)
+    const id = randomUUID()
+    const isNew = await store.insert(tx, {
+      id,
+      user_id: hasAccount ? payment.userId : null,
+      tier: payment.tier,
+      status: is_reversed ? 'refunded' : 'completed',
+      payment_ref: payment.ref,
+      checkout_session_id: payment.checkoutSessionId,
+      amount_cents: payment.amountCents,
+      currency: payment.currency,
+      license_hash: licenseHash(secrets, key),
+      license_sealed: secrets.seal('license-key', key),
+      download_count: 0,
+      max_downloads: DOWNLOADS_MAX,
+      last_download_at: null,
+      entitled_until: monthsAfter(now, ENTITLED_MONTHS),
+      created_at: now,
+    })
+    // The job names the purchase only: a key in a job's payload would lie there unsealed.
+    if (!isNew || is_reversed) return
+    await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
+    await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id, email: payment.email })
+  })
+}
+
+/** A refund so far, in cents. In full (or lost in a dispute), it revokes the purchase; in part, it is only written down. */
+export async function recordRefund(
+  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  paymentRef: string,
+  refundedCents: number,
+  revokedBy: 'refund' | 'dispute' | null,
+): Promise<void> {
+  const now = clock.now()
+  await transaction(db, async (tx) => {
+    const payment = await store.lockPayment(tx, paymentRef, now)
+    await store.updatePayment(tx, paymentRef, {
+      // Of two partial refunds the later event may arrive first: the sum only grows.
+      refunded_cents: Math.max(payment.refunded_cents, refundedCents),
+      is_reversed: payment.is_reversed || revokedBy !== null,
+    })
+    const revoked = revokedBy && (await store.revoke(tx, paymentRef))
+    if (!revoked) return
+    const data = { by: revokedBy, tier: revoked.tier }
+    await recordAudit(tx, {
+      actorId: null,
+      action: 'purchase.revoked',
+      subject: `purchase:${revoked.id}`,
+      data,
+      at: now,
+    })
+  })
+}
+
+export interface PurchaseView {
+  id: string
+  tier: ProductTier
+  status: PurchaseStatus
+  license_key_masked: string
+  download_count: number
+  max_downloads: number
+  entitled_until: string
+  /** What a download now would bring; null when nothing is published. */
+  version: string | null
+  created_at: string
+}
+
+/** Newest first. */
+export async function listPurchases(
+  { db, clock, secrets, products }: Omit<Deps, 'jobs'> & { products: FileStore },
+  userId: string,
+): Promise<PurchaseView[]> {
+  const rows = await store.listOfUser(db, userId)
+  return Promise.all(
+    rows.map(async (row) => {
+      const releases = await listReleases(products, row.tier, clock.now())
+      return {
+        id: row.id,
+        tier: row.tier,
+        status: row.status,
+        license_key_masked: maskLicenseKey(openLicenseKey(secrets, row)),
+        download_count: row.download_count,
+        max_downloads: row.max_downloads,
+        entitled_until: row.entitled_until,
+        version: releases.find(({ publishedAt }) => publishedAt < row.entitled_until)?.version ?? null,
+        created_at: row.created_at,
+      }
+    }),
+  )
+}
+
+export interface LicenseView {
+  valid: boolean
+  tier: ProductTier | null
+  status: PurchaseStatus | null
+  entitled_until: string | null
+}
+
+/** A key stays valid when its downloads are used up, and after its account is deleted; a refund ends it. */
+export async function verifyLicense(
+  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  typed: string,
+): Promise<LicenseView> {
+  const key = parseLicenseKey(typed)
+  const row = key === null ? undefined : await store.findByLicenseHash(db, licenseHash(secrets, key))
+  if (!row) return { valid: false, tier: null, status: null, entitled_until: null }
+  return {
+    valid: row.status !== 'refunded',
+    tier: row.tier,
+    status: row.status,
+    entitled_until: row.entitled_until,
+  }
+}
+
+export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {
+  return secrets.open('license-key', row.license_sealed)
+}
+
+function licenseHash(secrets: Secrets, key: string): string {
+  return secrets.hash('license-key', key)
+}
+
+/** The same day of the month, or its last day where that month is shorter. */
+function monthsAfter(instant: string, months: number): string {
+  const date = new Date(instant)
+  const day = date.getUTCDate()
+  date.setUTCMonth(date.getUTCMonth() + months)
+  if (date.getUTCDate() !== day) date.setUTCDate(0)
+  return date.toISOString()
+}

@@ -1,0 +1,28 @@
+/** A target that leads to this server and nowhere else; `/dashboard` for anything doubtful. */
+export function safeRedirect(target: string | undefined): string {
+  if (!target || target.length > 2000) return HOME
+  // Browsers read a backslash as a slash and drop tabs and line breaks: `/\evil.example` would leave.
+  if (!/^\/(?![/\\])[\x21-\x7e]*$/.test(target) || target.includes('\\')) return HOME
+  const url = new URL(target, 'http://storefront.invalid')
+  if (url.host !== 'storefront.invalid' || url.pathname.startsWith('//')) return HOME
+  if (url.pathname === '/login' || url.pathname === '/logout') return HOME
+  return url.pathname + url.search + url.hash
+}
+
+const HOME = '/dashboard'
+
+/**
+ * The `redirect` parameter of the login's address. It stands un-encoded there (`/login?redirect=/api/checkout?tier=pro`), so
+ * whatever follows it belongs to it; an encoded one is understood too.
+ */
+export function redirectOf(url: string): string | undefined {
+  const found = /[?&]redirect=(.*)$/.exec(url)?.[1]
+  if (found === undefined) return undefined
+  // Encoded, its own `&` and `?` are hidden, and what follows the next `&` is another parameter.
+  const value = found.startsWith('%2F') || found.startsWith('%2f') ? found.split('&')[0] : found
+  try {
+    return decodeURIComponent(value ?? '')
+  } catch {
+    return undefined
+  }
+}

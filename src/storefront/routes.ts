@@ -1,0 +1,32 @@
+import type { App } from '#platform/http/app.ts'
+import { contactRoutes } from './contact-routes.ts'
+import { downloadRoutes } from './download-routes.ts'
+import { pageRoutes } from './pages/routes.ts'
+import { paymentRoutes } from './payment-routes.ts'
+import { purchaseRoutes } from './purchase-routes.ts'
+import { requireSameSite } from './same-site.ts'
+import { sessionRoutes } from './session-routes.ts'
+import type { StorefrontDeps } from './storefront.ts'
+
+const WEBHOOK = '/api/processor/webhook'
+
+/** Every address of the storefront's server. */
+export async function storefrontRoutes(app: App, deps: StorefrontDeps): Promise<void> {
+  const ownOrigin = new URL(deps.config.urls.storefront).origin
+
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
+    done(null, Object.fromEntries(new URLSearchParams(body as string)))
+  })
+  app.addHook('onRequest', async (request) => {
+    // The processor signs what it sends; everything else that writes must come from our own pages or from no browser.
+    const writes = request.method !== 'GET' && request.method !== 'HEAD'
+    if (writes && request.routeOptions.url !== WEBHOOK) requireSameSite(request, ownOrigin)
+  })
+
+  sessionRoutes(app, deps)
+  await paymentRoutes(app, deps, WEBHOOK)
+  purchaseRoutes(app, deps)
+  downloadRoutes(app, deps)
+  contactRoutes(app, deps)
+  pageRoutes(app, deps)
+}

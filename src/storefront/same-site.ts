@@ -1,0 +1,21 @@
+import type { FastifyRequest } from 'fastify'
+import { Problem } from '#platform/problem.ts'
+
+/**
+ * Refuses a write that another site made a browser send. Browsers name the origin of every POST; a client that names none
+ * (curl, a script, a server) carries no cookie it did not mean to. SameSite=Lax on the cookie is the second lock.
+ */
+export function requireSameSite(request: FastifyRequest, ownOrigin: string): void {
+  const site = request.headers['sec-fetch-site']
+  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw refused()
+  const { origin } = request.headers
+  if (origin !== undefined && origin !== ownOrigin && hostOf(origin) !== request.headers.host) throw refused()
+}
+
+function hostOf(origin: string): string | null {
+  return URL.canParse(origin) ? new URL(origin).host : null
+}
+
+function refused(): Problem {
+  return new Problem('cross_site', 403, 'Requests from other sites are not accepted')
+}

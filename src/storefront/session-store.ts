@@ -1,0 +1,32 @@
+import type { Selectable } from 'kysely'
+import type { Instant } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import './tables.ts'
+
+export type StoreSessionRow = Selectable<Tables['store_sessions']>
+
+export async function insert(tx: Db, row: StoreSessionRow): Promise<void> {
+  await tx.insertInto('store_sessions').values(row).execute()
+}
+
+export function find(db: Db, tokenHash: string, now: Instant): Promise<StoreSessionRow | undefined> {
+  return db
+    .selectFrom('store_sessions')
+    .selectAll()
+    .where('token_hash', '=', tokenHash)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+}
+
+export async function remove(db: Db, tokenHash: string): Promise<void> {
+  await db.deleteFrom('store_sessions').where('token_hash', '=', tokenHash).execute()
+}
+
+export async function removeExpired(tx: Db, userId: string, now: Instant): Promise<void> {
+  await tx.deleteFrom('store_sessions').where('user_id', '=', userId).where('expires_at', '<=', now).execute()
+}
+
+export async function removeOfUser(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('store_sessions').where('user_id', '=', userId).execute()
+}

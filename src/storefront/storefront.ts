@@ -1,0 +1,116 @@
+// Guards the shop: what was paid for, who may download it, and the keys. A server of its own, with pages and cookies of its own.
+// One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
+import type { Stripe } from 'stripe'
+import type { Credentials } from '#identity/credentials.ts'
+import { findUser, type User } from '#identity/users.ts'
+import type { Mail } from '#mail/mail.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Caller } from '#platform/http/gate.ts'
+import type { Platform } from '#platform/platform.ts'
+import { prepareRelease } from './archives.ts'
+import { type CheckoutDeps, FOLLOW_UP_JOB } from './checkout.ts'
+import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact.ts'
+import * as contactStore from './contact-store.ts'
+import { openCountries } from './countries.ts'
+import * as downloadStore from './download-store.ts'
+import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads.ts'
+import { purchaseLetter } from './letters.ts'
+import { confirmCheckout, handlePaymentEvent, INBOX_SOURCE, type PaymentDeps } from './payments.ts'
+import { openProducts } from './products/products.ts'
+import type { ProductTier } from './products/releases.ts'
+import * as purchaseStore from './purchase-store.ts'
+import { CONFIRMATION_JOB, openLicenseKey, PREPARE_JOB } from './purchases.ts'
+import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './recovery.ts'
+import { storefrontRoutes } from './routes.ts'
+import * as sessionStore from './session-store.ts'
+import { findStoreCaller, type SessionDeps } from './sessions.ts'
+
+const EXPORTED_MAX = 10_000
+
+export type StorefrontNeeds = {
+  mail: Mail
+  /** Null: billing is not configured. */
+  processor: Stripe | null
+  checkCredentials(credentials: Credentials): Promise<User>
+}
+
+export type StorefrontDeps = Platform &
+  SessionDeps &
+  CheckoutDeps &
+  ContactDeps &
+  DownloadDeps &
+  PaymentDeps &
+  RecoveryDeps
+
+export type Storefront = {
+  routes(app: App): Promise<void>
+  /** The holder of the cookie, for the gate. */
+  authenticate(token: string): Promise<Caller | null>
+}
+
+export function createStorefront(platform: Platform, needs: StorefrontNeeds): Storefront {
+  const { config, jobs, inbox } = platform
+  const deps: StorefrontDeps = {
+    ...platform,
+    ...needs,
+    products: openProducts(config.products),
+    countryOf: openCountries(config.geoipDb, platform.log),
+  }
+
+  inbox.handle<Stripe.Event>(INBOX_SOURCE, (event) => handlePaymentEvent(deps, event))
+  jobs.handle<{ purchaseId: string; email: string | null }>(CONFIRMATION_JOB, (job, { id }) =>
+    confirmByMail(deps, job, id),
+  )
+  jobs.handle<{ sessionId: string }>(
+    FOLLOW_UP_JOB,
+    async ({ sessionId }) => void (await confirmCheckout(deps, sessionId, null)),
+  )
+  jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
+  jobs.handle<{ tier: ProductTier }>(PREPARE_JOB, ({ tier }) => prepareRelease(deps, tier))
+  jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notify(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
+  jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
+
+  return {
+    routes: (app) => storefrontRoutes(app, deps),
+    authenticate: (token) => findStoreCaller(deps, token),
+  }
+}
+
+/** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
+export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
+  const user = await findUser(tx, userId)
+  if (user) await contactStore.forgetAddress(tx, user.email.toLowerCase())
+  await sessionStore.removeOfUser(tx, userId)
+  await downloadStore.forgetUser(tx, userId)
+  await purchaseStore.forgetUser(tx, userId)
+}
+
+/** What a user's export shows of the storefront. Keys are left out: they are passwords. */
+export async function collectStorefront(db: Db, userId: string) {
+  const [purchases, downloads] = await Promise.all([
+    purchaseStore.listOfUser(db, userId),
+    downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
+  ])
+  return {
+    purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
+    downloads,
+  }
+}
+
+/** Ends a user's storefront sessions with the account's others. */
+export const endStoreSessions = sessionStore.removeOfUser
+
+async function confirmByMail(
+  deps: StorefrontDeps,
+  job: { purchaseId: string; email: string | null },
+  messageId: string,
+) {
+  const { config, db, secrets, mail, log } = deps
+  const purchase = await purchaseStore.findById(db, job.purchaseId)
+  if (!purchase) return
+  const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
+  const to = user?.email ?? job.email
+  if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
+  await mail.deliver(purchaseLetter(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
+}

@@ -1,0 +1,80 @@
+import type { Instant } from '#platform/clock.ts'
+import type { ProductTier } from './products/releases.ts'
+
+export type PurchaseStatus = 'completed' | 'refunded' | 'expired'
+
+type StoreSessionsTable = {
+  user_id: string
+  /** Keyed hash of the cookie's token. */
+  token_hash: string
+  created_at: Instant
+  expires_at: Instant
+}
+
+type PurchasesTable = {
+  id: string
+  /** Null once the account is deleted: the row stays for the books. */
+  user_id: string | null
+  tier: ProductTier
+  status: PurchaseStatus
+  /** The payment intent, or the checkout session where the total was 0. */
+  payment_ref: string
+  checkout_session_id: string | null
+  amount_cents: number
+  currency: string
+  license_hash: string
+  license_sealed: string
+  download_count: number
+  max_downloads: number
+  last_download_at: Instant | null
+  entitled_until: Instant
+  created_at: Instant
+}
+
+/** What the processor said about a payment, also before its purchase is known: events come in any order. */
+type StorePaymentsTable = {
+  payment_ref: string
+  refunded_cents: number
+  /** Refunded in full, or lost in a dispute. */
+  is_reversed: boolean
+  seen_at: Instant
+}
+
+type DownloadsTable = {
+  user_id: string
+  id: string
+  purchase_id: string
+  version: string
+  etag: string
+  resume_count: number
+  ip_address: string
+  user_agent: string
+  country: string | null
+  downloaded_at: Instant
+}
+
+/** The whole ZIP's SHA-256, computed after its first download. */
+type ArchiveChecksumsTable = { etag: string; sha256: string; size_bytes: number }
+
+type ContactMessagesTable = {
+  id: string
+  name: string
+  email: string
+  email_key: string
+  subject: string
+  message: string
+  created_at: Instant
+  /** Null until the notification was handed over. */
+  notified_at: Instant | null
+}
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    store_sessions: StoreSessionsTable
+    purchases: PurchasesTable
+    store_payments: StorePaymentsTable
+    downloads: DownloadsTable
+    archive_checksums: ArchiveChecksumsTable
+    contact_messages: ContactMessagesTable
+  }
+}

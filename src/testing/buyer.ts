@@ -1,0 +1,120 @@
+// Guards the storefront's tests: a person with the storefront's cookie, who can pay, and events signed as the processor signs them.
+import { createHmac, randomUUID } from 'node:crypto'
+import type { TestContext } from 'node:test'
+import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
+
+export type Shop = Awaited<ReturnType<typeof openShop>>
+export type Buyer = Awaited<ReturnType<Shop['buyer']>>
+
+/** The service, with a hand for storefront matters. */
+export async function openShop(t: TestContext, env: Record<string, string> = {}) {
+  const app = await testApp(t, { env: { STRIPE_STOREFRONT_WEBHOOK_SECRET: 'whsec_shop', ...env } })
+
+  return {
+    ...appOf(app),
+
+    /** Signs in at the storefront; makes the account when there is none. */
+    async buyer(name: string) {
+      const { userId, email } = await app.as(name)
+      const reply = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
+      if (reply.status !== 200) throw new Error(`signing ${name} in: ${reply.status} ${reply.text}`)
+      const cookie = cookieOf(reply)
+      const request = (method: string, path: string, options: RequestOptions = {}) =>
+        app.store(method, path, { ...options, headers: { cookie, ...options.headers } })
+      return {
+        userId,
+        email,
+        cookie,
+        request,
+        get: (path: string, headers: Record<string, string> = {}) => request('GET', path, { headers }),
+        /** Fetches bytes, as a download does. */
+        async download(path = '/api/download', headers: Record<string, string> = {}) {
+          const response = await fetch(`${app.storefrontUrl}${path}`, { headers: { cookie, ...headers } })
+          const bytes = Buffer.from(await response.arrayBuffer())
+          const isJson = response.headers.get('content-type')?.includes('json')
+          return {
+            status: response.status,
+            headers: response.headers,
+            bytes,
+            body: isJson ? JSON.parse(bytes.toString()) : null,
+          }
+        },
+      }
+    },
+
+    /** Delivers an event with a valid signature. */
+    event: (
+      type: string,
+      object: object,
+      options: { id?: string; header?: string; secret?: string; age?: number } = {},
+    ) => {
+      const body = JSON.stringify({
+        id: options.id ?? `evt_${randomUUID().replaceAll('-', '')}`,
+        object: 'event',
+        api_version: '2026-09-30.endive',
+        created: Math.floor(Date.now() / 1000),
+        type,
+        data: { object },
+      })
+      const signature = signed(body, options.secret ?? 'whsec_shop', options.age ?? 0)
+      return app.store('POST', '/api/processor/webhook', {
+        body,
+        headers: { 'content-type': 'application/json', [options.header ?? 'stripe-signature']: signature },
+      })
+    },
+
+    /** A purchase, as a paid checkout's event makes it. Returns its payment intent's id. */
+    async sell(buyer: { userId: string }, tier: string): Promise<string> {
+      const session = paidSession(buyer.userId, tier)
+      const reply = await this.event('checkout.session.completed', session)
+      if (reply.status !== 200) throw new Error(`selling ${tier}: ${reply.status} ${reply.text}`)
+      return session.payment_intent
+    },
+  }
+}
+
+/** A checkout session as the processor sends it; only what matters here. */
+export function paidSession(userId: string, tier: string) {
+  const id = randomUUID().replaceAll('-', '')
+  return {
+    id: `cs_test_${id}`,
+    object: 'checkout.session',
+    mode: 'payment',
+    payment_status: 'paid',
+    payment_intent: `pi_${id}`,
+    amount_total: 29_900,
+    currency: 'usd',
+    customer_email: null,
+    customer_details: { email: 'payer@example.com' },
+    metadata: { user_id: userId, tier },
+  }
+}
+
+export function signed(body: string, secret: string, ageSeconds = 0): string {
+  const time = Math.floor(Date.now() / 1000) - ageSeconds
+  return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`
+}
+
+export function cookieOf(reply: Reply): string {
+  return (reply.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
+}
+
+/** The app's members that tests of the storefront use, its getters kept alive. */
+function appOf(app: TestApp) {
+  const { url, storefrontUrl, config, clock, store, settle, mail, get, post, dataDir } = app
+  return {
+    app,
+    url,
+    storefrontUrl,
+    config,
+    clock,
+    store,
+    settle,
+    mail,
+    get,
+    post,
+    dataDir,
+    as: app.as,
+    platform: app.platform,
+  }
+}
