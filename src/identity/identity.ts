@@ -3,6 +3,7 @@
 import type { App } from '#platform/http/app.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
+import { changeUser, type UserChanges } from './administration.ts'
 import { authRoutes } from './auth-routes.ts'
 import { createAuthenticator } from './authenticate.ts'
 import type { IdentityDeps, IdentityNeeds } from './deps.ts'
@@ -14,8 +15,9 @@ import { createProviders } from './oauth-providers.ts'
 import { oauthRoutes } from './oauth-routes.ts'
 import { secondFactorRoutes } from './second-factor-routes.ts'
 import { setupRoutes } from './setup-routes.ts'
-import { ensureSuperuser, type SuperuserNotice } from './superuser.ts'
+import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './superuser.ts'
 import { userRoutes } from './user-routes.ts'
+import type { User } from './users.ts'
 
 export type Identity = {
   /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
@@ -23,6 +25,10 @@ export type Identity = {
   /** Who holds this access token; null when it is not valid now. */
   authenticate(token: string): Promise<Caller | null>
   routes(app: App): void
+  /** The rule behind the admin room's PATCH. */
+  changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
+  /** Promotes the account, or makes it; see `superuser.ts`. */
+  addSuperuser(email: string): Promise<{ user: User }>
   /** Makes the configured superuser, or says how to become one. */
   ensureSuperuser(): Promise<SuperuserNotice>
   close(): Promise<void>
@@ -50,6 +56,8 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
       secondFactorRoutes(app, deps)
       setupRoutes(app, deps)
     },
+    changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
+    addSuperuser: (email) => addSuperuser(deps, email),
     ensureSuperuser: () => ensureSuperuser(deps),
     async close() {
       stopCleaning()

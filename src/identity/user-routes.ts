@@ -112,15 +112,17 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       schema: {
         tags,
         summary: 'Delete the account and everything in it, at once',
-        body: Type.Optional(
-          Type.Object({ password: OwnPassword, confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))) }),
-        ),
+        body: Type.Object({ password: OwnPassword, confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))) }),
         response: { 200: Message },
       },
       config: { access: 'user' },
+      // No body at all is one without a password: 400, not 422.
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
     },
     async (request) => {
-      await deleteAccount(deps, await ownUser(deps, request), request.body ?? {}, asker(request).address)
+      await deleteAccount(deps, await ownUser(deps, request), request.body, asker(request).address)
       return { message: 'User deleted successfully' }
     },
   )

@@ -51,7 +51,9 @@ export async function openPlatform(
       onNotice: (message) => log.debug({ message }, 'notice of the database'),
     })
   const { db } = database
-  await migrate(db, migrations, clock.now())
+  await migrate(db, migrations, clock.now()).catch((error: Error) => {
+    throw new Error(`the database ${database.address} cannot be used: ${error.message}`, { cause: error })
+  })
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = await createBus({ redis, log })

@@ -1,0 +1,85 @@
+// A start that cannot succeed ends with one sentence that helps, and exit code 1.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { freePorts } from '#testing/app.ts'
+
+const MAIN = join(import.meta.dirname, 'main.ts')
+
+async function start(env: Record<string, string>, cwd = tmpdir()) {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => (output += chunk))
+  let errors = ''
+  child.stderr.on('data', (chunk) => (errors += chunk))
+  const code = await new Promise<number | null>((resolve) => child.once('exit', resolve))
+  return { code, output, errors }
+}
+
+test('a wrong setting stops the start with one line that names it', async () => {
+  const { code, errors } = await start({ PORT: 'eighty' })
+  assert.equal(code, 1)
+  assert.equal(errors, "Latchkey cannot start: PORT is wrong: expected a port from 0 to 65535, got 'eighty'\n")
+})
+
+test('a wrong setting in .env is named too', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-env-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, '.env'), 'RATE_LIMIT_AI=lots\n')
+  const { code, errors } = await start({}, folder)
+  assert.equal(code, 1)
+  assert.match(errors, /^Latchkey cannot start: RATE_LIMIT_AI is wrong: .*\n$/)
+})
+
+test('a busy port is named, with the setting that moves it', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-busy-'))
+  const holder = createServer()
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    holder.close()
+    rmSync(folder, { recursive: true })
+  })
+  const { port } = holder.address() as { port: number }
+  const [other] = await freePorts(1)
+  const { code, errors } = await start({
+    PORT: String(other),
+    STOREFRONT_PORT: String(port),
+    DATA_DIR: folder,
+    SERVE: 'storefront',
+    LOG_LEVEL: 'error',
+  })
+  assert.equal(code, 1)
+  assert.equal(
+    errors,
+    `Latchkey cannot start: port ${port} is taken by another program: stop it, or set STOREFRONT_PORT to another port\n`,
+  )
+})
+
+test('a data folder that cannot be used is named', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-ro-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  // A file where the folder should be: refused for every user, root too.
+  writeFileSync(join(folder, 'data'), '')
+  const { code, errors } = await start({ DATA_DIR: join(folder, 'data') })
+  assert.equal(code, 1)
+  assert.match(
+    errors,
+    /^Latchkey cannot start: the data folder .* cannot be used \(.*\): make it writable, or set DATA_DIR\n$/,
+  )
+})
+
+test('a database that does not answer is named, without its password', async () => {
+  const [port] = await freePorts(1)
+  const { code, errors } = await start({ DATABASE_URL: `postgres://latchkey:hunter2@127.0.0.1:${port}/latchkey` })
+  assert.equal(code, 1)
+  assert.match(errors, /^Latchkey cannot start: .*127\.0\.0\.1.*\n$/)
+  assert.doesNotMatch(errors, /hunter2/)
+})
