@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
 import type { Context } from './main.ts'
 import { openArchive } from './tour/archive.ts'
-import { type Answer, call, stream } from './tour/client.ts'
-import { formsOf } from './tour/forms.ts'
+import { call, stream, until } from './tour/client.ts'
+import { pay } from './tour/hosted-page.ts'
 
 type Places = { api: string; store: string }
 
@@ -191,20 +191,6 @@ async function mailedLink(api: string, to: string, path: string): Promise<URL> {
   }, `a mail with a link to ${path}`)
 }
 
-/** Pays on the hosted page as a person would: opens it, keeps the card that is chosen, presses the button. */
-async function pay(url: string): Promise<Answer> {
-  const page = await call('GET', url)
-  const form = formsOf(page.text, url).find(
-    (candidate) =>
-      candidate.method === 'POST' && candidate.buttons.some((button) => /pay|subscribe/i.test(button.label)),
-  )
-  if (!form) throw new Error(`no form to pay with at ${url}`)
-  const button = form.buttons.find((candidate) => /pay|subscribe/i.test(candidate.label))
-  const fields = new URLSearchParams(form.fields)
-  if (button?.name) fields.set(button.name, button.value)
-  return call('POST', form.action, { form: fields }, [302, 303])
-}
-
 /** A question in the document's own words: its most telling early sentence, asked back. */
 async function questionFrom(api: string, key: string): Promise<string> {
   const { body } = await call('POST', `${api}/api/rag/search`, {
@@ -230,16 +216,6 @@ function citedShare(answer: string, sources: { content: string }[]): string {
     .filter((sentence) => sentence.length > 30)
   const found = sentences.filter((sentence) => haystack.includes(sentence.replace(/[.!?]+$/, '')))
   return `${found.length} of its ${sentences.length} sentences stand in them word for word`
-}
-
-async function until<T>(look: () => Promise<T | null>, what: string): Promise<T> {
-  const deadline = Date.now() + 15_000
-  for (;;) {
-    const found = await look()
-    if (found !== null) return found
-    if (Date.now() > deadline) throw new Error(`waited 15 s for ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }
 
 function excerpt(text: string): string {

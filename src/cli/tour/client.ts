@@ -93,3 +93,14 @@ export async function stream(
   }
   throw new Error('the stream ended without [DONE]')
 }
+
+/** Looks again and again until there is something to see. @throws Error after `limitMs`. */
+export async function until<T>(look: () => Promise<T | null>, what = 'something to see', limitMs = 20_000): Promise<T> {
+  const deadline = Date.now() + limitMs
+  for (;;) {
+    const found = await look()
+    if (found !== null) return found
+    if (Date.now() > deadline) throw new Error(`waited ${limitMs / 1_000} s for ${what}`)
+    await new Promise((resolve) => setTimeout(resolve, 30))
+  }
+}
