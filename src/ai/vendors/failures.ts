@@ -1,0 +1,70 @@
+// Guards the translation of what a vendor or the network does into one VendorError.
+// One thing to know: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
+// key or account stay with the operator.
+import { objectOf, type ReplyHeaders, type Vendor, VendorError, type VendorFailure, type VendorName } from './vendor.ts'
+
+export function failureFromReply(vendor: Vendor, status: number, headers: ReplyHeaders, text: string): VendorError {
+  const body = parsed(text)
+  const said = vendor.readError(body)
+  const failure = failureOf(status, text)
+  const retryAfterMs = failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
+  const explanation = failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
+  return new VendorError(vendor.name, failure, `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`, {
+    status,
+    retryAfterMs,
+    explanation,
+  })
+}
+
+function failureOf(status: number, text: string): VendorFailure {
+  // OpenAI says 429 for an account without money, which waiting does not mend.
+  if (status === 429) return text.includes('insufficient_quota') ? 'unauthorized' : 'limited'
+  if (status === 503 || status === 529) return 'limited'
+  if (status === 408 || status === 504) return 'timeout'
+  if (status === 401 || status === 402 || status === 403) return 'unauthorized'
+  if (status === 404) return 'unknown-model'
+  return status >= 400 && status < 500 ? 'refused' : 'broken'
+}
+
+export function failureFromWire(vendor: VendorName, error: Error): VendorError {
+  const code = String((error as { code?: unknown }).code ?? error.name)
+  const isTimeout = code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT'
+  const words = code === 'UND_ERR_BODY_TIMEOUT' ? 'fell silent' : `could not be reached or broke off (${code})`
+  return new VendorError(vendor, isTimeout ? 'timeout' : 'unreachable', words, { cause: error })
+}
+
+/** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */
+export function retryAfter(headers: ReplyHeaders, nowMs: number = Date.now()): number | null {
+  const exact = Number(headers['retry-after-ms'] ?? Number.NaN)
+  if (Number.isFinite(exact) && exact >= 0) return exact
+  const header = headers['retry-after']
+  if (typeof header !== 'string' || header.trim() === '') return null
+  const seconds = Number(header)
+  if (Number.isFinite(seconds)) return seconds >= 0 ? seconds * 1_000 : null
+  const at = Date.parse(header)
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs)
+}
+
+/** Gemini says it in the body: `{"@type": "…RetryInfo", "retryDelay": "12s"}`. */
+function retryDelay(body: unknown): number | null {
+  const error = objectOf(objectOf(Array.isArray(body) ? body[0] : body)?.error)
+  if (!Array.isArray(error?.details)) return null
+  for (const detail of error.details) {
+    const match = /^(\d+(?:\.\d+)?)s$/.exec(String(objectOf(detail)?.retryDelay))
+    if (match) return Number(match[1]) * 1_000
+  }
+  return null
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** Vendors repeat a wrong key in their answer, in part or whole. */
+function withoutSecrets(words: string | null): string | null {
+  return words?.slice(0, 1_000).replace(/\b(sk|pk|AIza|xai|gsk)[-_A-Za-z0-9*.]{6,}/g, '[secret]') ?? null
+}

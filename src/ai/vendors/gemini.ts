@@ -1,0 +1,282 @@
+// Guards Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
+// One thing to know: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
+// on every event, the last one counting. https://ai.google.dev/api/generate-content
+import { findModel } from '../models.ts'
+import {
+  type Answer,
+  type ChatMessage,
+  type ChatRequest,
+  type ContentPart,
+  count,
+  type Embedding,
+  type EventReader,
+  type FinishReason,
+  inlineImage,
+  objectOf,
+  parseEvent,
+  reportedFailure,
+  systemText,
+  type ToolCall,
+  type ToolDelta,
+  type Usage,
+  type Vendor,
+  VendorError,
+} from './vendor.ts'
+
+export function createGemini(apiKey: string): Vendor {
+  // The key goes into a header, never into the address, which proxies and logs keep.
+  const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
+  return {
+    name: 'gemini',
+    shape: (model, request, stream) => ({
+      path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+      headers,
+      body: JSON.stringify(bodyOf(model, request)),
+    }),
+    readAnswer,
+    createReader,
+    readError: (body) => {
+      const message = objectOf(objectOf(Array.isArray(body) ? body[0] : body)?.error)?.message
+      return typeof message === 'string' ? message : null
+    },
+    embed: {
+      shape: (model, inputs, dimensions) => ({
+        path: `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
+        headers,
+        body: JSON.stringify({
+          requests: inputs.map((text) => ({
+            model: `models/${model}`,
+            content: { parts: [{ text }] },
+            ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
+          })),
+        }),
+      }),
+      readAnswer: readEmbedding,
+    },
+  }
+}
+
+type Part = Record<string, unknown>
+type Turn = { role: 'user' | 'model'; parts: Part[] }
+
+function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
+  const system = request.messages
+    .filter((message) => message.role === 'system' || message.role === 'developer')
+    .map((message) => systemText(message.content))
+    .filter((text) => text !== '')
+    .join('\n\n')
+
+  const generation: Record<string, unknown> = {}
+  const limit = request.max_completion_tokens ?? request.max_tokens
+  if (limit != null) generation.maxOutputTokens = Math.min(limit, findModel(model)?.outputTokensMax ?? limit)
+  if (request.temperature != null) generation.temperature = request.temperature
+  if (request.top_p != null) generation.topP = request.top_p
+  if (request.stop != null) generation.stopSequences = typeof request.stop === 'string' ? [request.stop] : request.stop
+  const format = request.response_format
+  if (format?.type === 'json_object' || format?.type === 'json_schema') {
+    generation.responseMimeType = 'application/json'
+    if (format.json_schema?.schema) generation.responseJsonSchema = format.json_schema.schema
+  }
+
+  const body: Record<string, unknown> = { contents: turnsOf(request.messages) }
+  if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
+  if (Object.keys(generation).length > 0) body.generationConfig = generation
+  if (request.tools?.length) {
+    body.tools = [
+      {
+        functionDeclarations: request.tools.map(({ function: tool }) => ({
+          name: tool.name,
+          ...(tool.description === undefined ? {} : { description: tool.description }),
+          ...(tool.parameters === undefined ? {} : { parametersJsonSchema: tool.parameters }),
+        })),
+      },
+    ]
+    const choice = request.tool_choice
+    const mode = choice === 'none' ? 'NONE' : choice === 'required' || typeof choice === 'object' ? 'ANY' : 'AUTO'
+    const names = typeof choice === 'object' && choice.function ? { allowedFunctionNames: [choice.function.name] } : {}
+    if (choice != null) body.toolConfig = { functionCallingConfig: { mode, ...names } }
+  }
+  return body
+}
+
+/** Consecutive messages of one role become one turn. A tool's answer refers to the call by name, not by id. */
+function turnsOf(messages: ChatMessage[]): Turn[] {
+  const turns: Turn[] = []
+  const toolNames = new Map<string, string>()
+  for (const message of messages) {
+    if (message.role === 'system' || message.role === 'developer') continue
+    for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name)
+    const role = message.role === 'assistant' ? 'model' : 'user'
+    const parts = partsOf(message, toolNames)
+    if (parts.length === 0) continue
+    const last = turns.at(-1)
+    if (last?.role === role) last.parts.push(...parts)
+    else turns.push({ role, parts })
+  }
+  if (turns.length === 0) turns.push({ role: 'user', parts: [{ text: '…' }] })
+  return turns
+}
+
+function partsOf(message: ChatMessage, toolNames: Map<string, string>): Part[] {
+  if (message.role === 'tool') {
+    const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
+    return [{ functionResponse: { name, response: toolResult(systemText(message.content)) } }]
+  }
+  const parts: Part[] =
+    typeof message.content === 'string'
+      ? message.content === ''
+        ? []
+        : [{ text: message.content }]
+      : (message.content ?? []).map(partOf)
+  for (const call of message.tool_calls ?? []) {
+    parts.push({ functionCall: { name: call.function.name, args: parsed(call.function.arguments) ?? {} } })
+  }
+  return parts
+}
+
+function partOf(part: ContentPart): Part {
+  if (part.type === 'text') return { text: String(part.text) }
+  const url = part.image_url?.url
+  if (part.type === 'image_url' && typeof url === 'string') {
+    const inline = inlineImage(url)
+    return inline ? { inlineData: { mimeType: inline.mediaType, data: inline.data } } : { fileData: { fileUri: url } }
+  }
+  throw new VendorError('gemini', 'refused', `cannot take a '${part.type}' part`, {
+    status: 400,
+    explanation: `Content of type '${part.type}' is not supported by this model`,
+  })
+}
+
+function toolResult(text: string): Record<string, unknown> {
+  return parsed(text) ?? { result: text }
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    return objectOf(JSON.parse(text))
+  } catch {
+    return null
+  }
+}
+
+type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
+
+function candidateOf(body: Record<string, unknown>): Candidate | null {
+  return Array.isArray(body.candidates) ? ((body.candidates[0] as Candidate | undefined) ?? null) : null
+}
+
+function readAnswer(value: unknown): Answer {
+  const body = objectOf(value)
+  const candidate = body === null ? null : candidateOf(body)
+  const isBlocked = objectOf(body?.promptFeedback)?.blockReason != null
+  if (body === null || (candidate === null && !isBlocked)) {
+    const error = objectOf(body?.error)
+    if (error) throw reportedFailure('gemini', String(error.status ?? error.code), String(error.message ?? ''))
+    throw new VendorError('gemini', 'nonsense', 'answered without candidates')
+  }
+  const parts = candidate?.content?.parts ?? []
+  const toolCalls: ToolCall[] = parts
+    .filter((part) => objectOf(part.functionCall) !== null)
+    .map((part, index) => toolCallOf(part, index))
+  return {
+    text: parts.map(spokenText).join(''),
+    toolCalls,
+    finish: isBlocked ? 'content_filter' : finishOf(candidate?.finishReason, toolCalls.length > 0),
+    model: typeof body.modelVersion === 'string' ? body.modelVersion : null,
+    usage: usageOf(body.usageMetadata),
+    body: null,
+  }
+}
+
+function createReader(): EventReader {
+  let isWhole = false
+  let usage: Usage | null = null
+  let model: string | null = null
+  let toolCount = 0
+
+  return {
+    read(data, pieces) {
+      const event = parseEvent('gemini', data)
+      const error = objectOf(event.error)
+      if (error) throw reportedFailure('gemini', String(error.status ?? error.code), String(error.message ?? ''))
+      usage = usageOf(event.usageMetadata) ?? usage
+      if (typeof event.modelVersion === 'string') model = event.modelVersion
+      if (objectOf(event.promptFeedback)?.blockReason != null) {
+        isWhole = true
+        pieces.push({ text: '', tools: null, finish: 'content_filter', chunk: null })
+        return
+      }
+      const candidate = candidateOf(event)
+      if (candidate === null) return
+
+      let text = ''
+      let tools: ToolDelta[] | null = null
+      for (const part of candidate.content?.parts ?? []) {
+        text += spokenText(part)
+        if (objectOf(part.functionCall) === null) continue
+        const { id, function: tool } = toolCallOf(part, toolCount)
+        tools ??= []
+        tools.push({ index: toolCount++, id, name: tool.name, arguments: tool.arguments })
+      }
+      const isLast = typeof candidate.finishReason === 'string'
+      isWhole ||= isLast
+      const finish = isLast ? finishOf(candidate.finishReason, toolCount > 0) : null
+      if (text !== '' || tools !== null || finish !== null) pieces.push({ text, tools, finish, chunk: null })
+    },
+    get isWhole() {
+      return isWhole
+    },
+    // Usage may come after the last word, so the connection's end is awaited.
+    isOver: false,
+    get usage() {
+      return usage
+    },
+    get model() {
+      return model
+    },
+  }
+}
+
+/** A part marked as thought is the model talking to itself. */
+function spokenText(part: Part): string {
+  return typeof part.text === 'string' && part.thought !== true ? part.text : ''
+}
+
+function toolCallOf(part: Part, index: number): ToolCall {
+  const call = objectOf(part.functionCall)
+  return {
+    id: typeof call?.id === 'string' ? call.id : `call_${index}_${String(call?.name)}`,
+    type: 'function',
+    function: { name: String(call?.name), arguments: JSON.stringify(call?.args ?? {}) },
+  }
+}
+
+function finishOf(reason: unknown, hasTools: boolean): FinishReason {
+  if (reason === 'MAX_TOKENS') return 'length'
+  if (reason === 'STOP' || reason === 'FINISH_REASON_UNSPECIFIED' || reason == null)
+    return hasTools ? 'tool_calls' : 'stop'
+  // The answer broke off for a reason of the vendor's own: no end, though it is called one.
+  if (reason === 'MALFORMED_FUNCTION_CALL' || reason === 'UNEXPECTED_TOOL_CALL' || reason === 'OTHER') {
+    throw reportedFailure('gemini', String(reason), 'the answer broke off')
+  }
+  return 'content_filter'
+}
+
+function usageOf(value: unknown): Usage | null {
+  const usage = objectOf(value)
+  if (usage === null) return null
+  return {
+    prompt: count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
+    completion: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
+    cached: count(usage.cachedContentTokenCount),
+    cacheWrites: 0,
+  }
+}
+
+function readEmbedding(value: unknown): Embedding {
+  const rows = objectOf(value)?.embeddings
+  if (!Array.isArray(rows) || rows.some((row) => !Array.isArray(row?.values))) {
+    throw new VendorError('gemini', 'nonsense', 'answered without embeddings')
+  }
+  return { vectors: rows.map((row) => row.values as number[]), model: null, promptTokens: null }
+}

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createAnthropic } from './anthropic.ts'
+import { splitEvents } from './event-stream.ts'
+import { createGemini } from './gemini.ts'
+import { createOpenAi } from './openai.ts'
+import { ANTHROPIC_STREAM, GEMINI_STREAM, OPENAI_STREAM, type RecordedStream } from './recorded-streams.ts'
+import { type Piece, type Vendor, VendorError } from './vendor.ts'
+import { openWire } from './wire.ts'
+
+const VENDORS: [Vendor, RecordedStream][] = [
+  [createOpenAi('k'), OPENAI_STREAM],
+  [createAnthropic('k'), ANTHROPIC_STREAM],
+  [createGemini('k'), GEMINI_STREAM],
+]
+
+function readAll(vendor: Vendor, chunks: Buffer[]) {
+  const reader = vendor.createReader()
+  const pieces: Piece[] = []
+  const events = splitEvents((data) => reader.read(data, pieces))
+  for (const chunk of chunks) events.push(chunk)
+  return { reader, ...answerOf(pieces) }
+}
+
+function answerOf(pieces: Piece[]) {
+  const tools: { name: string; arguments: string }[] = []
+  for (const delta of pieces.flatMap((piece) => piece.tools ?? [])) {
+    tools[delta.index] ??= { name: '', arguments: '' }
+    tools[delta.index]!.name += delta.name ?? ''
+    tools[delta.index]!.arguments += delta.arguments
+  }
+  return {
+    text: pieces.map((piece) => piece.text).join(''),
+    tools,
+    finish: pieces.findLast((piece) => piece.finish)?.finish,
+  }
+}
+
+for (const [vendor, recorded] of VENDORS) {
+  test(`${vendor.name}: a recorded stream reads as its text, tool calls, reason and usage`, () => {
+    const { reader, text, tools, finish } = readAll(vendor, [recorded.bytes])
+
+    assert.equal(text, recorded.text)
+    assert.deepEqual(tools, recorded.tools)
+    assert.equal(finish, 'tool_calls')
+    assert.equal(reader.isWhole, true)
+    assert.deepEqual(reader.usage, {
+      prompt: recorded.prompt,
+      completion: recorded.completion,
+      cached: 4,
+      cacheWrites: 0,
+    })
+  })
+
+  test(`${vendor.name}: cut at any byte, a stream is whole or not complete, never complete and short`, () => {
+    let wholes = 0
+    for (let end = 0; end <= recorded.bytes.length; end++) {
+      const { reader, text, tools } = readAll(vendor, [recorded.bytes.subarray(0, end)])
+      if (!reader.isWhole) continue
+      wholes++
+      assert.equal(text, recorded.text, `cut after ${end} bytes`)
+      assert.deepEqual(tools, recorded.tools, `cut after ${end} bytes`)
+    }
+    assert.ok(wholes >= 1 && wholes < recorded.bytes.length / 3)
+  })
+
+  test(`${vendor.name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
+    for (let at = 0; at <= recorded.bytes.length; at++) {
+      const { reader, text } = readAll(vendor, [recorded.bytes.subarray(0, at), recorded.bytes.subarray(at)])
+      assert.equal(text, recorded.text, `split at ${at}`)
+      assert.equal(reader.isWhole, true)
+    }
+  })
+
+  test(`${vendor.name}: split into any chunks, a stream reads the same`, () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 300 }), (sizes) => {
+        const chunks: Buffer[] = []
+        let at = 0
+        for (const size of sizes) {
+          chunks.push(recorded.bytes.subarray(at, at + size))
+          at += size
+        }
+        chunks.push(recorded.bytes.subarray(at))
+        assert.equal(readAll(vendor, chunks).text, recorded.text)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test(`${vendor.name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
+    const cuts = Array.from({ length: Math.ceil(recorded.bytes.length / 10) + 1 }, (_, index) => index * 10)
+    let plan = { cut: 0, reset: false }
+    // Raw sockets: a reset must look like a network's, and a close before the last chunk like a crash.
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        const body = recorded.bytes.subarray(0, plan.cut)
+        socket.write('HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n')
+        if (body.length > 0)
+          socket.write(Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body, Buffer.from('\r\n')]))
+        if (plan.reset) setImmediate(() => socket.resetAndDestroy())
+        else socket.end('0\r\n\r\n')
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
+    t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
+    const target = { vendor, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+
+    let errors = 0
+    let wholes = 0
+    for (const cut of [...cuts, recorded.bytes.length]) {
+      plan = { cut, reset: cut % 20 === 0 && cut < recorded.bytes.length }
+      const pieces: Piece[] = []
+      try {
+        const request = vendor.shape('m', { messages: [{ role: 'user', content: 'Hi' }] }, true)
+        const stream = await wire.open(target, request, new AbortController().signal)
+        for await (const batch of stream) pieces.push(...batch)
+        assert.equal(answerOf(pieces).text, recorded.text, `cut at ${cut}`)
+        assert.deepEqual(answerOf(pieces).tools, recorded.tools, `cut at ${cut}`)
+        wholes++
+      } catch (error) {
+        assert.ok(error instanceof VendorError, `cut at ${cut}: ${error}`)
+        errors++
+      }
+    }
+    assert.ok(wholes >= 1)
+    assert.ok(errors > 10)
+  })
+}
+
+test('openai: [DONE] after nothing at all is no answer', () => {
+  assert.equal(readAll(createOpenAi('k'), [Buffer.from('data: [DONE]\n\n')]).reader.isWhole, false)
+})
+
+test('openai: a server that sends no finish_reason but [DONE] after its words is believed', () => {
+  const chunk = { choices: [{ index: 0, delta: { content: 'Hi' } }] }
+  const { reader, text } = readAll(createOpenAi('k'), [
+    Buffer.from(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`),
+  ])
+
+  assert.equal(text, 'Hi')
+  assert.equal(reader.isWhole, true)
+})
+
+test('a failure that a vendor reports inside its stream is an error, with its kind', () => {
+  const overloaded =
+    'event: error\ndata: {"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}\n\n'
+  const broken = 'data: {"error":{"message":"The server had an error","type":"server_error"}}\n\n'
+  const exhausted = 'data: {"error":{"code":429,"status":"RESOURCE_EXHAUSTED","message":"Quota"}}\n\n'
+
+  const failureOf = (vendor: Vendor, text: string) => {
+    try {
+      readAll(vendor, [Buffer.from(text)])
+    } catch (error) {
+      return (error as VendorError).failure
+    }
+    return 'none'
+  }
+  assert.equal(failureOf(createAnthropic('k'), overloaded), 'limited')
+  assert.equal(failureOf(createOpenAi('k'), broken), 'broken')
+  assert.equal(failureOf(createGemini('k'), exhausted), 'limited')
+})
+
+test('a slow reader pauses the vendor instead of filling memory', async (t) => {
+  const line = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(1_000) } }] })}\n\n`
+  let written = 0
+  const server = createServer(async (_request, reply) => {
+    reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    while (written < 200 * 1024 * 1024 && !reply.destroyed) {
+      written += line.length
+      if (!reply.write(line)) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        reply.once('drain', resolve)
+        reply.once('close', resolve)
+        await promise
+        reply.off('drain', resolve)
+        reply.off('close', resolve)
+      }
+    }
+    reply.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
+  t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
+  const vendor = createOpenAi('k')
+  const target = { vendor, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+
+  const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal)
+  const reader = stream[Symbol.asyncIterator]()
+  await reader.next()
+  // Nobody reads on: the vendor must come to rest far from its 200 MB, at what sockets and 512 pieces hold.
+  let before = -1
+  while (before !== written) {
+    before = written
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  assert.ok(written < 40 * 1024 * 1024, `the vendor wrote ${written} bytes`)
+
+  await reader.return?.()
+})

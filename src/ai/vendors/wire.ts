@@ -1,0 +1,233 @@
+// Guards the sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
+// One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
+// abort destroys the vendor's socket at once, whether or not a byte has come.
+import { Agent, type Dispatcher } from 'undici'
+import { splitEvents } from './event-stream.ts'
+import { failureFromReply, failureFromWire } from './failures.ts'
+import { type PieceStream, pieceStream } from './piece-stream.ts'
+import { type ReplyHeaders, type Vendor, VendorError, type VendorRequest } from './vendor.ts'
+
+export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
+
+export type Target = { vendor: Vendor; baseUrl: string }
+
+export type Wire = {
+  /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
+  send(target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown>
+  /** Resolves with the first piece. @throws VendorError, or the signal's reason */
+  open(target: Target, request: VendorRequest, signal: AbortSignal): Promise<PieceStream>
+  close(): Promise<void>
+}
+
+const ANSWER_BYTES_MAX = 64 * 1024 * 1024
+const ERROR_BYTES_MAX = 64 * 1024
+/** Longer than most vendors keep a connection; the shorter of the two counts (they announce theirs). */
+const KEEP_ALIVE_MS = 55_000
+
+export function openWire(timeouts: WireTimeouts): Wire {
+  const agent = new Agent({
+    // HTTP/1.1: an abort closes the vendor's connection, which is how every vendor notices that nobody listens.
+    allowH2: false,
+    connect: { timeout: timeouts.connectTimeoutMs },
+    // The time to the first byte is ours to measure, over headers and body; between bytes it is undici's.
+    headersTimeout: 0,
+    bodyTimeout: timeouts.idleTimeoutMs,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  })
+  const deps = { agent, timeouts }
+
+  return {
+    send: (target, request, signal) => sendWhole(deps, target, request, signal),
+    open: (target, request, signal) => openStream(deps, target, request, signal),
+    close: () => agent.destroy(),
+  }
+}
+
+type Deps = { agent: Agent; timeouts: WireTimeouts }
+
+function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
+  const { name } = target.vendor
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    let status = 0
+    let headers: ReplyHeaders = {}
+
+    const exchange = dispatch(deps, target, request, signal, {
+      onHead(code, replyHeaders) {
+        status = code
+        headers = replyHeaders
+      },
+      onData(chunk) {
+        bytes += chunk.length
+        if (bytes > ANSWER_BYTES_MAX) exchange.fail(new VendorError(name, 'nonsense', 'answered without an end'))
+        else chunks.push(chunk)
+      },
+      onEnd() {
+        const text = Buffer.concat(chunks).toString('utf8')
+        if (status < 200 || status > 299) {
+          reject(failureFromReply(target.vendor, status, headers, text))
+          return
+        }
+        try {
+          resolve(JSON.parse(text))
+        } catch (cause) {
+          reject(new VendorError(name, 'nonsense', 'answered with a body that is no JSON', { status, cause }))
+        }
+      },
+      onFailure: reject,
+    })
+  })
+}
+
+function openStream(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<PieceStream> {
+  const { vendor } = target
+  return new Promise((resolve, reject) => {
+    const reader = vendor.createReader()
+    let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null = null
+
+    const stream = pieceStream(reader, {
+      pause: () => exchange.pause(),
+      resume: () => exchange.resume(),
+      cancel: () => exchange.fail(new DOMException('The reader went away', 'AbortError')),
+    })
+
+    const events = splitEvents((data) => {
+      if (!reader.isOver) stream.read(data)
+    })
+
+    const exchange = dispatch(deps, target, request, signal, {
+      onHead(status, headers) {
+        if (status < 200 || status > 299) refusal = { status, headers, chunks: [], bytes: 0 }
+      },
+      onData(chunk) {
+        if (refusal !== null) {
+          refusal.bytes += chunk.length
+          if (refusal.bytes <= ERROR_BYTES_MAX) refusal.chunks.push(chunk)
+          return
+        }
+        try {
+          events.push(chunk)
+        } catch (error) {
+          exchange.fail(
+            error instanceof VendorError
+              ? error
+              : new VendorError(vendor.name, 'nonsense', 'sent an unreadable stream', { cause: error }),
+          )
+          return
+        }
+        if (stream.flush()) resolve(stream)
+        if (reader.isOver) stream.end()
+      },
+      onEnd() {
+        if (refusal !== null) {
+          const { status, headers, chunks } = refusal
+          reject(failureFromReply(vendor, status, headers, Buffer.concat(chunks).toString('utf8')))
+        } else if (reader.isWhole) {
+          stream.end()
+          resolve(stream)
+        } else {
+          const error = new VendorError(vendor.name, 'nonsense', 'ended its stream without saying that it is complete')
+          stream.fail(error)
+          reject(error)
+        }
+      },
+      onFailure(error) {
+        // A connection that breaks after the end mark has cost nothing.
+        if (reader.isWhole && error instanceof VendorError) {
+          stream.end()
+          resolve(stream)
+          return
+        }
+        stream.fail(error)
+        reject(error)
+      },
+    })
+  })
+}
+
+type Listener = {
+  onHead(status: number, headers: ReplyHeaders): void
+  onData(chunk: Buffer): void
+  onEnd(): void
+  /** A VendorError, or the reason of the caller's abort. Nothing is called after it. */
+  onFailure(error: unknown): void
+}
+
+type Exchange = { pause(): void; resume(): void; fail(error: Error): void }
+
+/** undici's dispatch without its streams: half the CPU of `request` for a long answer in small chunks. */
+function dispatch(
+  { agent, timeouts }: Deps,
+  { vendor, baseUrl }: Target,
+  request: VendorRequest,
+  signal: AbortSignal,
+  listener: Listener,
+): Exchange {
+  const url = new URL(baseUrl)
+  const prefix = url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')
+  let controller: Dispatcher.DispatchController | null = null
+  let isOver = false
+
+  const finish = () => {
+    isOver = true
+    clearTimeout(firstByteTimer)
+    signal.removeEventListener('abort', onAbort)
+  }
+  const fail = (error: unknown) => {
+    if (isOver) return
+    finish()
+    controller?.abort(error instanceof Error ? error : new Error('aborted'))
+    listener.onFailure(error)
+  }
+  const onAbort = () => fail(signal.reason)
+  const firstByteTimer = setTimeout(
+    () => fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${timeouts.firstByteTimeoutMs} ms`)),
+    timeouts.firstByteTimeoutMs,
+  )
+
+  if (signal.aborted) {
+    queueMicrotask(onAbort)
+    return { pause() {}, resume() {}, fail }
+  }
+  signal.addEventListener('abort', onAbort)
+
+  agent.dispatch(
+    {
+      origin: url.origin,
+      path: prefix + request.path,
+      method: 'POST',
+      headers: request.headers,
+      body: request.body,
+    },
+    {
+      onRequestStart(started) {
+        controller = started
+        // The caller may have left while the connection was being made.
+        if (isOver) started.abort(new Error('aborted'))
+      },
+      onResponseStart(_controller, status, headers) {
+        if (!isOver && status >= 200) listener.onHead(status, headers)
+      },
+      onResponseData(_controller, chunk) {
+        if (isOver) return
+        clearTimeout(firstByteTimer)
+        listener.onData(chunk)
+      },
+      onResponseEnd() {
+        if (isOver) return
+        finish()
+        listener.onEnd()
+      },
+      onResponseError(_controller, error) {
+        if (!isOver) fail(failureFromWire(vendor.name, error))
+      },
+    },
+  )
+
+  return {
+    pause: () => controller?.pause(),
+    resume: () => controller?.resume(),
+    fail,
+  }
+}
