@@ -10,12 +10,15 @@ import {
   count,
   type EventReader,
   type FinishReason,
+  finishPiece,
   inlineImage,
   objectOf,
   parseEvent,
   reportedFailure,
   systemText,
   type ToolCall,
+  textPiece,
+  toolPiece,
   type Usage,
   type Vendor,
   VendorError,
@@ -202,19 +205,19 @@ function createReader(): EventReader {
             const index = toolIndexes.size
             toolIndexes.set(event.index, index)
             const start = { index, id: String(block.id), name: String(block.name), arguments: '' }
-            pieces.push({ text: '', tools: [start], finish: null, chunk: null })
+            pieces.push(toolPiece(start))
           } else if (block?.type === 'text' && typeof block.text === 'string' && block.text !== '') {
-            pieces.push({ text: block.text, tools: null, finish: null, chunk: null })
+            pieces.push(textPiece(block.text))
           }
           break
         }
         case 'content_block_delta': {
           const delta = objectOf(event.delta)
           if (delta?.type === 'text_delta' && typeof delta.text === 'string') {
-            pieces.push({ text: delta.text, tools: null, finish: null, chunk: null })
+            pieces.push(textPiece(delta.text))
           } else if (delta?.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
             const index = toolIndexes.get(event.index) ?? 0
-            pieces.push({ text: '', tools: [{ index, arguments: delta.partial_json }], finish: null, chunk: null })
+            pieces.push(toolPiece({ index, arguments: delta.partial_json }))
           }
           break
         }
@@ -224,7 +227,7 @@ function createReader(): EventReader {
           break
         case 'message_stop':
           isWhole = true
-          pieces.push({ text: '', tools: null, finish, chunk: null })
+          pieces.push(finishPiece(finish))
           break
         case 'error': {
           const error = objectOf(event.error)

@@ -11,6 +11,7 @@ import {
   type Embedding,
   type EventReader,
   type FinishReason,
+  finishPiece,
   inlineImage,
   objectOf,
   parseEvent,
@@ -203,7 +204,7 @@ function createReader(): EventReader {
       if (typeof event.modelVersion === 'string') model = event.modelVersion
       if (objectOf(event.promptFeedback)?.blockReason != null) {
         isWhole = true
-        pieces.push({ text: '', tools: null, finish: 'content_filter', chunk: null })
+        pieces.push(finishPiece('content_filter'))
         return
       }
       const candidate = candidateOf(event)
@@ -273,9 +274,9 @@ function usageOf(value: unknown): Usage | null {
   }
 }
 
-function readEmbedding(value: unknown): Embedding {
+function readEmbedding(value: unknown, inputCount: number): Embedding {
   const rows = objectOf(value)?.embeddings
-  if (!Array.isArray(rows) || rows.some((row) => !Array.isArray(row?.values))) {
+  if (!Array.isArray(rows) || rows.length !== inputCount || rows.some((row) => !Array.isArray(row?.values))) {
     throw new VendorError('gemini', 'nonsense', 'answered without embeddings')
   }
   return { vectors: rows.map((row) => row.values as number[]), model: null, promptTokens: null }

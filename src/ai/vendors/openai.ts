@@ -125,7 +125,8 @@ function createReader(): EventReader {
       }
       if (event.usage) usage = usageOf(event.usage) ?? usage
       if (model === null && typeof event.model === 'string') model = event.model
-      if (!Array.isArray(event.choices)) return
+      // Without choices it is no part of the answer: usage, or a proxy's notice.
+      if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
       pieces.push(pieceOf(event.choices, data))
       if (pieces[pieces.length - 1]?.finish) isWhole = true
@@ -193,10 +194,10 @@ function usageOf(value: unknown): Usage | null {
   }
 }
 
-function readEmbedding(value: unknown): Embedding {
+function readEmbedding(value: unknown, inputCount: number): Embedding {
   const body = objectOf(value)
   const rows = Array.isArray(body?.data) ? (body.data as { index?: number; embedding?: unknown }[]) : null
-  if (rows === null || rows.some((row) => !Array.isArray(row?.embedding))) {
+  if (rows?.length !== inputCount || rows.some((row) => !Array.isArray(row?.embedding))) {
     throw new VendorError('openai', 'nonsense', 'answered without embeddings')
   }
   const ordered = rows.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))

@@ -70,8 +70,9 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       reader.read(data, waiting)
     },
     flush() {
-      if (waiting.length === 0) return hasFirst
-      hasFirst = true
+      // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
+      hasFirst ||= waiting.some((piece) => piece.text !== '' || piece.tools !== null || piece.finish !== null)
+      if (waiting.length === 0 || !hasFirst) return false
       if (asked !== null) {
         const value = waiting
         waiting = []

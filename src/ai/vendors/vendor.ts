@@ -77,6 +77,18 @@ export type Piece = {
   chunk: string | null
 }
 
+export function textPiece(text: string): Piece {
+  return { text, tools: null, finish: null, chunk: null }
+}
+
+export function toolPiece(delta: ToolDelta): Piece {
+  return { text: '', tools: [delta], finish: null, chunk: null }
+}
+
+export function finishPiece(finish: FinishReason): Piece {
+  return { text: '', tools: null, finish, chunk: null }
+}
+
 /**
  * Reads one stream. `read` gets every event's data in order and adds to `pieces`; it throws VendorError when the
  * vendor reports a failure or speaks nonsense. A stream that ends before `isWhole` was cut.
@@ -106,7 +118,8 @@ export interface Vendor {
   readError(body: unknown): string | null
   embed?: {
     shape(model: string, inputs: string[], dimensions: number | null): VendorRequest
-    readAnswer(body: unknown): Embedding
+    /** @throws VendorError unless there is one vector for each of the inputs. */
+    readAnswer(body: unknown, inputCount: number): Embedding
   }
 }
 

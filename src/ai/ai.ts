@@ -1,0 +1,29 @@
+// Guards the models: chat and completions, OpenAI's door under /v1, and the gateway behind both, which rag uses too.
+// One thing to know: everything that asks a model goes through `complete` and `stream` of gateway.ts.
+import type { App } from '#platform/http/app.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Ledger } from '#usage/ledger.ts'
+import type { LocalEmbedder } from './embedding-door.ts'
+import { openGateway } from './gateway.ts'
+import { openAiDoor } from './openai-door.ts'
+import { aiRoutes } from './routes.ts'
+
+export type Ai = ReturnType<typeof createAi>
+
+export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
+  const gateway = openGateway(platform, ledger)
+  let localEmbedder: LocalEmbedder | null = null
+
+  return {
+    gateway,
+    /** rag has the local embedder and comes after this room. */
+    useLocalEmbedder(embedder: LocalEmbedder) {
+      localEmbedder = embedder
+    },
+    routes(app: App) {
+      aiRoutes(app, gateway)
+      openAiDoor(app, gateway, { localEmbedder: () => localEmbedder })
+    },
+    close: () => gateway.wire.close(),
+  }
+}

@@ -1,0 +1,84 @@
+import type { Caller } from '#platform/http/gate.ts'
+import { Problem } from '#platform/problem.ts'
+import { embed } from './embeddings.ts'
+import { guessTokens } from './estimate.ts'
+import type { Gateway } from './gateway.ts'
+import { costUsd } from './models.ts'
+import { candidateFor, isConfigured } from './plan.ts'
+
+export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
+
+/** The local embedder answers what no vendor is configured for; null where there is none. */
+export type EmbeddingNeeds = { localEmbedder(): LocalEmbedder | null }
+
+type DoorCall = {
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
+  model: string
+  inputs: string[]
+  dimensions: number | null
+  encoding: 'float' | 'base64'
+  signal: AbortSignal
+}
+
+/** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
+export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call: DoorCall) {
+  const { clock, ledger } = gateway
+  const first = candidateFor(gateway.config, call.model)
+  const guess = guessTokens(call.inputs.reduce((sum, input) => sum + input.length, 0))
+  const startedAt = clock.now()
+  const startedMs = performance.now()
+  const reservation = await ledger.reserve({
+    ...call.caller,
+    promptTokens: guess,
+    completionTokens: 0,
+    signal: call.signal,
+  })
+
+  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
+  const settle = (outcome: 'ok' | 'failed' | 'cancelled', model: string, promptTokens: number, isEstimated: boolean) =>
+    ledger.settle(reservation, {
+      userId: call.caller.userId,
+      keyId: call.caller.keyId,
+      route: '/v1/embeddings',
+      vendor: local === null ? first.vendor : 'local',
+      model,
+      promptTokens,
+      completionTokens: 0,
+      cachedTokens: 0,
+      costUsd: costUsd(model, { prompt: promptTokens, completion: 0, cached: 0, cacheWrites: 0 }),
+      latencyMs: performance.now() - startedMs,
+      attempts: 1,
+      tried: '',
+      outcome,
+      isEstimated,
+      startedAt,
+    })
+
+  try {
+    if (local !== null && call.dimensions !== null) {
+      throw new Problem('dimensions_fixed', 400, 'The local embedder has no choice of dimensions')
+    }
+    const { vectors, model, promptTokens } =
+      local === null
+        ? await embed(gateway, { first, inputs: call.inputs, dimensions: call.dimensions, signal: call.signal })
+        : { vectors: await local.embed(call.inputs), model: local.model, promptTokens: null }
+    const tokens = promptTokens ?? guess
+    await settle('ok', model, tokens, promptTokens === null)
+    return {
+      object: 'list',
+      data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, call.encoding) })),
+      model,
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
+    }
+  } catch (error) {
+    await settle(call.signal.aborted ? 'cancelled' : 'failed', first.model, 0, false)
+    throw error
+  }
+}
+
+/** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */
+function encoded(vector: number[], encoding: 'float' | 'base64'): number[] | string {
+  if (encoding === 'float') return vector
+  const floats = Float32Array.from(vector)
+  return Buffer.from(floats.buffer).toString('base64')
+}

@@ -1,0 +1,324 @@
+// Guards every call to a model: budget, queue, retries and failover, the record of it, and the words for its failures.
+// One thing to know: `complete` and `stream` settle the ledger in any case, also when the client leaves or the vendor
+// breaks off; a stream's reader learns of the end only when its record is on disk.
+import type { Clock, Instant } from '#platform/clock.ts'
+import type { Caller } from '#platform/http/gate.ts'
+import type { Platform } from '#platform/platform.ts'
+import { Problem } from '#platform/problem.ts'
+import type { Ledger, Reservation, UsageOutcome } from '#usage/ledger.ts'
+import { attempt, newTrail, type Trail } from './attempts.ts'
+import { type Breaker, createBreaker } from './breaker.ts'
+import { guessTokens, promptTokens } from './estimate.ts'
+import { costUsd } from './models.ts'
+import { type Candidate, planOf } from './plan.ts'
+import { createTurnstile, type Turnstile } from './turnstile.ts'
+import { createAnthropic } from './vendors/anthropic.ts'
+import { createGemini } from './vendors/gemini.ts'
+import { createOpenAi } from './vendors/openai.ts'
+import {
+  type Answer,
+  type ChatRequest,
+  type Piece,
+  type Usage,
+  VendorError,
+  type VendorName,
+} from './vendors/vendor.ts'
+import { openWire, type Target, type Wire } from './vendors/wire.ts'
+
+export type Gateway = {
+  config: Platform['config']['ai']
+  clock: Clock
+  log: Platform['log']
+  ledger: Ledger
+  wire: Wire
+  targets: Record<VendorName, Target>
+  breakers: Record<VendorName, Breaker>
+  turnstile: Turnstile
+}
+
+export type GatewayCall = {
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
+  /** As the ledger shall name it: `/api/ai/chat`. */
+  route: string
+  first: Candidate
+  request: ChatRequest
+  /** Aborts when the client goes away. */
+  signal: AbortSignal
+}
+
+/** Response headers that say who answered, and after how many attempts. */
+export type AnswerHeaders = { 'x-latchkey-vendor': string; 'x-latchkey-attempts': string }
+
+export type Completion = { answer: Answer; model: string; usage: Usage; headers: AnswerHeaders }
+
+export type CompletionStream = {
+  model: string
+  headers: AnswerHeaders
+  /** One batch a network read. Ends whole, or throws a Problem: then the answer was cut. */
+  batches: AsyncIterable<Piece[]>
+  /** What was used; final when `batches` has ended. */
+  usage(): Usage
+}
+
+/** Tokens reserved for an answer whose length the caller did not limit. */
+const ANSWER_TOKENS_DEFAULT = 4_096
+const RUNNING_MAX = 2_000
+const WAITING_MAX = 10_000
+
+export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log'>, ledger: Ledger): Gateway {
+  const { clock, log } = platform
+  const config = platform.config.ai
+  const { vendors } = config
+  return {
+    config,
+    clock,
+    log,
+    ledger,
+    wire: openWire(config),
+    targets: {
+      openai: { vendor: createOpenAi(vendors.openai.apiKey ?? ''), baseUrl: vendors.openai.baseUrl },
+      anthropic: { vendor: createAnthropic(vendors.anthropic.apiKey ?? ''), baseUrl: vendors.anthropic.baseUrl },
+      gemini: { vendor: createGemini(vendors.gemini.apiKey ?? ''), baseUrl: vendors.gemini.baseUrl },
+    },
+    breakers: { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) },
+    turnstile: createTurnstile({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX }),
+  }
+}
+
+/** @throws Problem 400, 429, 502, 503, 504; the signal's reason when the client has gone. */
+export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
+  const { wire, targets } = gateway
+  const book = await openBook(gateway, call)
+  let answer: Answer | null = null
+  try {
+    const { candidate, result } = await attempt(reach(gateway), book.plan, call.signal, book.trail, (candidate) => {
+      const target = targets[candidate.vendor]
+      const request = target.vendor.shape(candidate.model, book.request, false)
+      return wire.send(target, request, call.signal).then(target.vendor.readAnswer)
+    })
+    answer = result
+    const model = answer.model ?? candidate.model
+    const usage = answer.usage ?? guessUsage(call.request, answer.text)
+    await book.settle('ok', model, usage, answer.usage === null)
+    return { answer, model, usage, headers: headersOf(book.trail) }
+  } catch (error) {
+    if (answer === null) await settleFailure(book, call, error)
+    throw problemOf(gateway, error, book.trail)
+  } finally {
+    book.close()
+  }
+}
+
+/** Resolves with the vendor's first piece. @throws as `complete`, until then. */
+export async function stream(gateway: Gateway, call: GatewayCall): Promise<CompletionStream> {
+  const { wire, targets } = gateway
+  const book = await openBook(gateway, call)
+  try {
+    const { candidate, result: pieces } = await attempt(
+      reach(gateway),
+      book.plan,
+      call.signal,
+      book.trail,
+      (candidate) => {
+        const target = targets[candidate.vendor]
+        return wire.open(target, target.vendor.shape(candidate.model, book.request, true), call.signal)
+      },
+    )
+    let text = 0
+    const usage = () => pieces.usage ?? { ...guessUsage(call.request, ''), completion: guessTokens(text) }
+
+    pieces.onClose(async (failure) => {
+      const outcome = failure === null ? 'ok' : isOurs(call, failure) ? 'cancelled' : 'failed'
+      // What a cut stream has used is seldom said before its end: then the words that came are counted.
+      const said = pieces.usage
+      const counted = outcome === 'ok' && said !== null ? said : largest(said, usage(), guessTokens(text))
+      if (outcome === 'failed') book.trail.tried.push('cut')
+      await book.settle(outcome, pieces.model ?? candidate.model, counted, counted !== said)
+      book.close()
+    })
+
+    return {
+      model: pieces.model ?? candidate.model,
+      headers: headersOf(book.trail),
+      usage,
+      batches: watched(pieces, {
+        onBatch(batch) {
+          for (const piece of batch) text += piece.text.length
+        },
+        onFailure: (error) => problemOf(gateway, error, book.trail),
+      }),
+    }
+  } catch (error) {
+    await settleFailure(book, call, error)
+    book.close()
+    throw problemOf(gateway, error, book.trail)
+  }
+}
+
+function reach({ breakers, clock }: Gateway) {
+  return { breakers, nowMs: () => clock.ms() }
+}
+
+type Book = {
+  plan: Candidate[]
+  trail: Trail
+  /** The call's request, its length fitted to what the budget holds. */
+  request: ChatRequest
+  settle(outcome: UsageOutcome, model: string, usage: Usage, isEstimated: boolean): Promise<void>
+  close(): void
+}
+
+/** Reserves the budget and waits for a turn. */
+async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
+  const { clock, ledger, turnstile } = gateway
+  const { caller, request, signal } = call
+  const plan = planOf(gateway.config, call.first)
+  const trail = newTrail()
+  const startedAt: Instant = clock.now()
+  const startedMs = performance.now()
+
+  const asked = request.max_completion_tokens ?? request.max_tokens ?? ANSWER_TOKENS_DEFAULT
+  const reservation = await ledger.reserve({
+    userId: caller.userId,
+    keyId: caller.keyId,
+    tier: caller.tier,
+    promptTokens: promptTokens(request),
+    completionTokens: asked * Math.max(1, request.n ?? 1),
+    signal,
+  })
+  let leave: () => void
+  try {
+    leave = await turnstile.enter(caller.userId, signal)
+  } catch (error) {
+    await ledger.release(reservation)
+    throw error
+  }
+
+  return {
+    plan,
+    trail,
+    request: fitted(request, reservation, asked),
+    async settle(outcome, model, usage, isEstimated) {
+      const vendor = trail.vendor ?? call.first.vendor
+      await ledger.settle(reservation, {
+        userId: caller.userId,
+        keyId: caller.keyId,
+        route: call.route,
+        vendor,
+        model,
+        promptTokens: usage.prompt,
+        completionTokens: usage.completion,
+        cachedTokens: usage.cached,
+        costUsd: costUsd(model, usage),
+        latencyMs: performance.now() - startedMs,
+        attempts: trail.attempts,
+        tried: trail.tried.join(','),
+        outcome,
+        isEstimated,
+        startedAt,
+      })
+    },
+    close: leave,
+  }
+}
+
+function fitted(request: ChatRequest, { granted, completionTokens }: Reservation, asked: number): ChatRequest {
+  const choices = Math.max(1, request.n ?? 1)
+  // Without a limit of the caller's a budgeted answer gets the one that was reserved.
+  if (granted === null || (completionTokens >= asked * choices && hasLimit(request))) return request
+  const limit = Math.max(1, Math.floor(completionTokens / choices))
+  return { ...request, max_tokens: null, max_completion_tokens: limit }
+}
+
+function hasLimit(request: ChatRequest): boolean {
+  return request.max_completion_tokens != null || request.max_tokens != null
+}
+
+const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
+
+async function settleFailure(book: Book, call: GatewayCall, error: unknown): Promise<void> {
+  const isCancelled = isOurs(call, error)
+  // A vendor that was asked and then left has read the prompt, and will say so on its bill.
+  const usage = isCancelled && book.trail.attempts > 0 ? guessUsage(call.request, '') : NOTHING
+  const model = book.trail.model ?? call.first.model
+  await book.settle(isCancelled ? 'cancelled' : 'failed', model, usage, usage !== NOTHING)
+}
+
+function isOurs(call: GatewayCall, error: unknown): boolean {
+  return call.signal.aborted || (error instanceof Error && error.name === 'AbortError')
+}
+
+function guessUsage(request: ChatRequest, text: string): Usage {
+  return { prompt: promptTokens(request), completion: guessTokens(text.length), cached: 0, cacheWrites: 0 }
+}
+
+function largest(said: Usage | null, guess: Usage, completion: number): Usage {
+  return said === null ? guess : { ...said, completion: Math.max(said.completion, completion) }
+}
+
+function headersOf({ vendor, attempts }: Trail): AnswerHeaders {
+  return { 'x-latchkey-vendor': vendor ?? '', 'x-latchkey-attempts': String(attempts) }
+}
+
+/** The same batches, looked at on their way; by hand, because a generator costs three promises a batch. */
+function watched(
+  pieces: AsyncIterable<Piece[]>,
+  { onBatch, onFailure }: { onBatch(batch: Piece[]): void; onFailure(error: unknown): unknown },
+): AsyncIterable<Piece[]> {
+  return {
+    [Symbol.asyncIterator]() {
+      const inner = pieces[Symbol.asyncIterator]()
+      return {
+        next: () =>
+          inner.next().then(
+            (result) => {
+              if (!result.done) onBatch(result.value)
+              return result
+            },
+            (error) => {
+              throw onFailure(error)
+            },
+          ),
+        return: () => inner.return?.() ?? Promise.resolve({ value: undefined, done: true }),
+      }
+    },
+  }
+}
+
+/** The contract's words. What is no vendor's failure passes as it is. */
+export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: Trail): unknown {
+  if (!(error instanceof VendorError)) return error
+  const { vendor, failure } = error
+  if (failure !== 'refused') log.warn({ err: error, tried: trail.tried }, 'a model vendor failed')
+  const headers: Record<string, string> = { ...headersOf(trail) }
+  const options = { headers, cause: error }
+  switch (failure) {
+    case 'limited':
+      headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 5_000) / 1_000)))
+      return new Problem(
+        'vendor_overloaded',
+        503,
+        `Vendor '${vendor}' is overloaded or limits requests; retry in ${headers['Retry-After']} seconds`,
+        options,
+      )
+    case 'timeout':
+      return new Problem('vendor_timeout', 504, `Vendor '${vendor}' did not answer in time; you may retry`, options)
+    case 'refused':
+    case 'unknown-model':
+      return new Problem(
+        'vendor_refused',
+        400,
+        `Vendor '${vendor}' refused the request: ${error.explanation ?? 'no reason given'}`,
+        options,
+      )
+    case 'unauthorized':
+      return new Problem(
+        'vendor_unauthorized',
+        502,
+        `Vendor '${vendor}' refused this service's access; a retry will not help`,
+        options,
+      )
+    default:
+      return new Problem('vendor_failed', 502, `Vendor '${vendor}' failed to answer; you may retry`, options)
+  }
+}

@@ -1,0 +1,242 @@
+// Guards /v1: OpenAI's own clients work here with an API key, for all vendors, by changing their base address.
+// One thing to know: what OpenAI's vendor says passes through word for word; the others are told in OpenAI's words.
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { invalid } from '#platform/problem.ts'
+import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
+import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
+import { MODELS } from './models.ts'
+import { candidateFor, defaultModel, isConfigured } from './plan.ts'
+import { type Printer, printAnswer } from './printing.ts'
+import { AI_BODY_BYTES_MAX } from './routes.ts'
+import type { ChatRequest, Piece, Usage, VendorName } from './vendors/vendor.ts'
+
+const tags = ['openai-compatible']
+const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } as const
+
+/** What the gateway itself reads is checked; the rest is the vendor's to judge. */
+const ChatBody = Type.Object(
+  {
+    model: Type.String({ minLength: 1, maxLength: 200 }),
+    messages: Type.Array(
+      Type.Object(
+        {
+          role: OneOf('system', 'developer', 'user', 'assistant', 'tool'),
+          content: Type.Optional(
+            Type.Union([
+              Type.String(),
+              Type.Null(),
+              Type.Array(Type.Object({ type: Type.String() }, { additionalProperties: true })),
+            ]),
+          ),
+          tool_calls: Type.Optional(
+            Nullable(
+              Type.Array(
+                Type.Object(
+                  {
+                    id: Type.String(),
+                    function: Type.Object(
+                      { name: Type.String(), arguments: Type.String() },
+                      { additionalProperties: true },
+                    ),
+                  },
+                  { additionalProperties: true },
+                ),
+              ),
+            ),
+          ),
+          tool_call_id: Type.Optional(Nullable(Type.String())),
+        },
+        { additionalProperties: true },
+      ),
+      { minItems: 1 },
+    ),
+    temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
+    top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
+    max_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+    max_completion_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+    n: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 128 }))),
+    stream: Type.Optional(Nullable(Type.Boolean())),
+    stream_options: Type.Optional(
+      Nullable(Type.Object({ include_usage: Type.Optional(Nullable(Type.Boolean())) }, { additionalProperties: true })),
+    ),
+    tools: Type.Optional(
+      Nullable(
+        Type.Array(
+          Type.Object(
+            { type: Type.String(), function: Type.Object({ name: Type.String() }, { additionalProperties: true }) },
+            { additionalProperties: true },
+          ),
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: true },
+)
+
+export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
+  app.post(
+    '/v1/chat/completions',
+    {
+      schema: { tags, summary: "OpenAI's chat completions, for all vendors", body: ChatBody },
+      config,
+      bodyLimit: AI_BODY_BYTES_MAX,
+    },
+    async (request, reply) => {
+      const { model, stream: wantsStream, stream_options: options, ...rest } = request.body
+      const first = candidateFor(gateway.config, model)
+      const asked = withoutNulls(rest) as ChatRequest
+      if ((asked.n ?? 1) > 1 && first.vendor !== 'openai') {
+        throw invalid(['body', 'n'], 'Should be 1 for this vendor')
+      }
+      const call: GatewayCall = {
+        caller: callerOf(request),
+        route: '/v1/chat/completions',
+        first,
+        request: asked,
+        signal: clientGone(reply),
+      }
+      if (wantsStream) {
+        const answer = await stream(gateway, call)
+        return printAnswer(request, reply, answer, chunkPrinter(answer, options?.include_usage === true))
+      }
+      const completion = await complete(gateway, call)
+      reply.headers(completion.headers)
+      return completion.answer.body ?? completionBody(completion)
+    },
+  )
+
+  app.get(
+    '/v1/models',
+    { schema: { tags, summary: 'The models of all configured vendors' }, config: { ...config, limit: 'general' } },
+    async () => ({ object: 'list', data: modelNames(gateway) }),
+  )
+
+  app.post(
+    '/v1/embeddings',
+    {
+      schema: {
+        tags,
+        summary: "OpenAI's embeddings",
+        body: Type.Object(
+          {
+            model: Type.String({ minLength: 1, maxLength: 200 }),
+            input: Type.Union([
+              Type.String({ minLength: 1 }),
+              Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 2_048 }),
+            ]),
+            encoding_format: Type.Optional(Nullable(OneOf('float', 'base64'))),
+            dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 4_096 }))),
+          },
+          { additionalProperties: true },
+        ),
+      },
+      config,
+      bodyLimit: AI_BODY_BYTES_MAX,
+    },
+    async (request, reply) => {
+      const { body } = request
+      return embedForDoor(gateway, embeddingNeeds, {
+        caller: callerOf(request),
+        model: body.model,
+        inputs: typeof body.input === 'string' ? [body.input] : body.input,
+        dimensions: body.dimensions ?? null,
+        encoding: body.encoding_format ?? 'float',
+        signal: clientGone(reply),
+      })
+    },
+  )
+}
+
+/** OpenAI's clients send null for what they leave out. */
+function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+}
+
+function modelNames({ config: ai }: Gateway) {
+  const vendors = (Object.keys(ai.vendors) as VendorName[]).filter((vendor) => isConfigured(ai, vendor))
+  const ids = new Map<string, VendorName>()
+  for (const vendor of vendors) ids.set(defaultModel(ai, vendor), vendor)
+  for (const { id, vendor } of MODELS) if (vendors.includes(vendor)) ids.set(id, vendor)
+  return [...ids].map(([id, owner]) => ({ id, object: 'model', created: 0, owned_by: owner }))
+}
+
+function completionBody({ answer, model, usage }: Completion) {
+  return {
+    id: newId(),
+    object: 'chat.completion',
+    created: nowSeconds(),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
+          refusal: null,
+          ...(answer.toolCalls.length > 0 ? { tool_calls: answer.toolCalls } : {}),
+        },
+        logprobs: null,
+        finish_reason: answer.finish,
+      },
+    ],
+    usage: usageBody(usage),
+  }
+}
+
+function usageBody({ prompt, completion, cached }: Usage) {
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached },
+  }
+}
+
+/** `chat.completion.chunk`s: the vendor's own where it has them, else made here around what it said. */
+function chunkPrinter(answer: CompletionStream, wantsUsage: boolean): Printer {
+  const head = `data: {"id":"${newId()}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
+  let isFirst = true
+
+  const made = (delta: object, finish: string | null) =>
+    `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]}\n\n`
+
+  const chunkOf = ({ text, tools, finish }: Piece): string => {
+    let chunks = ''
+    if (isFirst) chunks += made({ role: 'assistant', content: '' }, null)
+    isFirst = false
+    if (text !== '') chunks += made({ content: text }, null)
+    if (tools !== null) {
+      const calls = tools.map(({ index, id, name, arguments: args }) => ({
+        index,
+        ...(id === undefined ? {} : { id, type: 'function' }),
+        function: { ...(name === undefined ? {} : { name }), arguments: args },
+      }))
+      chunks += made({ tool_calls: calls }, null)
+    }
+    if (finish !== null) chunks += made({}, finish)
+    return chunks
+  }
+
+  return {
+    batch(pieces) {
+      let text = ''
+      for (const piece of pieces) text += piece.chunk === null ? chunkOf(piece) : `data: ${piece.chunk}\n\n`
+      return text
+    },
+    end: () => (wantsUsage ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage()))}}\n\n` : ''),
+    failure: (message) =>
+      `data: ${JSON.stringify({ error: { message, type: 'server_error', code: 'vendor_failed', param: null } })}\n\n`,
+  }
+}
+
+function newId(): string {
+  return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000)
+}

@@ -1,0 +1,27 @@
+// Guards programmatic access: keys that users make, name, rotate and revoke, and the check of each on its way in.
+// One thing to know: management takes a JWT alone; a key can neither make nor see keys.
+import type { Db } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Caller } from '#platform/http/gate.ts'
+import type { Platform } from '#platform/platform.ts'
+import { eraseKeys } from './keys.ts'
+import { apiKeyRoutes } from './routes.ts'
+import { claimsToBeKey } from './secret.ts'
+import { createVerifier } from './verifier.ts'
+
+export type ApiKeys = ReturnType<typeof createApiKeys>
+
+export function createApiKeys(platform: Platform) {
+  const verifier = createVerifier(platform)
+  return {
+    routes: (app: App) => apiKeyRoutes(app, platform, verifier),
+    /** True when a bearer claims to be an API key and no JWT. */
+    claims: claimsToBeKey,
+    /** Null when the key is not valid now. */
+    authenticate: (secret: string): Promise<Caller | null> => verifier.verify(secret),
+    /** The tokens that the key may use in a month; null: no limit of its own. */
+    monthlyTokens: verifier.monthlyTokens,
+    erase: (tx: Db, userId: string) => eraseKeys(platform, tx, userId),
+    close: verifier.close,
+  }
+}

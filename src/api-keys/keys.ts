@@ -1,0 +1,194 @@
+// Guards API keys: stored only as keyed hashes, and revoked, never deleted, so that old usage stays attributable.
+// One thing to know: the secret leaves this room once, from issueKey or rotateKey; every change tells all nodes.
+import './tables.ts'
+import type { Selectable } from 'kysely'
+import { recordAudit } from '#identity/audit.ts'
+import type { Instant } from '#platform/clock.ts'
+import { plus } from '#platform/clock.ts'
+import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { invalid, Problem } from '#platform/problem.ts'
+import { newSecret, PREFIX_LENGTH } from './secret.ts'
+import type { ApiKeysTable } from './tables.ts'
+
+export type ApiKey = Selectable<ApiKeysTable>
+export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus'>
+
+export type KeyTerms = {
+  name: string
+  expiresAt: Instant | null
+  scopes: string[] | null
+  rate: { requests: number; seconds: number } | null
+  monthlyTokens: number | null
+}
+
+/** Far beyond any honest use; it bounds the list and the table. */
+const LIVE_KEYS_MAX = 1_000
+
+export const KEYS_CHANGED = 'api-keys.changed'
+
+/** @throws Problem 422 when it would be born expired, 409 when there are too many. */
+export async function issueKey(
+  deps: KeyDeps,
+  userId: string,
+  terms: KeyTerms,
+): Promise<{ key: ApiKey; secret: string }> {
+  const { db, clock } = deps
+  if (terms.expiresAt !== null && Date.parse(terms.expiresAt) <= clock.ms()) {
+    throw invalid(['body', 'expires_at'], 'Should be in the future')
+  }
+  const secret = newSecret()
+
+  const key = await transaction(db, async (tx) => {
+    const { live } = await tx
+      .selectFrom('api_keys')
+      .select(({ fn }) => fn.countAll<number>().as('live'))
+      .where('user_id', '=', userId)
+      .where('is_active', '=', true)
+      .executeTakeFirstOrThrow()
+    if (live >= LIVE_KEYS_MAX) throw new Problem('key_limit_reached', 409, `At most ${LIVE_KEYS_MAX} active API keys`)
+
+    const row = await tx
+      .insertInto('api_keys')
+      .values({
+        user_id: userId,
+        id: crypto.randomUUID(),
+        name: terms.name,
+        hash: keyHash(deps, secret),
+        key_prefix: secret.slice(0, PREFIX_LENGTH),
+        is_active: true,
+        scopes_json: terms.scopes,
+        rate_requests: terms.rate?.requests ?? null,
+        rate_seconds: terms.rate?.seconds ?? null,
+        monthly_tokens: terms.monthlyTokens,
+        created_at: clock.now(),
+        last_used_at: null,
+        expires_at: terms.expiresAt,
+        revoked_at: null,
+        previous_hash: null,
+        previous_until_at: null,
+      })
+      .returningAll()
+      .executeTakeFirstOrThrow()
+    await audit(tx, deps, row, 'api-key.made')
+    return row
+  })
+  return { key, secret }
+}
+
+/** Newest first; revoked keys too. */
+export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Promise<ApiKey[]> {
+  return db
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** @throws Problem 404 when the user has no such key. */
+export async function renameKey({ db }: KeyDeps, userId: string, id: string, name: string): Promise<ApiKey> {
+  const row = await db
+    .updateTable('api_keys')
+    .set({ name })
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+  return row ?? missing()
+}
+
+/** Revoking twice is revoking once. @throws Problem 404 when the user has no such key. */
+export async function revokeKey(deps: KeyDeps, userId: string, id: string): Promise<void> {
+  const { db, clock, bus } = deps
+  await transaction(db, async (tx) => {
+    const key = await findKey(tx, userId, id)
+    if (!key.is_active) return
+    await tx
+      .updateTable('api_keys')
+      .set({ is_active: false, revoked_at: clock.now() })
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .execute()
+    await audit(tx, deps, key, 'api-key.revoked')
+    afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
+  })
+}
+
+/**
+ * A new secret for the same key: name, terms and usage stay. The old secret opens until the grace ends; one from an
+ * earlier rotation ends now.
+ * @throws Problem 404 when the user has no such key, 409 when it is revoked or expired.
+ */
+export async function rotateKey(
+  deps: KeyDeps,
+  userId: string,
+  id: string,
+  graceMs: number,
+): Promise<{ key: ApiKey; secret: string }> {
+  const { db, clock, bus } = deps
+  const secret = newSecret()
+  const key = await transaction(db, async (tx) => {
+    const old = await findKey(tx, userId, id)
+    if (!old.is_active || (old.expires_at !== null && Date.parse(old.expires_at) <= clock.ms())) {
+      throw new Problem('key_not_active', 409, 'This API key is no longer active')
+    }
+    const row = await tx
+      .updateTable('api_keys')
+      .set({
+        hash: keyHash(deps, secret),
+        key_prefix: secret.slice(0, PREFIX_LENGTH),
+        previous_hash: graceMs > 0 ? old.hash : null,
+        previous_until_at: graceMs > 0 ? plus(clock.now(), graceMs) : null,
+      })
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      // Two rotations at once: the second finds another hash, and its caller must not get a secret that opens nothing.
+      .where('hash', '=', old.hash)
+      .where('is_active', '=', true)
+      .returningAll()
+      .executeTakeFirst()
+    if (!row) throw new Problem('key_changed', 409, 'This API key was changed meanwhile')
+    await audit(tx, deps, row, 'api-key.rotated')
+    afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
+    return row
+  })
+  return { key, secret }
+}
+
+/** Removes the user's keys for good; for the deletion of an account. */
+export async function eraseKeys({ bus }: Pick<KeyDeps, 'bus'>, tx: Db, userId: string): Promise<void> {
+  const rows = await tx.deleteFrom('api_keys').where('user_id', '=', userId).returning('id').execute()
+  afterCommit(tx, () => {
+    for (const { id } of rows) bus.publish(KEYS_CHANGED, { keyId: id })
+  })
+}
+
+export function keyHash({ secrets }: Pick<KeyDeps, 'secrets'>, secret: string): string {
+  return secrets.hash('api-keys', secret)
+}
+
+async function findKey(tx: Db, userId: string, id: string): Promise<ApiKey> {
+  const row = await tx
+    .selectFrom('api_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row ?? missing()
+}
+
+function missing(): never {
+  throw new Problem('key_not_found', 404, 'API key not found')
+}
+
+function audit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string): Promise<void> {
+  return recordAudit(tx, {
+    actorId: key.user_id,
+    action,
+    subject: `api-key:${key.id}`,
+    data: { name: key.name, prefix: key.key_prefix },
+    at: clock.now(),
+  })
+}

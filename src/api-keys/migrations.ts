@@ -1,0 +1,28 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const apiKeyMigrations: Migration[] = [
+  {
+    id: 'api-keys/001-api-keys',
+    sql: `
+      create table api_keys (
+        user_id {id} not null,
+        id {id} not null,
+        name text not null,
+        hash text not null unique,
+        key_prefix text not null,
+        is_active {boolean} not null,
+        scopes_json {json},
+        rate_requests {bigint},
+        rate_seconds {bigint},
+        monthly_tokens {bigint},
+        created_at {timestamp} not null,
+        last_used_at {timestamp},
+        expires_at {timestamp},
+        revoked_at {timestamp},
+        previous_hash text unique,
+        previous_until_at {timestamp},
+        primary key (user_id, id)
+      );
+    `,
+  },
+]

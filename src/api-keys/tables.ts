@@ -1,0 +1,29 @@
+import type { Json } from '#platform/db/tables.ts'
+
+export type ApiKeysTable = {
+  user_id: string
+  id: string
+  name: string
+  /** HMAC of the whole key. */
+  hash: string
+  key_prefix: string
+  is_active: boolean
+  /** What the key is confined to; null: everything that keys may do. */
+  scopes_json: Json<string[]> | null
+  rate_requests: number | null
+  rate_seconds: number | null
+  monthly_tokens: number | null
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+  revoked_at: string | null
+  /** The key before a rotation, which still opens until its grace ends. */
+  previous_hash: string | null
+  previous_until_at: string | null
+}
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    api_keys: ApiKeysTable
+  }
+}

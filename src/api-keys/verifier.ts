@@ -1,0 +1,167 @@
+// Guards the check of an API key on every AI and RAG call: no write on the way, and one read a half second at most.
+// One thing to know: what was read is remembered for half a second, so a revocation reaches every node within one, and
+// this one (and all that hear the bus) at once.
+import './tables.ts'
+import { findUser } from '#identity/users.ts'
+import type { Caller } from '#platform/http/gate.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type ApiKey, KEYS_CHANGED, keyHash } from './keys.ts'
+import { isKeyShaped } from './secret.ts'
+
+type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
+
+export type KeyVerifier = {
+  /** Who calls with this key; null when it is none, revoked or expired. */
+  verify(secret: string): Promise<Caller | null>
+  /** When the key was last used: what the database says, or what it will say in a moment. */
+  lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
+  /** The tokens that the key may use in a month; null: no limit of its own. */
+  monthlyTokens(keyId: string): number | null
+  close(): Promise<void>
+}
+
+/** What identity tells all nodes when a user's tier or standing changes. */
+const USERS_CHANGED = 'identity.changed'
+/** The contract gives a revocation one second; half of it is left for the read itself. */
+const STATE_AGE_MS = 500
+const STATES_MAX = 20_000
+const FLUSH_MS = 1_000
+
+type State = {
+  caller: Caller
+  endsMs: number
+  readMs: number
+  monthlyTokens: number | null
+}
+
+export function createVerifier(deps: Deps): KeyVerifier {
+  const { clock, bus } = deps
+  const states = new Map<string, State>()
+  const hashesById = new Map<string, string>()
+  const reading = new Map<string, Promise<State | null>>()
+  const uses = createUses(deps)
+
+  bus.on(KEYS_CHANGED, (news) => {
+    const { keyId } = news as { keyId: string }
+    for (const [hash, state] of states) if (state.caller.keyId === keyId) states.delete(hash)
+    // What is being read now may have been read before the change: it is used once and not remembered.
+    reading.clear()
+  })
+
+  bus.on(USERS_CHANGED, (news) => {
+    const { userId } = news as { userId: string }
+    for (const [hash, state] of states) if (state.caller.userId === userId) states.delete(hash)
+    reading.clear()
+  })
+
+  const stateOf = (hash: string): State | Promise<State | null> => {
+    const known = states.get(hash)
+    if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
+    const running = reading.get(hash)
+    if (running) return running
+    const read = readState(deps, hash).then((state) => {
+      if (reading.get(hash) !== read) return state
+      reading.delete(hash)
+      states.delete(hash)
+      if (state?.caller.keyId) {
+        if (states.size >= STATES_MAX) states.delete(states.keys().next().value ?? '')
+        states.set(hash, state)
+        if (hashesById.size >= STATES_MAX) hashesById.clear()
+        hashesById.set(state.caller.keyId, hash)
+      }
+      return state
+    })
+    read.catch(() => reading.delete(hash))
+    reading.set(hash, read)
+    return read
+  }
+
+  return {
+    async verify(secret) {
+      if (!isKeyShaped(secret)) return null
+      const state = await stateOf(keyHash(deps, secret))
+      if (state === null || state.endsMs <= clock.ms() || state.caller.keyId === null) return null
+      uses.note(state.caller.userId, state.caller.keyId)
+      return state.caller
+    },
+    lastUse: uses.lastUse,
+    monthlyTokens: (keyId) => states.get(hashesById.get(keyId) ?? '')?.monthlyTokens ?? null,
+    close: uses.close,
+  }
+}
+
+async function readState({ db, clock }: Deps, hash: string): Promise<State | null> {
+  const readMs = clock.ms()
+  const key =
+    (await db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()) ??
+    (await db.selectFrom('api_keys').selectAll().where('previous_hash', '=', hash).executeTakeFirst())
+  if (!key?.is_active) return null
+  const user = await findUser(db, key.user_id)
+  if (user === null) return null
+
+  const ends = [key.expires_at, key.hash === hash ? null : (key.previous_until_at ?? clock.now())]
+  return {
+    readMs,
+    endsMs: Math.min(...ends.map((end) => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end)))),
+    monthlyTokens: key.monthly_tokens,
+    caller: {
+      userId: user.id,
+      email: user.email,
+      sessionId: null,
+      keyId: key.id,
+      tier: user.subscription_tier,
+      isActive: user.is_active,
+      isVerified: user.is_verified,
+      isSuperuser: false,
+      scopes: key.scopes_json,
+      rate:
+        key.rate_requests === null || key.rate_seconds === null
+          ? null
+          : { requests: key.rate_requests, seconds: key.rate_seconds },
+    },
+  }
+}
+
+/** `last_used_at` moves forward only, once a second at most, all keys in one transaction, off the request's path. */
+function createUses({ db, clock, log }: Deps) {
+  let pending = new Map<string, { userId: string; at: string }>()
+  let timer: NodeJS.Timeout | null = null
+
+  const flush = async () => {
+    timer = null
+    const batch = pending
+    if (batch.size === 0) return
+    pending = new Map()
+    try {
+      await db.transaction().execute(async (tx) => {
+        for (const [id, { userId, at }] of batch) {
+          await tx
+            .updateTable('api_keys')
+            .set({ last_used_at: at })
+            .where('user_id', '=', userId)
+            .where('id', '=', id)
+            .where((where) => where.or([where('last_used_at', 'is', null), where('last_used_at', '<', at)]))
+            .execute()
+        }
+      })
+    } catch (error) {
+      log.warn({ err: error }, 'the last use of API keys was not noted')
+    }
+  }
+
+  return {
+    note(userId: string, keyId: string) {
+      const use = pending.get(keyId)
+      if (use === undefined) pending.set(keyId, { userId, at: clock.now() })
+      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+    },
+    lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null {
+      const at = pending.get(key.id)?.at ?? null
+      return at === null || (key.last_used_at !== null && key.last_used_at > at) ? key.last_used_at : at
+    },
+    async close() {
+      if (timer) clearTimeout(timer)
+      await flush()
+    },
+  }
+}

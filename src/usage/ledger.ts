@@ -1,0 +1,202 @@
+// Guards the books: every call to a model becomes one record, whatever became of it, and no budget is overspent.
+// One thing to know: a budget is reserved before a call and settled after it, and the caller's reply (a stream's last
+// event) waits until the record is committed, so that what was acknowledged is on disk.
+import './tables.ts'
+import { randomBytes } from 'node:crypto'
+import type { Instant } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
+import { Problem } from '#platform/problem.ts'
+import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBudgets } from './budgets.ts'
+import { insertRecords } from './store.ts'
+import { inTurns } from './turns.ts'
+
+export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
+
+export type UsageRecord = {
+  userId: string
+  /** Null for a call with a JWT. */
+  keyId: string | null
+  /** As `/api/ai/chat`. */
+  route: string
+  vendor: string
+  model: string
+  promptTokens: number
+  completionTokens: number
+  cachedTokens: number
+  costUsd: number
+  latencyMs: number
+  attempts: number
+  /** What was tried in its order, as `openai:limited,anthropic:ok`. */
+  tried: string
+  outcome: UsageOutcome
+  /** The vendor did not say; counted from the text. */
+  isEstimated: boolean
+  startedAt: Instant
+}
+
+export type ReserveCall = {
+  userId: string
+  keyId: string | null
+  tier: string
+  /** A fair guess at the prompt's tokens, rather too many. */
+  promptTokens: number
+  /** What the answer may take at most. */
+  completionTokens: number
+  signal?: AbortSignal
+}
+
+/** `completionTokens` is what the answer may take; less than asked for where a budget ends. */
+export type Reservation = { completionTokens: number; granted: Granted | null }
+
+export type Ledger = {
+  /** @throws Problem 429 `Monthly token budget exhausted`; the signal's reason when the caller leaves meanwhile. */
+  reserve(call: ReserveCall): Promise<Reservation>
+  /** Resolves when the record is on disk. Gives back what was reserved and not used. */
+  settle(reservation: Reservation | null, record: UsageRecord): Promise<void>
+  /** Gives the reservation back without a record: no call was made. */
+  release(reservation: Reservation): Promise<void>
+  close(): Promise<void>
+}
+
+export type LedgerNeeds = {
+  /** The month's tokens for a tier; null: no limit. */
+  tierTokens(tier: string): number | null
+  keyTokens(keyId: string): number | null
+}
+
+type Entry =
+  | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null }
+  | { kind: 'reserve'; claim: BudgetClaim }
+type Result = Granted | 'wait' | 'exhausted' | null
+
+/** How long a call waits for others of the same budget to end before it is refused. */
+const WAIT_MS = 30_000
+/** Other nodes' settlements are not heard of. */
+const POLL_MS = 250
+const RETRY_DELAYS_MS = [100, 500, 2_000]
+
+export type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
+
+export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Ledger {
+  const { clock, log } = deps
+  const nextId = timeOrderedIds(deps)
+  const waitingByUser = new Map<string, Set<() => void>>()
+
+  const turns = inTurns<Entry, Result>((entries) => writeTurn(deps, nodeId, nextId, entries))
+
+  const wake = (userId: string) => {
+    for (const retry of waitingByUser.get(userId) ?? []) retry()
+  }
+
+  /** Resolves when another call of the user ends, or after a while. */
+  const anotherEnds = (userId: string, signal: AbortSignal | undefined) =>
+    new Promise<void>((resolve) => {
+      const set = waitingByUser.get(userId) ?? new Set()
+      waitingByUser.set(userId, set)
+      const done = () => {
+        clearTimeout(timer)
+        signal?.removeEventListener('abort', done)
+        set.delete(done)
+        if (set.size === 0) waitingByUser.delete(userId)
+        resolve()
+      }
+      const timer = setTimeout(done, POLL_MS)
+      signal?.addEventListener('abort', done)
+      set.add(done)
+    })
+
+  const settleEntry = async (granted: Granted | null, record: UsageRecord | null) => {
+    for (const delay of [...RETRY_DELAYS_MS, null]) {
+      try {
+        await turns.add({ kind: 'settle', granted, record })
+        break
+      } catch (error) {
+        if (delay === null) {
+          // The last resort: the operator can enter it by hand.
+          log.error({ err: error, record }, 'a usage record could not be written')
+          break
+        }
+        await new Promise((resolve) => setTimeout(resolve, delay))
+      }
+    }
+    if (granted) wake(granted.userId)
+  }
+
+  return {
+    async reserve(call) {
+      const limits = limitsOf(needs, call)
+      if (limits.length === 0) return { completionTokens: call.completionTokens, granted: null }
+
+      const claim: BudgetClaim = {
+        userId: call.userId,
+        month: clock.now().slice(0, 7),
+        limits,
+        promptTokens: call.promptTokens,
+        completionTokens: call.completionTokens,
+      }
+      const until = performance.now() + WAIT_MS
+      while (true) {
+        const result = await turns.add({ kind: 'reserve', claim })
+        if (call.signal?.aborted) {
+          if (result !== null && typeof result === 'object') await settleEntry(result, null)
+          throw call.signal.reason
+        }
+        if (result !== null && typeof result === 'object') {
+          return { completionTokens: result.tokens - call.promptTokens, granted: result }
+        }
+        if (result !== 'wait' || performance.now() > until) throw exhausted()
+        await anotherEnds(call.userId, call.signal)
+      }
+    },
+    settle: (reservation, record) => settleEntry(reservation?.granted ?? null, record),
+    async release({ granted }) {
+      if (granted) await settleEntry(granted, null)
+    },
+    close: turns.idle,
+  }
+}
+
+function exhausted(): Problem {
+  return new Problem('budget_exhausted', 429, 'Monthly token budget exhausted')
+}
+
+function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit[] {
+  const limits: BudgetLimit[] = []
+  const tierTokens = needs.tierTokens(tier)
+  if (tierTokens !== null) limits.push({ scope: '', tokens: tierTokens })
+  const keyTokens = keyId === null ? null : needs.keyTokens(keyId)
+  if (keyId !== null && keyTokens !== null) limits.push({ scope: keyId, tokens: keyTokens })
+  return limits
+}
+
+/** Settlements go first: they free what the reservations of the same turn may take. */
+async function writeTurn(deps: Deps, nodeId: string, nextId: () => string, entries: Entry[]): Promise<Result[]> {
+  return deps.db.transaction().execute(async (tx) => {
+    const settled = entries.filter((entry) => entry.kind === 'settle')
+    const records = settled.flatMap(({ record }) => (record === null ? [] : [record]))
+    if (records.length > 0) await insertRecords(tx, records, nextId)
+    await settleBudgets(
+      tx,
+      nodeId,
+      settled.map(({ granted, record }) => ({ granted, record })),
+    )
+
+    const claims = entries.flatMap((entry) => (entry.kind === 'reserve' ? [entry.claim] : []))
+    const answers = claims.length === 0 ? [] : await reserveAll(tx, nodeId, claims)
+    let next = 0
+    return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
+  })
+}
+
+/** Sorts by time, so that a user's records lie together in the order they came. */
+function timeOrderedIds({ clock }: Deps) {
+  const node = randomBytes(6).toString('base64url')
+  let last = ''
+  let counter = 0
+  return () => {
+    const stamp = clock.ms().toString(36).padStart(9, '0')
+    counter = stamp === last ? counter + 1 : 0
+    last = stamp
+    return `${stamp}${counter.toString(36).padStart(4, '0')}${node}`
+  }
+}

@@ -1,0 +1,74 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const usageMigrations: Migration[] = [
+  {
+    id: 'usage/001-ledger',
+    sql: `
+      create table usage_records (
+        user_id {id} not null,
+        id {id} not null,
+        day text not null,
+        key_id text not null,
+        route text not null,
+        vendor text not null,
+        model text not null,
+        prompt_tokens {bigint} not null,
+        completion_tokens {bigint} not null,
+        cached_tokens {bigint} not null,
+        cost_nanos {bigint} not null,
+        latency_ms {bigint} not null,
+        attempts {bigint} not null,
+        tried text not null,
+        outcome text not null,
+        is_estimated {boolean} not null,
+        created_at {timestamp} not null,
+        primary key (user_id, id)
+      );
+      create table usage_days (
+        user_id {id} not null,
+        day text not null,
+        key_id text not null,
+        model text not null,
+        requests {bigint} not null,
+        prompt_tokens {bigint} not null,
+        completion_tokens {bigint} not null,
+        cost_nanos {bigint} not null,
+        primary key (user_id, day, key_id, model)
+      );
+      create table usage_archive (
+        month text not null,
+        model text not null,
+        requests {bigint} not null,
+        prompt_tokens {bigint} not null,
+        completion_tokens {bigint} not null,
+        cost_nanos {bigint} not null,
+        primary key (month, model)
+      );
+    `,
+  },
+  {
+    id: 'usage/002-budgets',
+    sql: `
+      create table usage_budgets (
+        user_id {id} not null,
+        month text not null,
+        scope text not null,
+        used_tokens {bigint} not null,
+        reserved_tokens {bigint} not null,
+        primary key (user_id, month, scope)
+      );
+      create table usage_reservations (
+        node_id {id} not null,
+        user_id {id} not null,
+        month text not null,
+        scope text not null,
+        tokens {bigint} not null,
+        primary key (node_id, user_id, month, scope)
+      );
+      create table usage_nodes (
+        node_id {id} primary key,
+        seen_at {timestamp} not null
+      );
+    `,
+  },
+]

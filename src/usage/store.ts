@@ -1,0 +1,181 @@
+import './tables.ts'
+import { sql } from 'kysely'
+import type { Db } from '#platform/db/db.ts'
+import type { UsageRecord } from './ledger.ts'
+
+/** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
+const ROWS_MAX = 64
+
+export async function insertRecords(tx: Db, records: UsageRecord[], nextId: () => string): Promise<void> {
+  for (let from = 0; from < records.length; from += ROWS_MAX) {
+    const rows = records.slice(from, from + ROWS_MAX).map((record) => ({
+      user_id: record.userId,
+      id: nextId(),
+      day: record.startedAt.slice(0, 10),
+      key_id: keyOf(record),
+      route: record.route,
+      vendor: record.vendor,
+      model: record.model,
+      prompt_tokens: record.promptTokens,
+      completion_tokens: record.completionTokens,
+      cached_tokens: record.cachedTokens,
+      cost_nanos: nanosOf(record),
+      latency_ms: Math.round(record.latencyMs),
+      attempts: record.attempts,
+      tried: record.tried,
+      outcome: record.outcome,
+      is_estimated: record.isEstimated,
+      created_at: record.startedAt,
+    }))
+    await tx.insertInto('usage_records').values(rows).execute()
+  }
+  for (const day of daySums(records)) {
+    await tx
+      .insertInto('usage_days')
+      .values(day)
+      .onConflict((conflict) =>
+        conflict.columns(['user_id', 'day', 'key_id', 'model']).doUpdateSet({
+          requests: sql`usage_days.requests + excluded.requests`,
+          prompt_tokens: sql`usage_days.prompt_tokens + excluded.prompt_tokens`,
+          completion_tokens: sql`usage_days.completion_tokens + excluded.completion_tokens`,
+          cost_nanos: sql`usage_days.cost_nanos + excluded.cost_nanos`,
+        }),
+      )
+      .execute()
+  }
+}
+
+/** Sorted, so that two nodes lock rows in one order. */
+function daySums(records: UsageRecord[]) {
+  const sums = new Map<
+    string,
+    {
+      user_id: string
+      day: string
+      key_id: string
+      model: string
+      requests: number
+      prompt_tokens: number
+      completion_tokens: number
+      cost_nanos: number
+    }
+  >()
+  for (const record of records) {
+    const day = record.startedAt.slice(0, 10)
+    const name = `${record.userId}|${day}|${keyOf(record)}|${record.model}`
+    let sum = sums.get(name)
+    if (sum === undefined) {
+      sum = {
+        user_id: record.userId,
+        day,
+        key_id: keyOf(record),
+        model: record.model,
+        requests: 0,
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        cost_nanos: 0,
+      }
+      sums.set(name, sum)
+    }
+    sum.requests++
+    sum.prompt_tokens += record.promptTokens
+    sum.completion_tokens += record.completionTokens
+    sum.cost_nanos += nanosOf(record)
+  }
+  return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
+}
+
+/** Calls with a JWT stand together under this name. */
+const SESSION = 'session'
+
+function keyOf({ keyId }: UsageRecord): string {
+  return keyId ?? SESSION
+}
+
+function nanosOf({ costUsd }: UsageRecord): number {
+  return Math.round(costUsd * 1e9)
+}
+
+export type GroupBy = 'day' | 'model' | 'key'
+export type UsageSum = {
+  key: string
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  cost_nanos: number
+}
+
+const COLUMNS = { day: 'day', model: 'model', key: 'key_id' } as const
+
+/** Sums of the days from `from` to `to`, both included, ordered by their key. */
+export async function sumUsage(
+  db: Db,
+  userId: string,
+  from: string,
+  to: string,
+  groupBy: GroupBy,
+): Promise<UsageSum[]> {
+  const column = COLUMNS[groupBy]
+  const rows = await db
+    .selectFrom('usage_days')
+    .select(({ fn }) => [
+      `${column} as key` as const,
+      fn.sum<number>('requests').as('requests'),
+      fn.sum<number>('prompt_tokens').as('prompt_tokens'),
+      fn.sum<number>('completion_tokens').as('completion_tokens'),
+      fn.sum<number>('cost_nanos').as('cost_nanos'),
+    ])
+    .where('user_id', '=', userId)
+    .where('day', '>=', from)
+    .where('day', '<=', to)
+    .groupBy(column)
+    .orderBy(column)
+    .execute()
+  // PostgreSQL gives sums of bigint as text.
+  return rows.map((row) => ({
+    key: row.key,
+    requests: Number(row.requests),
+    prompt_tokens: Number(row.prompt_tokens),
+    completion_tokens: Number(row.completion_tokens),
+    cost_nanos: Number(row.cost_nanos),
+  }))
+}
+
+/** The tokens that the user (or one key) has used in a month, from the days' sums. */
+export async function monthTokens(tx: Db, userId: string, month: string, keyId: string | null): Promise<number> {
+  let query = tx
+    .selectFrom('usage_days')
+    .select(({ fn }) => [
+      fn.sum<number | null>('prompt_tokens').as('prompt'),
+      fn.sum<number | null>('completion_tokens').as('completion'),
+    ])
+    .where('user_id', '=', userId)
+    .where('day', '>=', `${month}-01`)
+    .where('day', '<=', `${month}-31`)
+  if (keyId !== null) query = query.where('key_id', '=', keyId)
+  const row = await query.executeTakeFirst()
+  return Number(row?.prompt ?? 0) + Number(row?.completion ?? 0)
+}
+
+/** Removes what is known of a user's calls and keeps the months' sums without the person. */
+export async function eraseUsage(tx: Db, userId: string): Promise<void> {
+  const days = await tx.selectFrom('usage_days').selectAll().where('user_id', '=', userId).execute()
+  for (const day of days) {
+    const { requests, prompt_tokens, completion_tokens, cost_nanos } = day
+    await tx
+      .insertInto('usage_archive')
+      .values({ month: day.day.slice(0, 7), model: day.model, requests, prompt_tokens, completion_tokens, cost_nanos })
+      .onConflict((conflict) =>
+        conflict.columns(['month', 'model']).doUpdateSet({
+          requests: sql`usage_archive.requests + excluded.requests`,
+          prompt_tokens: sql`usage_archive.prompt_tokens + excluded.prompt_tokens`,
+          completion_tokens: sql`usage_archive.completion_tokens + excluded.completion_tokens`,
+          cost_nanos: sql`usage_archive.cost_nanos + excluded.cost_nanos`,
+        }),
+      )
+      .execute()
+  }
+  for (const table of ['usage_records', 'usage_days', 'usage_budgets', 'usage_reservations'] as const) {
+    await tx.deleteFrom(table).where('user_id', '=', userId).execute()
+  }
+}

@@ -1,0 +1,76 @@
+/** One row a call, whatever became of it. */
+type UsageRecordsTable = {
+  user_id: string
+  id: string
+  day: string
+  key_id: string
+  route: string
+  vendor: string
+  model: string
+  prompt_tokens: number
+  completion_tokens: number
+  cached_tokens: number
+  /** Thousand-millionths of a dollar, so that sums stay exact. */
+  cost_nanos: number
+  latency_ms: number
+  attempts: number
+  tried: string
+  outcome: string
+  is_estimated: boolean
+  created_at: string
+}
+
+/** The records of a day, summed: a year of them is quick to read. */
+type UsageDaysTable = {
+  user_id: string
+  day: string
+  key_id: string
+  model: string
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  cost_nanos: number
+}
+
+/** What a month's budget is compared with; `scope` is '' for the user, or the id of a key with a limit of its own. */
+type UsageBudgetsTable = {
+  user_id: string
+  month: string
+  scope: string
+  used_tokens: number
+  reserved_tokens: number
+}
+
+/** Whose reservations they are, so that those of a node that died can be given back. */
+type UsageReservationsTable = {
+  node_id: string
+  user_id: string
+  month: string
+  scope: string
+  tokens: number
+}
+
+type UsageNodesTable = { node_id: string; seen_at: string }
+
+/** What remains of deleted users: sums without a person. */
+type UsageArchiveTable = {
+  month: string
+  model: string
+  requests: number
+  prompt_tokens: number
+  completion_tokens: number
+  cost_nanos: number
+}
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    usage_records: UsageRecordsTable
+    usage_days: UsageDaysTable
+    usage_budgets: UsageBudgetsTable
+    usage_reservations: UsageReservationsTable
+    usage_nodes: UsageNodesTable
+    usage_archive: UsageArchiveTable
+  }
+}
+
+export type { UsageDaysTable, UsageRecordsTable }

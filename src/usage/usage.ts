@@ -1,0 +1,37 @@
+// Guards what was used: the ledger of calls, their sums by day, and the months' budgets.
+// One thing to know: ai and rag write here through `ledger` alone; nobody else speaks to these tables.
+import { randomUUID } from 'node:crypto'
+import type { Db } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Platform } from '#platform/platform.ts'
+import { watchNodes } from './budgets.ts'
+import { createLedger, type LedgerNeeds } from './ledger.ts'
+import { usageRoutes } from './routes.ts'
+import { eraseUsage } from './store.ts'
+
+export type Usage = ReturnType<typeof createUsage>
+
+export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds, 'keyTokens'>) {
+  const { budgets } = platform.config
+  const nodeId = randomUUID()
+  const ledger = createLedger(
+    platform,
+    {
+      keyTokens,
+      tierTokens: (tier) => (tier === 'pro' || tier === 'enterprise' ? budgets[tier] : null),
+    },
+    nodeId,
+  )
+  const nodes = watchNodes(platform, nodeId)
+
+  return {
+    ledger,
+    routes: (app: App) => usageRoutes(app, platform),
+    erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
+    start: nodes.start,
+    async close() {
+      await ledger.close()
+      await nodes.stop()
+    },
+  }
+}
