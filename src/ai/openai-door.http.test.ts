@@ -1,0 +1,277 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { breaksOff, event, mockVendor, refuses, says, streams } from '#testing/mock-vendor.ts'
+
+const HI = [{ role: 'user', content: 'Hi' }]
+const WEATHER = {
+  type: 'function',
+  function: { name: 'weather', description: 'Weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+}
+
+/** Reads chunks as OpenAI's clients do. */
+function chunksOf(text: string) {
+  const lines = text
+    .split('\n\n')
+    .filter((block) => block.startsWith('data: '))
+    .map((block) => block.slice(6))
+  return {
+    // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a chunk by reading it.
+    chunks: lines.filter((line) => line !== '[DONE]').map((line) => JSON.parse(line) as any),
+    isDone: lines.at(-1) === '[DONE]',
+  }
+}
+
+async function setting(t: TestContext) {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body } = await ada.post('/api/api-keys', { name: 'client' })
+  const headers = { authorization: `Bearer ${body.key}` }
+  return {
+    app,
+    vendor,
+    ada,
+    headers,
+    post: (path: string, request: object) => app.post(path, request, { headers }),
+  }
+}
+
+const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
+
+test('a chat completion has OpenAI’s shape, whoever answers', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(says('Good day'))
+
+  for (const model of MODELS) {
+    const { status, body, headers } = await post('/v1/chat/completions', { model, messages: HI })
+    assert.equal(status, 200)
+    assert.equal(body.object, 'chat.completion')
+    assert.equal(body.model, model)
+    assert.equal(body.choices[0].message.role, 'assistant')
+    assert.equal(body.choices[0].message.content, 'Good day')
+    assert.equal(body.choices[0].finish_reason, 'stop')
+    assert.equal(body.usage.total_tokens, 15)
+    assert.ok(headers.get('x-latchkey-vendor'))
+  }
+})
+
+test('a stream has OpenAI’s chunks and, when asked, its usage before [DONE]', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(says('Good day'))
+
+  for (const model of MODELS) {
+    for (const includeUsage of [true, false]) {
+      const { text } = await post('/v1/chat/completions', {
+        model,
+        messages: HI,
+        stream: true,
+        ...(includeUsage ? { stream_options: { include_usage: true } } : {}),
+      })
+      const { chunks, isDone } = chunksOf(text)
+      assert.equal(isDone, true)
+      assert.equal(chunks[0].choices[0].delta.role, 'assistant')
+      assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), 'Good day')
+      assert.equal(chunks.findLast((chunk) => chunk.choices.length > 0).choices[0].finish_reason, 'stop')
+      const usages = chunks.filter((chunk) => chunk.choices.length === 0)
+      assert.deepEqual(
+        usages.map(({ usage }) => usage.total_tokens),
+        includeUsage ? [15] : [],
+      )
+    }
+  }
+})
+
+test('a cut stream is an error that OpenAI’s clients raise, without [DONE]', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(breaksOff('Half an'))
+
+  for (const model of MODELS) {
+    const { chunks, isDone } = chunksOf((await post('/v1/chat/completions', { model, messages: HI, stream: true })).text)
+    assert.equal(isDone, false)
+    assert.match(chunks.at(-1).error.message, /overloaded/)
+  }
+})
+
+test('tools reach every vendor in its own form, and calls come back in OpenAI’s', async (t) => {
+  const { vendor, post } = await setting(t)
+  const ask = (model: string, stream: boolean) =>
+    post('/v1/chat/completions', { model, messages: HI, tools: [WEATHER], tool_choice: 'required', stream })
+
+  vendor.play((call, reply) => {
+    reply.setHeader('content-type', 'application/json')
+    if (call.path.endsWith('/messages')) {
+      reply.end(
+        JSON.stringify({
+          model: 'claude-haiku-5-5',
+          content: [{ type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Wien' } }],
+          stop_reason: 'tool_use',
+          usage: { input_tokens: 1, output_tokens: 1 },
+        }),
+      )
+    } else {
+      reply.end(
+        JSON.stringify({
+          candidates: [
+            { content: { parts: [{ functionCall: { name: 'weather', args: { city: 'Wien' } } }] }, finishReason: 'STOP' },
+          ],
+        }),
+      )
+    }
+  })
+  for (const model of ['claude-haiku-5-5', 'gemini-3.8-flash']) {
+    const { body } = await ask(model, false)
+    const choice = body.choices[0]
+    assert.equal(choice.finish_reason, 'tool_calls')
+    assert.equal(choice.message.content, null)
+    assert.equal(choice.message.tool_calls[0].function.name, 'weather')
+    assert.deepEqual(JSON.parse(choice.message.tool_calls[0].function.arguments), { city: 'Wien' })
+  }
+  const [anthropic, gemini] = vendor.calls.map(({ body }) => body)
+  assert.deepEqual(anthropic.tools[0].input_schema, WEATHER.function.parameters)
+  assert.deepEqual(anthropic.tool_choice, { type: 'any' })
+  assert.equal(gemini.tools[0].functionDeclarations[0].name, 'weather')
+  assert.equal(gemini.toolConfig.functionCallingConfig.mode, 'ANY')
+
+  vendor.play(
+    streams(
+      event({ type: 'message_start', message: { model: 'claude-haiku-5-5', usage: { input_tokens: 1, output_tokens: 1 } } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"city":' } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '"Wien"}' } }),
+      event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } }),
+      event({ type: 'message_stop' }),
+    ),
+  )
+  const { chunks } = chunksOf((await ask('claude-haiku-5-5', true)).text)
+  const deltas = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])
+  assert.equal(deltas[0].id, 'toolu_1')
+  assert.equal(deltas.map((delta) => delta.function.arguments).join(''), '{"city":"Wien"}')
+  assert.equal(chunks.at(-1).choices[0].finish_reason, 'tool_calls')
+})
+
+test('answers of tools, images and JSON schemas reach the vendors', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(says('{}'))
+  const schema = { type: 'object', properties: { a: { type: 'number' } } }
+  const request = {
+    messages: [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } },
+        ],
+      },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Wien"}' } }] },
+      { role: 'tool', tool_call_id: 'c1', content: '{"celsius":9}' },
+    ],
+    response_format: { type: 'json_schema', json_schema: { name: 'out', schema, strict: true } },
+  }
+  for (const model of MODELS) assert.equal((await post('/v1/chat/completions', { model, ...request })).status, 200)
+
+  const [openai, anthropic, gemini] = vendor.calls.map(({ body }) => body)
+  assert.deepEqual(openai.messages, request.messages)
+  assert.deepEqual(openai.response_format, request.response_format)
+  assert.deepEqual(anthropic.messages[0].content[1].source, { type: 'base64', media_type: 'image/png', data: 'iVBORw0K' })
+  assert.deepEqual(anthropic.messages[1].content, [{ type: 'tool_use', id: 'c1', name: 'weather', input: { city: 'Wien' } }])
+  assert.deepEqual(anthropic.messages[2].content, [{ type: 'tool_result', tool_use_id: 'c1', content: '{"celsius":9}' }])
+  assert.deepEqual(anthropic.output_config.format, { type: 'json_schema', schema })
+  assert.deepEqual(gemini.contents[0].parts[1], { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } })
+  assert.deepEqual(gemini.contents[2].parts[0], { functionResponse: { name: 'weather', response: { celsius: 9 } } })
+  assert.deepEqual(gemini.generationConfig.responseJsonSchema, schema)
+})
+
+test('the model’s name picks the vendor, or a prefix does', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(says('ok'))
+  const askedAt = async (model: string) => {
+    await post('/v1/chat/completions', { model, messages: HI })
+    const { path, body } = vendor.calls.at(-1)!
+    return `${path.split('?')[0]} ${body.model ?? ''}`
+  }
+
+  assert.equal(await askedAt('gpt-6-luna'), '/v1/chat/completions gpt-6-luna')
+  assert.equal(await askedAt('llama3.3:70b'), '/v1/chat/completions llama3.3:70b')
+  assert.equal(await askedAt('openai/meta/llama-4'), '/v1/chat/completions meta/llama-4')
+  assert.equal(await askedAt('claude-opus-5-5'), '/v1/messages claude-opus-5-5')
+  assert.equal(await askedAt('anthropic/claude-x'), '/v1/messages claude-x')
+  assert.equal(await askedAt('llm_vendor_2/claude-x'), '/v1/messages claude-x')
+  assert.equal(await askedAt('google/gemini-3.8-flash'), '/v1beta/models/gemini-3.8-flash:generateContent ')
+})
+
+test('errors under /v1 have OpenAI’s shape, with the statuses of the contract', async (t) => {
+  const { app, vendor, post, headers } = await setting(t)
+  const shapeOf = (body: { error: object }) => Object.keys(body.error).sort()
+  const shape = ['code', 'message', 'param', 'type']
+
+  const invalid = await post('/v1/chat/completions', { model: 'gpt-6-luna' })
+  assert.equal(invalid.status, 422)
+  assert.deepEqual(shapeOf(invalid.body), shape)
+  assert.equal(invalid.body.error.param, 'messages')
+
+  const unknown = await app.get('/v1/nothing', { headers })
+  assert.equal(unknown.status, 404)
+  assert.deepEqual(shapeOf(unknown.body), shape)
+
+  const stranger = await app.post('/v1/chat/completions', { model: 'x', messages: HI })
+  assert.equal(stranger.status, 401)
+  assert.deepEqual(shapeOf(stranger.body), shape)
+  assert.equal(stranger.headers.get('www-authenticate'), 'Bearer')
+
+  vendor.play(refuses(500))
+  const failed = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  assert.equal(failed.status, 502)
+  assert.deepEqual(shapeOf(failed.body), shape)
+})
+
+test('models are listed in OpenAI’s form', async (t) => {
+  const { app, headers } = await setting(t)
+
+  const { status, body } = await app.get('/v1/models', { headers })
+
+  assert.equal(status, 200)
+  assert.equal(body.object, 'list')
+  assert.ok(MODELS.every((id) => body.data.some((model: { id: string; object: string }) => model.id === id && model.object === 'model')))
+})
+
+test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of floats', async (t) => {
+  const { vendor, post, ada } = await setting(t)
+  vendor.play((call, reply) => {
+    reply.setHeader('content-type', 'application/json')
+    if (call.path.includes('batchEmbedContents')) {
+      reply.end(JSON.stringify({ embeddings: call.body.requests.map(() => ({ values: [0.5, -1] })) }))
+      return
+    }
+    const data = call.body.input.map((_: string, index: number) => ({ object: 'embedding', index, embedding: [0.5, index] }))
+    reply.end(JSON.stringify({ data: data.toReversed(), model: call.body.model, usage: { prompt_tokens: 4, total_tokens: 4 } }))
+  })
+
+  const floats = await post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] })
+  assert.deepEqual(
+    floats.body.data.map((row: { index: number; embedding: number[] }) => row.embedding),
+    [
+      [0.5, 0],
+      [0.5, 1],
+    ],
+  )
+  assert.deepEqual(floats.body.usage, { prompt_tokens: 4, total_tokens: 4 })
+
+  const packed = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: 'a', encoding_format: 'base64' })
+  const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')
+  assert.deepEqual([bytes.readFloatLE(0), bytes.readFloatLE(4)], [0.5, -1])
+
+  const { body } = await ada.get('/api/usage?group_by=model')
+  assert.deepEqual(
+    body.groups.map((group: { key: string }) => group.key),
+    ['gemini-embedding-2', 'text-embedding-3-small'],
+  )
+  assert.equal((await post('/v1/embeddings', { model: 'claude-haiku-5-5', input: 'a' })).status, 400)
+})
+
+test('a JWT opens the door, too', async (t) => {
+  const { ada, vendor } = await setting(t)
+  vendor.play(says('ok'))
+
+  assert.equal((await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })).status, 200)
+})

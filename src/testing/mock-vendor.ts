@@ -1,0 +1,278 @@
+// Guards the tests' model vendors: one server that speaks all three wire formats and fails in every way there is.
+// One thing to know: it plays the steps a test gives it, one a request, the last one for ever.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export type MockCall = {
+  path: string
+  headers: IncomingMessage['headers']
+  // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
+  body: any
+  /** Resolves when the client has closed the connection before the answer's end. */
+  gone: Promise<void>
+  isGone: boolean
+}
+
+export type Step = (call: MockCall, reply: ServerResponse) => void | Promise<void>
+
+export async function mockVendor(t: Pick<TestContext, 'after'>) {
+  const calls: MockCall[] = []
+  let steps: Step[] = [says('Hello')]
+  const sockets = new Set<object>()
+
+  const server = createServer(async (request, reply) => {
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const gone = Promise.withResolvers<void>()
+    const call: MockCall = {
+      path: request.url ?? '',
+      headers: request.headers,
+      body: JSON.parse(Buffer.concat(chunks).toString('utf8') || 'null'),
+      gone: gone.promise,
+      isGone: false,
+    }
+    reply.once('close', () => {
+      if (reply.writableFinished) return
+      call.isGone = true
+      gone.resolve()
+    })
+    calls.push(call)
+    const step = steps.length > 1 ? steps.shift() : steps[0]
+    await step?.(call, reply)
+  })
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return {
+    url,
+    calls,
+    get openSockets() {
+      return sockets.size
+    },
+    /** What to do from now on. */
+    play(...next: [Step, ...Step[]]) {
+      calls.length = 0
+      steps = next
+    },
+    /** The environment in which this server is the vendor. */
+    env: {
+      openai: { OPENAI_BASE_URL: `${url}/v1`, OPENAI_API_KEY: 'sk-test-openai-key' },
+      anthropic: { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: 'sk-ant-test-key' },
+      gemini: { GEMINI_BASE_URL: url, GEMINI_API_KEY: 'AIza-test-key' },
+    },
+  }
+}
+
+type Dialect = 'openai' | 'anthropic' | 'gemini'
+const USAGE = { prompt: 10, completion: 5 }
+
+function dialectOf(call: MockCall): Dialect {
+  if (call.path.endsWith('/messages')) return 'anthropic'
+  return call.path.includes('enerateContent') ? 'gemini' : 'openai'
+}
+
+function wantsStream(call: MockCall): boolean {
+  return call.body?.stream === true || call.path.includes('streamGenerateContent')
+}
+
+/** Answers well: whole, or a word an event, each after `gapMs`. */
+export function says(text: string, { gapMs = 0, usage = USAGE }: { gapMs?: number; usage?: typeof USAGE } = {}): Step {
+  return async (call, reply) => {
+    const dialect = dialectOf(call)
+    if (!wantsStream(call)) {
+      if (gapMs > 0) await pause(gapMs)
+      sendJson(reply, 200, whole(dialect, text, usage))
+      return
+    }
+    openEvents(reply)
+    const { start, words, end } = events(dialect, text, usage)
+    reply.write(start)
+    for (const word of words) {
+      if (gapMs > 0) await pause(gapMs)
+      if (call.isGone) return
+      reply.write(word)
+    }
+    reply.end(end)
+  }
+}
+
+/** Answers with an error. */
+export function refuses(status: number, headers: Record<string, string> = {}, body?: unknown): Step {
+  return (call, reply) => {
+    const message = 'A failure that the test asked for'
+    const error = {
+      openai: { error: { message, type: 'test_error', code: null, param: null } },
+      anthropic: { type: 'error', error: { type: 'test_error', message } },
+      gemini: { error: { code: status, message, status: 'TEST' } },
+    }[dialectOf(call)]
+    sendJson(reply, status, body ?? error, headers)
+  }
+}
+
+/** Takes the request and never says a word. */
+export const silent: Step = () => {}
+
+/** Says 200 and then nothing. */
+export const silentAfterHead: Step = (_call, reply) => {
+  openEvents(reply)
+}
+
+/** The connection breaks before an answer. */
+export const resets: Step = (_call, reply) => {
+  reply.socket?.resetAndDestroy()
+}
+
+/** Some words, and then the end without the vendor's own end mark. */
+export function cuts(text: string, how: 'ends' | 'resets' | 'stalls' = 'ends'): Step {
+  return async (call, reply) => {
+    openEvents(reply)
+    const { start, words } = events(dialectOf(call), text, USAGE)
+    reply.write(start)
+    for (const word of words) reply.write(word)
+    if (how === 'stalls') return
+    await pause(30)
+    if (how === 'ends') reply.end()
+    else reply.socket?.resetAndDestroy()
+  }
+}
+
+/** Some words, and then a failure inside the stream. */
+export function breaksOff(text: string): Step {
+  return (call, reply) => {
+    openEvents(reply)
+    const dialect = dialectOf(call)
+    const { start, words } = events(dialect, text, USAGE)
+    reply.write(start)
+    for (const word of words) reply.write(word)
+    const error = { type: 'overloaded_error', code: 503, status: 'UNAVAILABLE', message: 'Overloaded' }
+    reply.end(dialect === 'anthropic' ? event({ type: 'error', error }) : event({ error }))
+  }
+}
+
+/** A body that is not what the vendor speaks. */
+export function babbles(body: string, contentType = 'application/json'): Step {
+  return (call, reply) => {
+    reply.writeHead(200, { 'content-type': wantsStream(call) ? 'text/event-stream' : contentType })
+    reply.end(body)
+  }
+}
+
+/** Any events. */
+export function streams(...lines: string[]): Step {
+  return (_call, reply) => {
+    openEvents(reply)
+    reply.end(lines.join(''))
+  }
+}
+
+export function event(data: unknown): string {
+  return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`
+}
+
+function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
+  switch (dialect) {
+    case 'openai':
+      return {
+        id: 'chatcmpl-mock',
+        object: 'chat.completion',
+        created: 1_795_000_000,
+        model: 'gpt-6-luna',
+        choices: [{ index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' }],
+        usage: {
+          prompt_tokens: usage.prompt,
+          completion_tokens: usage.completion,
+          total_tokens: usage.prompt + usage.completion,
+        },
+      }
+    case 'anthropic':
+      return {
+        id: 'msg_mock',
+        type: 'message',
+        role: 'assistant',
+        model: 'claude-haiku-5-5',
+        content: [{ type: 'text', text }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: usage.prompt, output_tokens: usage.completion },
+      }
+    case 'gemini':
+      return {
+        candidates: [{ content: { role: 'model', parts: [{ text }] }, finishReason: 'STOP' }],
+        usageMetadata: { promptTokenCount: usage.prompt, candidatesTokenCount: usage.completion },
+        modelVersion: 'gemini-3.8-flash',
+      }
+  }
+}
+
+function events(dialect: Dialect, text: string, usage: typeof USAGE) {
+  const words = text.match(/\S+\s*/g) ?? []
+  switch (dialect) {
+    case 'openai': {
+      const chunk = (delta: object, finish: string | null = null) =>
+        event({
+          id: 'chatcmpl-mock',
+          object: 'chat.completion.chunk',
+          created: 1_795_000_000,
+          model: 'gpt-6-luna',
+          choices: [{ index: 0, delta, finish_reason: finish }],
+        })
+      const counts = { prompt_tokens: usage.prompt, completion_tokens: usage.completion }
+      return {
+        start: chunk({ role: 'assistant', content: '' }),
+        words: words.map((content) => chunk({ content })),
+        end: `${chunk({}, 'stop')}${event({ id: 'chatcmpl-mock', choices: [], usage: counts })}${event('[DONE]')}`,
+      }
+    }
+    case 'anthropic': {
+      const named = (data: { type: string; [key: string]: unknown }) => `event: ${data.type}\n${event(data)}`
+      const message = { model: 'claude-haiku-5-5', usage: { input_tokens: usage.prompt, output_tokens: 1 } }
+      return {
+        start: named({ type: 'message_start', message }) + named({ type: 'ping' }),
+        words: words.map((word) =>
+          named({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: word } }),
+        ),
+        end:
+          named({
+            type: 'message_delta',
+            delta: { stop_reason: 'end_turn' },
+            usage: { output_tokens: usage.completion },
+          }) + named({ type: 'message_stop' }),
+      }
+    }
+    case 'gemini': {
+      const candidate = (part: string, more: object = {}) =>
+        event({ candidates: [{ content: { role: 'model', parts: [{ text: part }] }, ...more }] })
+      return {
+        start: ': open\n\n',
+        words: words.map((word) => candidate(word)),
+        end: event({
+          candidates: [{ content: { role: 'model', parts: [{ text: '' }] }, finishReason: 'STOP' }],
+          usageMetadata: { promptTokenCount: usage.prompt, candidatesTokenCount: usage.completion },
+          modelVersion: 'gemini-3.8-flash',
+        }),
+      }
+    }
+  }
+}
+
+function openEvents(reply: ServerResponse) {
+  reply.writeHead(200, { 'content-type': 'text/event-stream' })
+  reply.flushHeaders()
+}
+
+function sendJson(reply: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}) {
+  reply.writeHead(status, { 'content-type': 'application/json', ...headers })
+  reply.end(typeof body === 'string' ? body : JSON.stringify(body))
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}

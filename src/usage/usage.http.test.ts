@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+
+const HI = [{ role: 'user', content: 'Hi' }]
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
+
+test('every call is counted: by day, by model, by key, with its cost', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body: key } = await ada.post('/api/api-keys', { name: 'laptop' })
+  vendor.play(says('ok', { usage: { prompt: 1_000_000, completion: 200_000 } }))
+
+  await ada.post('/api/ai/chat', { messages: HI })
+  await app.post('/api/ai/chat', { messages: HI, stream: true }, bearer(key.key))
+  await app.post('/v1/chat/completions', { model: 'claude-haiku-5-5', messages: HI }, bearer(key.key))
+  vendor.play(refuses(400))
+  await ada.post('/api/ai/chat', { messages: HI })
+
+  const today = app.clock.now().slice(0, 10)
+  const byDay = (await ada.get('/api/usage')).body
+  assert.equal(byDay.to, today)
+  assert.equal(Date.parse(byDay.to) - Date.parse(byDay.from), 29 * 86_400_000)
+  assert.deepEqual(
+    byDay.groups.map((group: { key: string; requests: number }) => [group.key, group.requests]),
+    [[today, 4]],
+  )
+  assert.equal(byDay.totals.requests, 4)
+  assert.equal(byDay.totals.prompt_tokens, 3_000_000)
+  assert.equal(byDay.totals.total_tokens, 3_600_000)
+
+  const byModel = (await ada.get('/api/usage?group_by=model')).body.groups
+  const luna = byModel.find((group: { key: string }) => group.key === 'gpt-6-luna')
+  // Above 272,000 tokens: 1 M at $0.20 and 0.2 M at $0.75, twice.
+  assert.equal(luna.cost_usd, 0.7)
+  const haiku = byModel.find((group: { key: string }) => group.key === 'claude-haiku-5-5')
+  // Above 100,000 tokens: 1 M at $0.50 and 0.2 M at $2.50.
+  assert.equal(haiku.cost_usd, 1)
+
+  const byKey = (await app.get('/api/usage?group_by=key', bearer(key.key))).body.groups
+  assert.deepEqual(
+    byKey.map((group: { key: string; requests: number }) => [group.key, group.requests]).sort(),
+    [
+      [key.id, 2],
+      ['session', 2],
+    ].sort(),
+  )
+})
+
+test('days are asked for with both ends included; what is no day is refused', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/ai/chat', { messages: HI })
+  const today = app.clock.now().slice(0, 10)
+  const day = (offset: number) => new Date(app.clock.ms() + offset * 86_400_000).toISOString().slice(0, 10)
+  const requests = async (query: string) => (await ada.get(`/api/usage?${query}`)).body.totals.requests
+
+  assert.equal(await requests(`from=${today}&to=${today}`), 1)
+  assert.equal(await requests(`from=${day(-9)}&to=${day(-1)}`), 0)
+  assert.equal(await requests(`from=${day(1)}&to=${day(2)}`), 0)
+  for (const query of ['from=yesterday', 'to=2026-13-01', 'group_by=colour', `from=${day(1)}&to=${day(0)}`]) {
+    assert.equal((await ada.get(`/api/usage?${query}`)).status, 422, query)
+  }
+  assert.equal((await app.get('/api/usage')).status, 401)
+})
+
+test('nobody sees what another used', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  await (await app.as('ada', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })
+
+  const eve = await app.as('eve')
+  assert.deepEqual((await eve.get('/api/usage')).body.totals, {
+    requests: 0,
+    prompt_tokens: 0,
+    completion_tokens: 0,
+    total_tokens: 0,
+    cost_usd: 0,
+  })
+})
+
+test('a budget is neither overspent nor refused while tokens are left, under two hundred calls at once', async (t) => {
+  const vendor = await mockVendor(t)
+  const budget = 1_000
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: String(budget) } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  // 11 tokens of prompt, as the guess has it, and 9 of an answer: fifty calls fit exactly.
+  vendor.play(says('ok', { usage: { prompt: 9, completion: 11 } }))
+
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, () => ada.post('/api/ai/chat', { messages: HI, max_tokens: 100 })),
+  )
+
+  const answered = replies.filter(({ status }) => status === 200).length
+  const refused = replies.filter(({ status }) => status === 429)
+  assert.equal(answered + refused.length, 200)
+  assert.equal(answered, 50)
+  assert.ok(refused.every(({ body }) => body.detail === 'Monthly token budget exhausted'))
+  assert.equal((await ada.get('/api/usage')).body.totals.total_tokens, budget)
+
+  // Another tier, another person, another month: another budget.
+  assert.equal((await (await app.as('bob', { tier: 'pro' })).post('/api/ai/chat', { messages: HI })).status, 200)
+  app.clock.advance(32 * 86_400_000)
+  const again = await app.as('ada', { tier: 'enterprise' })
+  assert.equal((await again.post('/api/ai/chat', { messages: HI })).status, 200)
+})
+
+test('the last tokens of a budget go to a shorter answer', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '60' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI, max_tokens: 1_000 })).status, 200)
+  const limit = vendor.calls[0]!.body.max_completion_tokens
+  assert.ok(limit > 0 && limit < 60, String(limit))
+})
+
+test('failed and abandoned calls give their reservation back', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  vendor.play(refuses(400))
+  for (let call = 0; call < 5; call++) assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 400)
+
+  const { reserved } = await app.platform.db
+    .selectFrom('usage_budgets')
+    .select('reserved_tokens as reserved')
+    .executeTakeFirstOrThrow()
+  assert.equal(reserved, 0)
+  vendor.play(says('ok'))
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
+})
+
+test('what a crashed process had reserved is given back', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/ai/chat', { messages: HI })
+  const { db, clock } = app.platform
+  const month = clock.now().slice(0, 7)
+  await db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: clock.now() }).execute()
+  await db
+    .insertInto('usage_reservations')
+    .values({ node_id: 'dead', user_id: ada.userId, month, scope: '', tokens: 1_000 })
+    .execute()
+  await db.updateTable('usage_budgets').set({ reserved_tokens: 1_000 }).execute()
+
+  app.clock.advance(61_000)
+  await app.restart()
+
+  const row = await db.selectFrom('usage_budgets').selectAll().executeTakeFirst().catch(() => undefined)
+  assert.equal(row, undefined)
+  const after = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
+  assert.equal(after.reserved_tokens, 0)
+  assert.equal(after.used_tokens, 15)
+})
+
+test('a key’s own monthly limit holds for the key alone', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body: key } = await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 40 })
+  vendor.play(says('ok', { usage: { prompt: 9, completion: 11 } }))
+  const ask = async () => (await app.post('/api/ai/chat', { messages: HI, max_tokens: 10 }, bearer(key.key))).status
+
+  assert.deepEqual([await ask(), await ask(), await ask()], [200, 200, 429])
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
+})
+
+test('a deleted user leaves sums without a person, and nothing else', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/ai/chat', { messages: HI })
+
+  const reply = await ada.delete('/api/users/me', { password: 'correct horse battery' })
+
+  assert.equal(reply.status, 200)
+  const { db } = app.platform
+  assert.deepEqual(await db.selectFrom('usage_records').selectAll().execute(), [])
+  assert.deepEqual(await db.selectFrom('usage_days').selectAll().execute(), [])
+  const [sum] = await db.selectFrom('usage_archive').selectAll().execute()
+  assert.equal(sum!.requests, 1)
+  assert.equal(sum!.prompt_tokens, 10)
+})
