@@ -1,6 +1,8 @@
 // The table of contents: what is mounted on the two servers, room by room.
 import cors from '@fastify/cors'
 import { adminRoutes } from '#admin/routes.ts'
+import type { Ai } from '#ai/ai.ts'
+import type { ApiKeys } from '#api-keys/api-keys.ts'
 import type { Billing } from '#billing/billing.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { App } from '#platform/http/app.ts'
@@ -8,6 +10,7 @@ import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import { referenceRoutes } from '#platform/http/reference.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Storefront } from '#storefront/storefront.ts'
+import type { Usage } from '#usage/usage.ts'
 import { userAppRoutes } from './user-app.ts'
 import { version } from './version.ts'
 
@@ -28,8 +31,11 @@ const EXPOSED_HEADERS = [
   'X-Latchkey-Attempts',
 ]
 
-export async function mountApi(app: App, rooms: Rooms & { billing: Billing; userApp: boolean }): Promise<void> {
-  const { platform, identity, billing } = rooms
+export async function mountApi(
+  app: App,
+  rooms: Rooms & { billing: Billing; apiKeys: ApiKeys; usage: Usage; ai: Ai; userApp: boolean },
+): Promise<void> {
+  const { platform, identity, billing, apiKeys, usage, ai } = rooms
   const { config } = platform
   // On one origin with the user app there is nothing to allow.
   const origin = new URL(config.urls.frontend).origin
@@ -45,6 +51,9 @@ export async function mountApi(app: App, rooms: Rooms & { billing: Billing; user
   healthRoutes(app, rooms)
   identity.routes(app)
   billing.routes(app)
+  apiKeys.routes(app)
+  ai.routes(app)
+  usage.routes(app)
   adminRoutes(app, rooms)
 
   // Last, since it answers every address that is nobody else's.

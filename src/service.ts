@@ -1,5 +1,8 @@
 // Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { type Ai, createAi } from '#ai/ai.ts'
+import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
+import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { billingMigrations } from '#billing/migrations.ts'
 import { createProcessor } from '#billing/processor.ts'
@@ -15,6 +18,8 @@ import { openPlatform, type Platform, type PlatformOptions } from '#platform/pla
 import { createSandbox } from '#sandbox/sandbox.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
 import { collectStorefront, createStorefront, endStoreSessions, eraseStorefront } from '#storefront/storefront.ts'
+import { usageMigrations } from '#usage/migrations.ts'
+import { createUsage, type Usage } from '#usage/usage.ts'
 import { mountApi, mountStorefront } from './api.ts'
 import type { Config } from './config.ts'
 
@@ -22,6 +27,9 @@ export type Service = {
   platform: Platform
   identity: Identity
   billing: Billing
+  apiKeys: ApiKeys
+  usage: Usage
+  ai: Ai
   api: App | null
   storefront: App | null
   /** How to become the superuser, while there is none; known once it listens. */
@@ -32,7 +40,14 @@ export type Service = {
   close(drainMs?: number): Promise<void>
 }
 
-export const migrations = [...platformMigrations, ...identityMigrations, ...billingMigrations, ...storefrontMigrations]
+export const migrations = [
+  ...platformMigrations,
+  ...identityMigrations,
+  ...billingMigrations,
+  ...storefrontMigrations,
+  ...apiKeyMigrations,
+  ...usageMigrations,
+]
 
 export async function createService(
   config: Config,
@@ -43,9 +58,11 @@ export async function createService(
 
   const processor = createProcessor(config.processor)
   const billing = createBilling(platform, processor)
+  const apiKeys = createApiKeys(platform)
+  const usage = createUsage(platform, { keyTokens: apiKeys.monthlyTokens })
   const identity = createIdentity(platform, {
-    erase: [billing.erase, eraseStorefront],
-    collect: [billing.collect, collectStorefront],
+    erase: [billing.erase, eraseStorefront, apiKeys.erase, usage.erase],
+    collect: [billing.collect, collectStorefront, apiKeys.collect, usage.collect],
     endSessionsElsewhere: [endStoreSessions],
   })
   const shop = createStorefront(platform, {
@@ -54,8 +71,13 @@ export async function createService(
     checkCredentials: (credentials) => checkCredentials(identity.deps, credentials),
   })
 
+  const ai = createAi(platform, { ledger: usage.ledger })
+
   const authenticators: Authenticators = {
-    bearer: (token) => identity.authenticate(token),
+    bearer: async (token, { keys }) => {
+      if (!apiKeys.claims(token)) return identity.authenticate(token)
+      return keys ? apiKeys.authenticate(token) : null
+    },
     session: (token) => shop.authenticate(token),
   }
   const state = { draining: false }
@@ -69,7 +91,8 @@ export async function createService(
     : null
   const sandbox = api && config.sandbox.on ? openSandbox(platform) : null
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
-  if (api) await mountApi(api, { platform, identity, billing, state, userApp: options.userApp ?? true })
+  if (api)
+    await mountApi(api, { platform, identity, billing, apiKeys, usage, ai, state, userApp: options.userApp ?? true })
 
   const storefront = config.serve.has('storefront')
     ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
@@ -83,6 +106,9 @@ export async function createService(
     platform,
     identity,
     billing,
+    apiKeys,
+    usage,
+    ai,
     api,
     storefront,
     get superuserNotice() {
@@ -90,6 +116,7 @@ export async function createService(
     },
     async listen() {
       if (api) superuserNotice = await identity.ensureSuperuser()
+      if (api) await usage.start()
       await listener.listen()
       sandbox?.start()
       if (config.serve.has('worker')) {
@@ -104,6 +131,9 @@ export async function createService(
       await platform.jobs.stop()
       await listener.close(drainMs)
       await sandbox?.close()
+      await ai.close()
+      await usage.close()
+      await apiKeys.close()
       await identity.close()
       mail.close()
       await platform.close()

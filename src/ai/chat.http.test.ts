@@ -244,7 +244,10 @@ test('models are listed with their prices and the date of these', async (t) => {
   assert.equal(haiku.available, true)
   assert.equal(haiku.output_usd_per_million, 0.5)
   assert.deepEqual(
-    body.providers.map((provider: { provider: string; configured: boolean }) => [provider.provider, provider.configured]),
+    body.providers.map((provider: { provider: string; configured: boolean }) => [
+      provider.provider,
+      provider.configured,
+    ]),
     [
       ['openai', true],
       ['anthropic', true],
@@ -260,7 +263,9 @@ test('no key of a vendor is ever shown or logged', async (t) => {
   const lines: string[] = []
   const { log } = app.platform
   log.warn = ((fields: unknown, words: string) => {
-    lines.push(`${words} ${JSON.stringify(fields, (_key, value) => (value instanceof Error ? { ...value, message: value.message, cause: value.cause } : value))}`)
+    lines.push(
+      `${words} ${JSON.stringify(fields, (_key, value) => (value instanceof Error ? { ...value, message: value.message, cause: value.cause } : value))}`,
+    )
   }) as typeof log.warn
 
   vendor.play(refuses(401, {}, { error: { message: 'Incorrect API key provided: sk-test-openai-key', type: 'auth' } }))

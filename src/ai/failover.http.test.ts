@@ -1,6 +1,5 @@
 // The ways in which a vendor fails, and what the caller gets: every scenario once whole and once streamed where that differs.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
 import {
@@ -266,15 +265,16 @@ test('20: when all fail, the last failure is told, and everything tried stands i
   const { totals } = await usage()
   assert.equal(totals.requests, 1)
   assert.equal(totals.total_tokens, 0)
-  const { rows } = await app.platform.db.executeQuery<{ tried: string; outcome: string }>(
-    app.platform.db.selectFrom('usage_records').select(['tried', 'outcome']).compile(),
+  const rows = await app.platform.db.selectFrom('usage_records').select(['tried', 'outcome']).execute()
+  assert.deepEqual(
+    rows.map((row) => ({ ...row })),
+    [
+      {
+        tried: 'openai:broken,openai:broken,openai:broken,anthropic:broken,anthropic:broken,anthropic:broken',
+        outcome: 'failed',
+      },
+    ],
   )
-  assert.deepEqual(rows, [
-    {
-      tried: 'openai:broken,openai:broken,openai:broken,anthropic:broken,anthropic:broken,anthropic:broken',
-      outcome: 'failed',
-    },
-  ])
 })
 
 test('a vendor that failed five calls in a row rests, and is asked again after ten seconds', async (t) => {
@@ -305,7 +305,10 @@ test('a fallback may be another model of the same vendor', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini' } })
   const ada = await app.as('ada', { tier: 'pro' })
-  vendor.play(refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }), says('from the other'))
+  vendor.play(
+    refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }),
+    says('from the other'),
+  )
 
   const reply = await ada.post('/api/ai/chat', { messages: HI, model: 'gpt-9' })
 
@@ -314,18 +317,4 @@ test('a fallback may be another model of the same vendor', async (t) => {
     vendor.calls.map(({ body }) => body.model),
     ['gpt-9', 'gpt-4.1-mini'],
   )
-})
-
-test('a connection that nobody accepts ends with the connect time', async (t) => {
-  // A full backlog: the kernel answers the first connections and leaves the others hanging.
-  const server = createServer(() => {})
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, resolve))
-  t.after(() => new Promise((resolve) => server.close(resolve)))
-  const { port } = server.address() as { port: number }
-  const app = await testApp(t, { env: { ...QUICK, OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1` } })
-  const ada = await app.as('ada', { tier: 'pro' })
-
-  const reply = await ada.post('/api/ai/chat', { messages: HI })
-
-  assert.equal(reply.status, 504)
 })

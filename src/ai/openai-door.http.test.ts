@@ -6,7 +6,11 @@ import { breaksOff, event, mockVendor, refuses, says, streams } from '#testing/m
 const HI = [{ role: 'user', content: 'Hi' }]
 const WEATHER = {
   type: 'function',
-  function: { name: 'weather', description: 'Weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+  function: {
+    name: 'weather',
+    description: 'Weather of a city',
+    parameters: { type: 'object', properties: { city: { type: 'string' } } },
+  },
 }
 
 /** Reads chunks as OpenAI's clients do. */
@@ -87,7 +91,9 @@ test('a cut stream is an error that OpenAI’s clients raise, without [DONE]', a
   vendor.play(breaksOff('Half an'))
 
   for (const model of MODELS) {
-    const { chunks, isDone } = chunksOf((await post('/v1/chat/completions', { model, messages: HI, stream: true })).text)
+    const { chunks, isDone } = chunksOf(
+      (await post('/v1/chat/completions', { model, messages: HI, stream: true })).text,
+    )
     assert.equal(isDone, false)
     assert.match(chunks.at(-1).error.message, /overloaded/)
   }
@@ -113,7 +119,10 @@ test('tools reach every vendor in its own form, and calls come back in OpenAI’
       reply.end(
         JSON.stringify({
           candidates: [
-            { content: { parts: [{ functionCall: { name: 'weather', args: { city: 'Wien' } } }] }, finishReason: 'STOP' },
+            {
+              content: { parts: [{ functionCall: { name: 'weather', args: { city: 'Wien' } } }] },
+              finishReason: 'STOP',
+            },
           ],
         }),
       )
@@ -135,8 +144,15 @@ test('tools reach every vendor in its own form, and calls come back in OpenAI’
 
   vendor.play(
     streams(
-      event({ type: 'message_start', message: { model: 'claude-haiku-5-5', usage: { input_tokens: 1, output_tokens: 1 } } }),
-      event({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' } }),
+      event({
+        type: 'message_start',
+        message: { model: 'claude-haiku-5-5', usage: { input_tokens: 1, output_tokens: 1 } },
+      }),
+      event({
+        type: 'content_block_start',
+        index: 0,
+        content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' },
+      }),
       event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"city":' } }),
       event({ type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '"Wien"}' } }),
       event({ type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } }),
@@ -163,7 +179,11 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
           { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0K' } },
         ],
       },
-      { role: 'assistant', content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Wien"}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: { name: 'weather', arguments: '{"city":"Wien"}' } }],
+      },
       { role: 'tool', tool_call_id: 'c1', content: '{"celsius":9}' },
     ],
     response_format: { type: 'json_schema', json_schema: { name: 'out', schema, strict: true } },
@@ -173,9 +193,17 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
   const [openai, anthropic, gemini] = vendor.calls.map(({ body }) => body)
   assert.deepEqual(openai.messages, request.messages)
   assert.deepEqual(openai.response_format, request.response_format)
-  assert.deepEqual(anthropic.messages[0].content[1].source, { type: 'base64', media_type: 'image/png', data: 'iVBORw0K' })
-  assert.deepEqual(anthropic.messages[1].content, [{ type: 'tool_use', id: 'c1', name: 'weather', input: { city: 'Wien' } }])
-  assert.deepEqual(anthropic.messages[2].content, [{ type: 'tool_result', tool_use_id: 'c1', content: '{"celsius":9}' }])
+  assert.deepEqual(anthropic.messages[0].content[1].source, {
+    type: 'base64',
+    media_type: 'image/png',
+    data: 'iVBORw0K',
+  })
+  assert.deepEqual(anthropic.messages[1].content, [
+    { type: 'tool_use', id: 'c1', name: 'weather', input: { city: 'Wien' } },
+  ])
+  assert.deepEqual(anthropic.messages[2].content, [
+    { type: 'tool_result', tool_use_id: 'c1', content: '{"celsius":9}' },
+  ])
   assert.deepEqual(anthropic.output_config.format, { type: 'json_schema', schema })
   assert.deepEqual(gemini.contents[0].parts[1], { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } })
   assert.deepEqual(gemini.contents[2].parts[0], { functionResponse: { name: 'weather', response: { celsius: 9 } } })
@@ -232,7 +260,11 @@ test('models are listed in OpenAI’s form', async (t) => {
 
   assert.equal(status, 200)
   assert.equal(body.object, 'list')
-  assert.ok(MODELS.every((id) => body.data.some((model: { id: string; object: string }) => model.id === id && model.object === 'model')))
+  assert.ok(
+    MODELS.every((id) =>
+      body.data.some((model: { id: string; object: string }) => model.id === id && model.object === 'model'),
+    ),
+  )
 })
 
 test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of floats', async (t) => {
@@ -243,8 +275,14 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
       reply.end(JSON.stringify({ embeddings: call.body.requests.map(() => ({ values: [0.5, -1] })) }))
       return
     }
-    const data = call.body.input.map((_: string, index: number) => ({ object: 'embedding', index, embedding: [0.5, index] }))
-    reply.end(JSON.stringify({ data: data.toReversed(), model: call.body.model, usage: { prompt_tokens: 4, total_tokens: 4 } }))
+    const data = call.body.input.map((_: string, index: number) => ({
+      object: 'embedding',
+      index,
+      embedding: [0.5, index],
+    }))
+    reply.end(
+      JSON.stringify({ data: data.toReversed(), model: call.body.model, usage: { prompt_tokens: 4, total_tokens: 4 } }),
+    )
   })
 
   const floats = await post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] })

@@ -154,7 +154,10 @@ test('keys are managed with a JWT alone, and by paying users alone', async (t) =
     ['POST', `/api/api-keys/${body.id}/rotate`],
     ['GET', '/api/users/me'],
   ] as const) {
-    const reply = await app.request(method, path, { ...bearer(body.key), ...(method === 'POST' ? { body: { name: 'x' } } : {}) })
+    const reply = await app.request(method, path, {
+      ...bearer(body.key),
+      ...(method === 'POST' ? { body: { name: 'x' } } : {}),
+    })
     assert.equal(reply.status, 401, `${method} ${path}`)
     assert.equal(reply.body.detail, 'Could not validate credentials')
   }
@@ -234,10 +237,14 @@ test('what only looks like a key opens nothing, and costs no look-up', async (t)
   const queries: string[] = []
   const { db } = app.platform
   const run = db.getExecutor().executeQuery
-  t.mock.method(Object.getPrototypeOf(db.getExecutor()), 'executeQuery', function (this: unknown, ...args: Parameters<typeof run>) {
-    queries.push(args[0].sql)
-    return run.apply(this as never, args)
-  })
+  t.mock.method(
+    Object.getPrototypeOf(db.getExecutor()),
+    'executeQuery',
+    function (this: unknown, ...args: Parameters<typeof run>) {
+      queries.push(args[0].sql)
+      return run.apply(this as never, args)
+    },
+  )
 
   for (const wrong of [
     'lk_',

@@ -4,8 +4,8 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
-import { eraseKeys } from './keys.ts'
-import { apiKeyRoutes } from './routes.ts'
+import { eraseKeys, listKeys } from './keys.ts'
+import { apiKeyRoutes, keyView } from './routes.ts'
 import { claimsToBeKey } from './secret.ts'
 import { createVerifier } from './verifier.ts'
 
@@ -21,6 +21,10 @@ export function createApiKeys(platform: Platform) {
     authenticate: (secret: string): Promise<Caller | null> => verifier.verify(secret),
     /** The tokens that the key may use in a month; null: no limit of its own. */
     monthlyTokens: verifier.monthlyTokens,
+    /** For the user's full export; secrets are not kept and cannot be in it. */
+    collect: async (db: Db, userId: string) => ({
+      'api-keys': (await listKeys({ db }, userId)).map((key) => keyView(key, key.last_used_at)),
+    }),
     erase: (tx: Db, userId: string) => eraseKeys(platform, tx, userId),
     close: verifier.close,
   }

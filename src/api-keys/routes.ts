@@ -128,7 +128,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
   )
 }
 
-function keyView(key: ApiKey, lastUsedAt: string | null) {
+export function keyView(key: ApiKey, lastUsedAt: string | null) {
   return {
     id: key.id,
     name: key.name,

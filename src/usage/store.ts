@@ -157,6 +157,30 @@ export async function monthTokens(tx: Db, userId: string, month: string, keyId: 
   return Number(row?.prompt ?? 0) + Number(row?.completion ?? 0)
 }
 
+/** The newest calls, one by one. */
+export async function listRecords(db: Db, userId: string) {
+  return db
+    .selectFrom('usage_records')
+    .select([
+      'created_at',
+      'key_id',
+      'route',
+      'vendor',
+      'model',
+      'prompt_tokens',
+      'completion_tokens',
+      'outcome',
+      'is_estimated',
+    ])
+    .where('user_id', '=', userId)
+    .orderBy('id', 'desc')
+    .limit(RECORDS_MAX)
+    .execute()
+}
+
+/** More would make an export that nobody can open. */
+const RECORDS_MAX = 50_000
+
 /** Removes what is known of a user's calls and keeps the months' sums without the person. */
 export async function eraseUsage(tx: Db, userId: string): Promise<void> {
   const days = await tx.selectFrom('usage_days').selectAll().where('user_id', '=', userId).execute()

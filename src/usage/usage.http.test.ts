@@ -151,7 +151,11 @@ test('what a crashed process had reserved is given back', async (t) => {
   app.clock.advance(61_000)
   await app.restart()
 
-  const row = await db.selectFrom('usage_budgets').selectAll().executeTakeFirst().catch(() => undefined)
+  const row = await db
+    .selectFrom('usage_budgets')
+    .selectAll()
+    .executeTakeFirst()
+    .catch(() => undefined)
   assert.equal(row, undefined)
   const after = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
   assert.equal(after.reserved_tokens, 0)

@@ -7,7 +7,7 @@ import type { Platform } from '#platform/platform.ts'
 import { watchNodes } from './budgets.ts'
 import { createLedger, type LedgerNeeds } from './ledger.ts'
 import { usageRoutes } from './routes.ts'
-import { eraseUsage } from './store.ts'
+import { eraseUsage, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
 
@@ -27,6 +27,8 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
   return {
     ledger,
     routes: (app: App) => usageRoutes(app, platform),
+    /** For the user's full export. */
+    collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
     start: nodes.start,
     async close() {

@@ -182,7 +182,7 @@ export class VendorError extends Error {
 
 /** A failure that a vendor reports inside a stream or an otherwise successful body. */
 export function reportedFailure(vendor: VendorName, type: string, message: string): VendorError {
-  const limited = /overloaded|rate_limit|resource_exhausted|429|529/i.test(type)
+  const limited = /overloaded|rate_limit|resource_exhausted|unavailable|429|503|529/i.test(type)
   return new VendorError(vendor, limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
 }
 

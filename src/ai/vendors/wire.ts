@@ -109,6 +109,8 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
         try {
           events.push(chunk)
         } catch (error) {
+          // What came before the failure was said: whether it shared a network read with it must make no difference.
+          if (stream.flush()) resolve(stream)
           exchange.fail(
             error instanceof VendorError
               ? error
