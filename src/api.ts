@@ -9,6 +9,7 @@ import type { App } from '#platform/http/app.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import { referenceRoutes } from '#platform/http/reference.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Rag } from '#rag/rag.ts'
 import type { Storefront } from '#storefront/storefront.ts'
 import type { Usage } from '#usage/usage.ts'
 import { userAppRoutes } from './user-app.ts'
@@ -33,9 +34,9 @@ const EXPOSED_HEADERS = [
 
 export async function mountApi(
   app: App,
-  rooms: Rooms & { billing: Billing; apiKeys: ApiKeys; usage: Usage; ai: Ai; userApp: boolean },
+  rooms: Rooms & { billing: Billing; apiKeys: ApiKeys; usage: Usage; ai: Ai; rag: Rag; userApp: boolean },
 ): Promise<void> {
-  const { platform, identity, billing, apiKeys, usage, ai } = rooms
+  const { platform, identity, billing, apiKeys, usage, ai, rag } = rooms
   const { config } = platform
   // On one origin with the user app there is nothing to allow.
   const origin = new URL(config.urls.frontend).origin
@@ -53,6 +54,7 @@ export async function mountApi(
   billing.routes(app)
   apiKeys.routes(app)
   ai.routes(app)
+  await rag.routes(app)
   usage.routes(app)
   adminRoutes(app, rooms)
 

@@ -15,6 +15,8 @@ import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
+import { ragMigrations } from '#rag/migrations.ts'
+import { createRag, type Rag } from '#rag/rag.ts'
 import { createSandbox } from '#sandbox/sandbox.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
 import { collectStorefront, createStorefront, endStoreSessions, eraseStorefront } from '#storefront/storefront.ts'
@@ -30,6 +32,7 @@ export type Service = {
   apiKeys: ApiKeys
   usage: Usage
   ai: Ai
+  rag: Rag
   api: App | null
   storefront: App | null
   /** How to become the superuser, while there is none; known once it listens. */
@@ -47,6 +50,7 @@ export const migrations = [
   ...storefrontMigrations,
   ...apiKeyMigrations,
   ...usageMigrations,
+  ...ragMigrations,
 ]
 
 export async function createService(
@@ -61,8 +65,14 @@ export async function createService(
   const apiKeys = createApiKeys(platform)
   const usage = createUsage(platform, { keyTokens: apiKeys.monthlyTokens })
   const identity = createIdentity(platform, {
-    erase: [billing.erase, eraseStorefront, apiKeys.erase, usage.erase],
-    collect: [billing.collect, collectStorefront, apiKeys.collect, usage.collect],
+    erase: [billing.erase, eraseStorefront, apiKeys.erase, usage.erase, (tx, userId) => rag.erase(tx, userId)],
+    collect: [
+      billing.collect,
+      collectStorefront,
+      apiKeys.collect,
+      usage.collect,
+      (db, userId) => rag.collect(db, userId),
+    ],
     endSessionsElsewhere: [endStoreSessions],
   })
   const shop = createStorefront(platform, {
@@ -72,6 +82,8 @@ export async function createService(
   })
 
   const ai = createAi(platform, { ledger: usage.ledger })
+  const rag = await createRag(platform, { ledger: usage.ledger, gateway: ai.gateway })
+  ai.lendEmbedder(rag.localEmbedder)
 
   const authenticators: Authenticators = {
     bearer: async (token, { keys }) => {
@@ -92,7 +104,17 @@ export async function createService(
   const sandbox = api && config.sandbox.on ? openSandbox(platform) : null
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
   if (api)
-    await mountApi(api, { platform, identity, billing, apiKeys, usage, ai, state, userApp: options.userApp ?? true })
+    await mountApi(api, {
+      platform,
+      identity,
+      billing,
+      apiKeys,
+      usage,
+      ai,
+      rag,
+      state,
+      userApp: options.userApp ?? true,
+    })
 
   const storefront = config.serve.has('storefront')
     ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
@@ -109,6 +131,7 @@ export async function createService(
     apiKeys,
     usage,
     ai,
+    rag,
     api,
     storefront,
     get superuserNotice() {
@@ -121,6 +144,7 @@ export async function createService(
       sandbox?.start()
       if (config.serve.has('worker')) {
         billing.start()
+        await rag.start()
         platform.jobs.start()
       }
     },
@@ -131,6 +155,7 @@ export async function createService(
       await platform.jobs.stop()
       await listener.close(drainMs)
       await sandbox?.close()
+      await rag.close()
       await ai.close()
       await usage.close()
       await apiKeys.close()

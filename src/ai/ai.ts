@@ -17,7 +17,7 @@ export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
   return {
     gateway,
     /** rag has the local embedder and comes after this room. */
-    useLocalEmbedder(embedder: LocalEmbedder) {
+    lendEmbedder(embedder: LocalEmbedder) {
       localEmbedder = embedder
     },
     routes(app: App) {

@@ -1,0 +1,86 @@
+/** Answers a question from the user's own chunks. No chunk that is near enough: no vendor is asked, and the answer says so. */
+import { type CompletionStream, complete, type Gateway, type GatewayCall, stream } from '#ai/gateway.ts'
+import { defaultModel, vendorOf } from '#ai/plan.ts'
+import type { Usage } from '#ai/vendors/vendor.ts'
+import type { Caller } from '#platform/http/gate.ts'
+import type { Condition } from './filter.ts'
+import { type Books, metered } from './metering.ts'
+import { NOTHING_FOUND, promptOf, type Turn } from './prompt.ts'
+import { type Finder, type FoundChunk, search } from './search.ts'
+
+export interface Question {
+  question: string
+  topK: number
+  minScore: number
+  history: Turn[]
+  conditions: Condition[]
+}
+
+export interface Asked {
+  caller: Caller
+  route: string
+  signal: AbortSignal
+}
+
+export type Desk = Finder & Books & { gateway: Gateway }
+
+export interface Answered {
+  answer: string
+  sources: FoundChunk[]
+  usage: Usage | null
+  headers: Record<string, string>
+}
+
+export async function answer(desk: Desk, asked: Asked, question: Question): Promise<Answered> {
+  const sources = await sourcesFor(desk, asked, question)
+  if (sources.length === 0) return { answer: NOTHING_FOUND, sources, usage: null, headers: {} }
+  const { answer, usage, headers } = await complete(desk.gateway, callFor(desk, asked, question, sources))
+  return { answer: answer.text, sources, usage, headers }
+}
+
+/** `stream` is null when nothing is near enough. Fails as a plain reply would, until the vendor's first piece. */
+export async function answerStream(
+  desk: Desk,
+  asked: Asked,
+  question: Question,
+): Promise<{ sources: FoundChunk[]; stream: CompletionStream | null }> {
+  const sources = await sourcesFor(desk, asked, question)
+  if (sources.length === 0) return { sources, stream: null }
+  return { sources, stream: await stream(desk.gateway, callFor(desk, asked, question, sources)) }
+}
+
+/** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question has one of its own. */
+async function sourcesFor(
+  desk: Desk,
+  { caller, route, signal }: Asked,
+  { question, topK, minScore, conditions }: Question,
+) {
+  const call = { caller, route, characters: question.length, signal }
+  const find = () => search(desk, caller.userId, { query: question, topK, conditions }, signal)
+  const isFree = desk.embedder.lexical !== undefined
+  const { chunks } = isFree ? await find() : await metered(desk, call, find)
+
+  const sources = chunks.filter(({ score }) => score >= minScore)
+  if (isFree && sources.length === 0) await metered(desk, call, async () => ({ tokens: 0 }))
+  return sources
+}
+
+const ANSWER_TOKENS = 1_000
+/** Facts are wanted, not variety. */
+const TEMPERATURE = 0.2
+
+function callFor(
+  { gateway }: Desk,
+  { caller, route, signal }: Asked,
+  { question, history }: Question,
+  sources: FoundChunk[],
+): GatewayCall {
+  const vendor = vendorOf(gateway.config, null)
+  return {
+    caller,
+    route,
+    first: { vendor, model: defaultModel(gateway.config, vendor) },
+    request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
+    signal,
+  }
+}

@@ -1,0 +1,74 @@
+import { embed as askVendor } from '#ai/embeddings.ts'
+import type { Gateway } from '#ai/gateway.ts'
+import type { Embedder } from './embedder.ts'
+
+/** OpenAI takes 300,000 tokens a request; a character of some scripts is a token. */
+const CHARACTERS_A_REQUEST = 200_000
+/** The vendors take some 8,190 tokens a text. Latin text has four characters a token; what is not ASCII may have one. */
+const PART_ASCII = 24_000
+const PART_OTHER = 6_000
+
+/** `openai:text-embedding-3-small`, `gemini:gemini-embedding-2`. A text longer than the vendor takes is the mean of its parts. */
+export function vendorEmbedder(gateway: Gateway, vendor: 'openai' | 'gemini', model: string): Embedder {
+  const ask = async (inputs: string[], signal: AbortSignal) =>
+    askVendor(gateway, { first: { vendor, model }, inputs, dimensions: null, signal })
+
+  return {
+    id: `${vendor}/${model}`,
+    dims: 0,
+    async embed(texts, _purpose, signal) {
+      const parts = texts.map(partsOf)
+      const vectors: Float32Array[] = []
+      let tokens = 0
+      for (const inputs of requests(parts.flat())) {
+        const answer = await ask(inputs, signal)
+        for (const vector of answer.vectors) vectors.push(unit(Float32Array.from(vector)))
+        tokens += answer.promptTokens ?? Math.ceil(inputs.join('').length / 4)
+      }
+      const rest = vectors.values()
+      return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())), tokens }
+    },
+  }
+}
+
+function partsOf(text: string): string[] {
+  const isAscii = (text.match(/[^\x20-\x7e\s]/g)?.length ?? 0) < text.length / 10
+  const size = isAscii ? PART_ASCII : PART_OTHER
+  // The vendors refuse an empty text.
+  if (text.length <= size) return [text === '' ? ' ' : text]
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+    text.slice(i * size, (i + 1) * size).toWellFormed(),
+  )
+}
+
+function* requests(inputs: string[]): Generator<string[]> {
+  let request: string[] = []
+  let characters = 0
+  for (const input of inputs) {
+    if (request.length > 0 && characters + input.length > CHARACTERS_A_REQUEST) {
+      yield request
+      request = []
+      characters = 0
+    }
+    request.push(input)
+    characters += input.length
+  }
+  if (request.length > 0) yield request
+}
+
+function mean(vectors: Float32Array[]): Float32Array {
+  const [first] = vectors
+  if (first === undefined) return new Float32Array(0)
+  if (vectors.length === 1) return first
+  const sum = new Float32Array(first.length)
+  for (const vector of vectors) for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (vector[i] as number)
+  return unit(sum)
+}
+
+function unit(vector: Float32Array): Float32Array {
+  let squares = 0
+  for (const value of vector) squares += value * value
+  if (squares === 0) return vector
+  const length = Math.sqrt(squares)
+  return vector.map((value) => value / length)
+}

@@ -1,0 +1,219 @@
+/**
+ * The Model Context Protocol's door to a user's store: streamable HTTP without sessions, one JSON reply a request, which the protocol allows.
+ * Source: modelcontextprotocol.io, specification 2025-11-25, "Transports" and "Tools".
+ */
+import { type Static, type TSchema, Type } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { Value } from 'typebox/value'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { Problem } from '#platform/problem.ts'
+import { answer } from './answer.ts'
+import { CHUNK_SIZE, overlapFor } from './chunking.ts'
+import { parseFilter } from './filter.ts'
+import { checkedMetadata } from './metadata.ts'
+import { metered } from './metering.ts'
+import type { Room } from './rag.ts'
+import { take } from './routes.ts'
+import { search } from './search.ts'
+import { listDocuments } from './store.ts'
+
+const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
+const DOCUMENTS_MAX = 1_000
+
+type Asked = Parameters<typeof answer>[1]
+
+interface Tool {
+  description: string
+  input: TSchema
+  isReadOnly: boolean
+  call(room: Room, asked: Asked, input: never): Promise<Record<string, unknown>>
+}
+
+const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+const topK = Type.Integer({ default: 5, minimum: 1, maximum: 50, description: 'How many chunks at most.' })
+const SearchInput = Type.Object({
+  query: Type.String({ minLength: 1 }),
+  top_k: topK,
+  filter: Type.Optional(FreeObject),
+})
+const AskInput = Type.Object({ question: Type.String({ minLength: 1 }), top_k: topK })
+const IngestInput = Type.Object({ content: Type.String({ minLength: 1 }), metadata: Type.Optional(FreeObject) })
+
+const tools: Record<string, Tool> = {
+  search: {
+    description: 'Find the passages of the user’s stored documents that are nearest to a query.',
+    input: SearchInput,
+    isReadOnly: true,
+    async call(room, asked, { query, top_k, filter }: Static<typeof SearchInput>) {
+      const conditions = parseFilter(filter)
+      const call = { ...asked, characters: query.length }
+      const { chunks } = await metered(room, call, () =>
+        search(room, asked.caller.userId, { query, topK: top_k, conditions }, asked.signal),
+      )
+      return { results: chunks }
+    },
+  },
+  ask: {
+    description: 'Answer a question from the user’s stored documents, with the passages that the answer cites.',
+    input: AskInput,
+    isReadOnly: true,
+    async call(room, asked, { question, top_k }: Static<typeof AskInput>) {
+      const { answer: text, sources } = await answer(room, asked, {
+        question,
+        topK: top_k,
+        minScore: 0.5,
+        history: [],
+        conditions: [],
+      })
+      return { answer: text, sources }
+    },
+  },
+  ingest: {
+    description: 'Store a text among the user’s documents. The same text again replaces itself.',
+    input: IngestInput,
+    isReadOnly: false,
+    async call(room, asked, { content, metadata = {} }: Static<typeof IngestInput>) {
+      const checked = checkedMetadata(metadata)
+      return take(room, asked, {
+        text: content,
+        metadata: checked,
+        source: typeof checked.source === 'string' ? checked.source : null,
+        chunkSize: CHUNK_SIZE,
+        chunkOverlap: overlapFor(CHUNK_SIZE, undefined),
+      })
+    },
+  },
+  list_documents: {
+    description: 'List the user’s stored documents, newest first.',
+    input: Type.Object({}),
+    isReadOnly: true,
+    async call({ db }, { caller }) {
+      const { rows, total } = await listDocuments(db, caller.userId, DOCUMENTS_MAX, 0)
+      return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })), total }
+    },
+  },
+}
+
+const compiled = new Map<string, ReturnType<typeof Compile>>()
+
+interface Call {
+  jsonrpc: '2.0'
+  id?: string | number | null
+  method: string
+  params?: Record<string, unknown>
+}
+
+export function mcpRoutes(app: App, room: Room): void {
+  const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
+
+  app.post('/mcp', { schema: { tags: ['mcp'], summary: 'Model Context Protocol' }, config }, async (request, reply) => {
+    checkOrigin(room, request.headers.origin)
+    const call = request.body as Partial<Call> | null
+    if (typeof call !== 'object' || call === null || Array.isArray(call) || call.jsonrpc !== '2.0') {
+      return reply.status(400).send(failure(null, -32600, 'Invalid Request'))
+    }
+    // Replies of the client, and notifications, are taken and not answered.
+    if (typeof call.method !== 'string' || call.id === undefined || call.id === null) return reply.status(202).send()
+    const asked = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
+    return reply
+      .type('application/json')
+      .send(JSON.stringify(await respond(room, asked, call as Call & { id: string | number })))
+  })
+
+  for (const method of ['GET', 'DELETE'] as const) {
+    app.route({
+      method,
+      url: '/mcp',
+      schema: { hide: true },
+      config,
+      handler: async (request, reply) => {
+        checkOrigin(room, request.headers.origin)
+        reply.header('allow', 'POST')
+        throw new Problem('method_not_allowed', 405, 'This server sends no messages of its own: use POST')
+      },
+    })
+  }
+}
+
+/** A page of another site that a browser's user has open must not speak here (DNS rebinding). */
+function checkOrigin({ origins }: Room, origin: string | undefined): void {
+  if (origin !== undefined && !origins.includes(origin)) throw new Problem('origin_refused', 403, 'Origin not allowed')
+}
+
+async function respond(
+  room: Room,
+  asked: Asked,
+  { id, method, params = {} }: Call & { id: string | number },
+): Promise<object> {
+  switch (method) {
+    case 'initialize': {
+      const wanted = String(params.protocolVersion)
+      return success(id, {
+        protocolVersion: VERSIONS.includes(wanted) ? wanted : VERSIONS[0],
+        capabilities: { tools: {} },
+        serverInfo: { name: 'latchkey', title: 'Latchkey documents', version: '1' },
+        instructions: 'The user’s own documents: search them, ask questions of them, add to them.',
+      })
+    }
+    case 'ping':
+      return success(id, {})
+    case 'tools/list':
+      return success(id, {
+        tools: Object.entries(tools).map(([name, { description, input, isReadOnly }]) => ({
+          name,
+          description,
+          inputSchema: input,
+          annotations: { readOnlyHint: isReadOnly, destructiveHint: false, openWorldHint: false },
+        })),
+      })
+    case 'tools/call':
+      return callTool(room, asked, id, params)
+    default:
+      return failure(id, -32601, `Method not found: ${method}`)
+  }
+}
+
+async function callTool(
+  room: Room,
+  asked: Asked,
+  id: string | number,
+  params: Record<string, unknown>,
+): Promise<object> {
+  const name = String(params.name)
+  const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
+  if (tool === undefined) return failure(id, -32602, `Unknown tool: ${name}`)
+
+  const check = compiled.get(name) ?? Compile(tool.input)
+  compiled.set(name, check)
+  const input = Value.Default(tool.input, params.arguments ?? {})
+  if (!check.Check(input)) {
+    const [error] = check.Errors(input)
+    return told(id, `${error?.instancePath.slice(1) || 'arguments'}: ${error?.message ?? 'invalid'}`)
+  }
+  try {
+    const result = await tool.call(room, asked, input as never)
+    return success(id, {
+      content: [{ type: 'text', text: JSON.stringify(result) }],
+      structuredContent: result,
+      isError: false,
+    })
+  } catch (error) {
+    // What the model can mend is told to the model; bugs go the way of all errors.
+    if (!(error instanceof Problem)) throw error
+    return told(id, error.message)
+  }
+}
+
+function success(id: string | number, result: object): object {
+  return { jsonrpc: '2.0', id, result }
+}
+
+function told(id: string | number, message: string): object {
+  return success(id, { content: [{ type: 'text', text: message }], isError: true })
+}
+
+function failure(id: string | number | null, code: number, message: string): object {
+  return { jsonrpc: '2.0', id, error: { code, message } }
+}

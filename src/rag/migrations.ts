@@ -1,0 +1,38 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const ragMigrations: Migration[] = [
+  {
+    id: 'rag/001-documents',
+    sql: `
+      create table rag_stores (
+        user_id text primary key references users (id),
+        revision {bigint} not null
+      );
+      create table rag_documents (
+        user_id text not null references users (id),
+        id text not null,
+        version text not null,
+        edition {bigint} not null,
+        source text,
+        metadata_json {json} not null,
+        chunks {bigint} not null,
+        total_chunks {bigint} not null,
+        characters {bigint} not null,
+        embedder text not null,
+        kept_in text not null,
+        occurrences {bytes} not null,
+        created_at {timestamp} not null,
+        primary key (user_id, id)
+      );
+      create index rag_documents_newest on rag_documents (user_id, created_at);
+      create table rag_chunks (
+        user_id text not null,
+        version text not null,
+        chunk_index {bigint} not null,
+        content text not null,
+        vector {bytes} not null,
+        primary key (user_id, version, chunk_index)
+      );
+    `,
+  },
+]

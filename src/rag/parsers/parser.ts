@@ -1,0 +1,144 @@
+/**
+ * Reads files from strangers in worker threads that are killed when they take too long or too much.
+ * The one thing to know: the name says what a file claims to be, its first bytes what it is; both must agree.
+ */
+import { Piscina } from 'piscina'
+import { invalid, Problem } from '#platform/problem.ts'
+import type { Format, Outcome, Task } from './worker.ts'
+
+export interface Limits {
+  timeMs: number
+  heapMb: number
+  /** How much the whole process may grow while a file is read; typed arrays lie outside of the heap's limit. */
+  growthMb: number
+}
+
+const defaults: Limits = { timeMs: 60_000, heapMb: 512, growthMb: 1024 }
+const THREADS_MAX = 2
+const QUEUE_MAX = 32
+const WATCH_MS = 100
+
+export type Parser = ReturnType<typeof createParser>
+
+export function createParser(limits: Partial<Limits> = {}) {
+  const { timeMs, heapMb, growthMb } = { ...defaults, ...limits }
+  const pool = new Piscina<Task, Outcome>({
+    filename: new URL('./worker.ts', import.meta.url).href,
+    name: 'parse',
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    maxQueue: QUEUE_MAX,
+    idleTimeout: 10_000,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  })
+
+  return {
+    /** The file's text, never empty. Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
+    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+      const format = formatOf(name, bytes)
+      const outcome = await run({ format, bytes }, signal)
+      if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
+      if (outcome.text.trim() === '') throw unreadable('The file has no text.')
+      return outcome.text
+    },
+    close: () => pool.destroy(),
+  }
+
+  async function run(task: Task, signal: AbortSignal): Promise<Outcome> {
+    const killed = new AbortController()
+    const baseline = process.memoryUsage.rss()
+    let reason = ''
+    const kill = (why: string) => {
+      reason = why
+      killed.abort()
+    }
+    const timer = setTimeout(
+      () => kill('The file takes too long to read. Split it, or save it anew, and send it again.'),
+      timeMs,
+    )
+    const watch = setInterval(() => {
+      if (process.memoryUsage.rss() - baseline > growthMb * 1024 * 1024) kill(tooMuchMemory)
+    }, WATCH_MS)
+
+    try {
+      return await pool.run(task, { signal: AbortSignal.any([signal, killed.signal]) })
+    } catch (error) {
+      if (reason !== '') throw unreadable(reason)
+      if (signal.aborted) throw error
+      if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') throw unreadable(tooMuchMemory)
+      if (pool.queueSize >= QUEUE_MAX) {
+        throw new Problem('parser_busy', 503, 'Too many files are being read; try again in a moment', {
+          headers: { 'Retry-After': '5' },
+        })
+      }
+      throw new Problem(
+        'file_unreadable',
+        422,
+        [{ loc: ['body', 'file'], msg: 'The file is damaged and cannot be read.', type: 'unreadable_file' }],
+        { cause: error },
+      )
+    } finally {
+      clearTimeout(timer)
+      clearInterval(watch)
+    }
+  }
+}
+
+const tooMuchMemory = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
+
+function unreadable(reason: string): Problem {
+  return invalid(['body', 'file'], reason, 'unreadable_file')
+}
+
+const textEndings = new Set([
+  'txt',
+  'text',
+  'md',
+  'markdown',
+  'csv',
+  'tsv',
+  'json',
+  'jsonl',
+  'xml',
+  'yaml',
+  'yml',
+  'log',
+  'rst',
+  'srt',
+  'vtt',
+])
+
+function formatOf(name: string, bytes: Uint8Array): Format {
+  const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
+  const claimed = ending === 'pdf' || ending === 'docx' ? ending : textEndings.has(ending) ? 'text' : undefined
+  if (claimed === undefined) {
+    throw new Problem('file_type_unsupported', 415, 'Unsupported file type: send a .txt, .md, .pdf or .docx file')
+  }
+  if (bytes.length === 0) throw unreadable('The file is empty.')
+
+  const actual = magicOf(bytes)
+  if (actual === 'ole' && claimed === 'docx') throw unreadable(oleReason(bytes))
+  const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && bytes[0] === 0x25)
+  if (claimed === 'text' && isOther) throw unreadable(`The file is named .${ending} but is not a text file.`)
+  if (claimed === 'pdf' && actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')
+  if (claimed === 'docx' && actual !== 'zip') throw unreadable('The file is named .docx but is not a Word document.')
+  return claimed
+}
+
+function magicOf(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
+  const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
+  if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip'
+  if (starts(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)) return 'ole'
+  // Readers accept bytes before the header, within the first 1,024 (PDF 1.7, annex H.3.4.1).
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).includes('%PDF-') ? 'pdf' : undefined
+}
+
+/** Word wraps encrypted documents, and everything before 2007, in an OLE container. */
+function oleReason(bytes: Uint8Array): string {
+  const isEncrypted = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
+    Buffer.from('EncryptedPackage', 'utf16le'),
+  )
+  return isEncrypted
+    ? 'The document is encrypted and needs a password. Save it without one and send it again.'
+    : 'The file is in the old .doc format. Save it as .docx and send it again.'
+}

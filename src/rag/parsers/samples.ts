@@ -1,0 +1,83 @@
+/** Small files for tests, made here: a ZIP writer, Word documents and PDFs of a few objects. */
+import { crc32, deflateRawSync } from 'node:zlib'
+
+export function zipOf(files: Record<string, string | Uint8Array>): Uint8Array {
+  const locals: Buffer[] = []
+  const centrals: Buffer[] = []
+  let at = 0
+  for (const [name, content] of Object.entries(files)) {
+    const bytes = Buffer.from(content as string)
+    const packed = deflateRawSync(bytes)
+    const local = Buffer.alloc(30)
+    local.writeUInt32LE(0x04034b50, 0)
+    local.writeUInt16LE(20, 4)
+    local.writeUInt16LE(8, 8)
+    local.writeUInt32LE(crc32(bytes), 14)
+    local.writeUInt32LE(packed.length, 18)
+    local.writeUInt32LE(bytes.length, 22)
+    local.writeUInt16LE(name.length, 26)
+    const central = Buffer.alloc(46)
+    central.writeUInt32LE(0x02014b50, 0)
+    local.copy(central, 6, 4, 30)
+    central.writeUInt32LE(at, 42)
+    locals.push(local, Buffer.from(name), packed)
+    centrals.push(central, Buffer.from(name))
+    at += 30 + name.length + packed.length
+  }
+  const directory = Buffer.concat(centrals)
+  const end = Buffer.alloc(22)
+  end.writeUInt32LE(0x06054b50, 0)
+  end.writeUInt16LE(Object.keys(files).length, 8)
+  end.writeUInt16LE(Object.keys(files).length, 10)
+  end.writeUInt32LE(directory.length, 12)
+  end.writeUInt32LE(at, 16)
+  return new Uint8Array(Buffer.concat([...locals, directory, end]))
+}
+
+/** `body` is what stands inside <w:body>. */
+export function docxOf(body: string, more: Record<string, string> = {}): Uint8Array {
+  return zipOf({
+    '[Content_Types].xml': '<Types/>',
+    'word/document.xml': `<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"><w:body>${body}</w:body></w:document>`,
+    ...more,
+  })
+}
+
+export function paragraph(text: string, properties = ''): string {
+  return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
+}
+
+/** One page a content stream; `extra` goes into the trailer. */
+export function pdfOf(streams: (string | { raw: Uint8Array; filter: string })[], extra = ''): Uint8Array {
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
+  const offsets: number[] = []
+  const add = (body: Buffer) => {
+    offsets.push(parts.reduce((sum, part) => sum + part.length, 0))
+    parts.push(Buffer.concat([Buffer.from(`${offsets.length} 0 obj\n`), body, Buffer.from('\nendobj\n')]))
+  }
+  const kids = streams.map((_, i) => `${4 + i * 2} 0 R`).join(' ')
+  add(Buffer.from('<</Type/Catalog/Pages 2 0 R>>'))
+  add(Buffer.from(`<</Type/Pages/Kids[${kids}]/Count ${streams.length}>>`))
+  add(Buffer.from('<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'))
+  for (const [i, stream] of streams.entries()) {
+    add(
+      Buffer.from(
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents ${5 + i * 2} 0 R>>`,
+      ),
+    )
+    const raw = typeof stream === 'string' ? Buffer.from(stream, 'latin1') : Buffer.from(stream.raw)
+    const filter = typeof stream === 'string' ? '' : `/Filter/${stream.filter}`
+    add(Buffer.concat([Buffer.from(`<</Length ${raw.length}${filter}>>\nstream\n`), raw, Buffer.from('\nendstream')]))
+  }
+  const body = Buffer.concat(parts)
+  const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('')
+  const trailer = `xref\n0 ${offsets.length + 1}\n0000000000 65535 f \n${table}trailer\n<</Size ${offsets.length + 1}/Root 1 0 R${extra}>>\nstartxref\n${body.length}\n%%EOF\n`
+  return new Uint8Array(Buffer.concat([body, Buffer.from(trailer)]))
+}
+
+/** A page's program that draws these lines, one below the other. */
+export function drawn(lines: string[], { x = 72, y = 720, step = 14 } = {}): string {
+  return lines
+    .map((line, i) => `BT /F 12 Tf ${x} ${y - i * step} Td (${line.replace(/[()\\]/g, '\\$&')}) Tj ET`)
+    .join('\n')
+}

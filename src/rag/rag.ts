@@ -1,0 +1,89 @@
+// Guards each user's own store of documents: taking texts and files in, finding chunks, answering from them.
+// One thing to know: every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
+import './tables.ts'
+import type { Gateway } from '#ai/gateway.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Ledger } from '#usage/ledger.ts'
+import { renew, sweep } from './documents.ts'
+import type { Embedder } from './embedders/embedder.ts'
+import { localEmbedder } from './embedders/local.ts'
+import { vendorEmbedder } from './embedders/vendor.ts'
+import { mcpRoutes } from './mcp.ts'
+import { createParser } from './parsers/parser.ts'
+import { createReader } from './reader.ts'
+import { ragRoutes } from './routes.ts'
+import { createShelves } from './shelf.ts'
+import { eraseStore, listDocuments } from './store.ts'
+import { openByteVectors } from './stores/bytes.ts'
+import { openPgvector } from './stores/pgvector.ts'
+
+export type Rag = Awaited<ReturnType<typeof createRag>>
+export type Room = Awaited<ReturnType<typeof createRag>>['room']
+
+export async function createRag(platform: Platform, { ledger, gateway }: { ledger: Ledger; gateway: Gateway }) {
+  const { db, clock, jobs, log, config } = platform
+  const parser = createParser()
+  const reader = createReader()
+  const shelves = createShelves({ db })
+  const closing = new AbortController()
+  const room = {
+    db,
+    clock,
+    jobs,
+    log,
+    ledger,
+    gateway,
+    embedder: embedderOf(config.embedder, gateway),
+    vectors: (await openPgvector({ db })) ?? openByteVectors({ db }),
+    parser,
+    reader,
+    shelves,
+    maxTextBytes: config.maxTextBytes,
+    maxFileBytes: config.maxFileBytes,
+    origins: [config.urls.base, config.urls.frontend].map((url) => new URL(url).origin),
+  }
+
+  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(room, payload))
+  jobs.handle('rag.renew', async () => {
+    const renewed = await renew(room, closing.signal)
+    if (renewed > 0) log.info({ documents: renewed, embedder: room.embedder.id }, 'documents were embedded again')
+  })
+
+  return {
+    room,
+    /** For /v1/embeddings where no vendor is configured. */
+    localEmbedder: {
+      model: localEmbedder.id,
+      embed: async (texts: string[]) =>
+        (await reader.embed(localEmbedder, texts, closing.signal)).vectors.map((vector) => Array.from(vector)),
+    },
+    async routes(app: App) {
+      await ragRoutes(app, room)
+      mcpRoutes(app, room)
+    },
+    /** Looks for documents that another embedder or vector store has left behind. */
+    start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
+    async erase(tx: Db, userId: string) {
+      await room.vectors.erase(tx, userId)
+      await eraseStore(tx, userId)
+      shelves.forget(userId)
+    },
+    /** For the export of everything we hold. */
+    async collect(source: Db, userId: string) {
+      const { rows } = await listDocuments(source, userId, 100_000, 0)
+      return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })) }
+    },
+    async close() {
+      closing.abort()
+      await Promise.all([parser.close(), reader.close()])
+    },
+  }
+}
+
+/** `local`, or `vendor:model`. */
+function embedderOf(setting: string, gateway: Gateway): Embedder {
+  const [vendor, ...model] = setting.split(':')
+  return vendor === 'openai' || vendor === 'gemini' ? vendorEmbedder(gateway, vendor, model.join(':')) : localEmbedder
+}

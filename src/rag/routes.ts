@@ -1,0 +1,296 @@
+// Guards the addresses of RAG: what a caller may send and what comes back.
+// One thing to know: the user's id always comes from the credential, never from the request.
+import multipart from '@fastify/multipart'
+import type { FastifyReply } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { Usage } from '#ai/vendors/vendor.ts'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { callerOf } from '#platform/http/gate.ts'
+import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { openStream, streamErrorDetail } from '#platform/http/sse.ts'
+import { invalid } from '#platform/problem.ts'
+import { answer, answerStream } from './answer.ts'
+import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
+import { deleteDocument, ingest, type NewDocument } from './documents.ts'
+import { parseFilter } from './filter.ts'
+import { checkedMetadata } from './metadata.ts'
+import { metered } from './metering.ts'
+import { NOTHING_FOUND } from './prompt.ts'
+import type { Room } from './rag.ts'
+import { search } from './search.ts'
+import { listDocuments } from './store.ts'
+import { readUpload } from './upload.ts'
+
+const MEGABYTE = 1024 * 1024
+const QUERY_MAX = 32_768
+
+const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
+const TextBody = Type.Object({
+  content: Type.String({ minLength: 1 }),
+  metadata: Type.Optional(FreeObject),
+  chunk_size: Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX }),
+  chunk_overlap: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: OVERLAP_MAX, description: 'Default: 200, or a fifth of chunk_size if less.' }),
+  ),
+})
+
+const Ingested = Type.Object({ document_ids: Type.Array(Type.String()), chunks_created: Type.Integer() })
+
+const Chunk = Type.Object({
+  id: Type.String(),
+  content: Type.String(),
+  score: Type.Number(),
+  metadata: FreeObject,
+})
+
+const SearchBody = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
+  top_k: Type.Integer({ default: 5, minimum: 1, maximum: 50 }),
+  filter: Type.Optional(Nullable(FreeObject)),
+})
+
+const QueryBody = Type.Object({
+  question: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
+  top_k: Type.Integer({ default: 5, minimum: 1, maximum: 50 }),
+  min_score: Type.Number({ default: 0.5, minimum: 0, maximum: 1 }),
+  stream: Type.Boolean({ default: false }),
+  include_sources: Type.Boolean({
+    default: false,
+    description: 'Streams only: an event with the sources first, one with the usage last.',
+  }),
+  chat_history: Type.Optional(
+    Nullable(Type.Array(Type.Object({ role: OneOf('user', 'assistant'), content: Type.String() }), { maxItems: 200 })),
+  ),
+  filter: Type.Optional(Nullable(FreeObject)),
+})
+
+const UsageView = Type.Object({
+  prompt_tokens: Type.Integer(),
+  completion_tokens: Type.Integer(),
+  total_tokens: Type.Integer(),
+})
+
+const Document = Type.Object({
+  id: Type.String(),
+  source: Nullable(Type.String()),
+  chunks: Type.Integer(),
+  characters: Type.Integer(),
+  metadata: FreeObject,
+  created_at: Instant,
+})
+
+const tags = ['rag']
+const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
+
+export async function ragRoutes(app: App, room: Room): Promise<void> {
+  const { db, maxTextBytes, maxFileBytes } = room
+
+  app.post(
+    '/api/rag/ingest/text',
+    {
+      schema: { tags, summary: 'Store a text', body: TextBody, response: { 200: Ingested } },
+      config,
+      // The limit is on the text; JSON puts some escapes around it.
+      bodyLimit: maxTextBytes + MEGABYTE,
+    },
+    async (request, reply) => {
+      const { content, metadata = {}, chunk_size, chunk_overlap } = request.body
+      const caller = callerOf(request)
+      const checked = checkedMetadata(metadata)
+      return take(
+        room,
+        { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) },
+        {
+          text: content,
+          metadata: checked,
+          source: typeof checked.source === 'string' ? checked.source : null,
+          chunkSize: chunk_size,
+          chunkOverlap: overlapFor(chunk_size, chunk_overlap),
+        },
+      )
+    },
+  )
+
+  await app.register(async (scope) => {
+    await scope.register(multipart)
+    scope.post(
+      '/api/rag/ingest/file',
+      {
+        schema: {
+          tags,
+          summary: 'Store a file: .txt, .md, .pdf or .docx',
+          description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
+          consumes: ['multipart/form-data'],
+          response: { 200: Ingested },
+        },
+        config,
+        bodyLimit: maxFileBytes + MEGABYTE,
+      },
+      async (request, reply) => {
+        const caller = callerOf(request)
+        const signal = clientGone(reply)
+        const { name, bytes, chunkSize, chunkOverlap } = await readUpload(request, maxFileBytes)
+        const text = await room.parser.read(name, bytes, signal)
+        return take(
+          room,
+          { caller, route: '/api/rag/ingest/file', signal },
+          { text, metadata: { source: name }, source: name, chunkSize, chunkOverlap },
+        )
+      },
+    )
+  })
+
+  app.post(
+    '/api/rag/search',
+    {
+      schema: {
+        tags,
+        summary: 'Find the nearest chunks',
+        body: SearchBody,
+        response: { 200: Type.Object({ results: Type.Array(Chunk) }) },
+      },
+      config,
+    },
+    async (request, reply) => {
+      const { query, top_k, filter } = request.body
+      const caller = callerOf(request)
+      const conditions = parseFilter(filter ?? undefined)
+      const signal = clientGone(reply)
+      const call = { caller, route: '/api/rag/search', characters: query.length, signal }
+      const { chunks } = await metered(room, call, () =>
+        search(room, caller.userId, { query, topK: top_k, conditions }, signal),
+      )
+      return { results: chunks }
+    },
+  )
+
+  app.post(
+    '/api/rag/query',
+    {
+      schema: {
+        tags,
+        summary: 'Answer a question from the stored chunks; with `stream` as server-sent events',
+        body: QueryBody,
+        response: {
+          200: Type.Object({
+            answer: Type.String(),
+            sources: Type.Array(Chunk),
+            usage: Type.Union([UsageView, Type.Null()]),
+          }),
+        },
+      },
+      config,
+    },
+    async (request, reply) => {
+      const { body } = request
+      const asked = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply) }
+      const question = questionOf(body)
+      if (body.stream)
+        return printStream(room, asked, question, { reply, requestId: request.id, withSources: body.include_sources })
+
+      const { answer: text, sources, usage, headers } = await answer(room, asked, question)
+      reply.headers(headers)
+      return { answer: text, sources, usage: usageView(usage) }
+    },
+  )
+
+  app.delete(
+    '/api/rag/documents/:document_id',
+    {
+      schema: {
+        tags,
+        summary: 'Delete a chunk by its id, or a document by its first 12 characters',
+        params: Type.Object({ document_id: Type.String() }),
+        response: { 200: Type.Object({ status: Type.String(), document_id: Type.String() }) },
+      },
+      config,
+    },
+    async (request) => {
+      const { document_id } = request.params
+      await deleteDocument(room, callerOf(request).userId, document_id)
+      return { status: 'deleted', document_id }
+    },
+  )
+
+  app.get(
+    '/api/rag/documents',
+    {
+      schema: {
+        tags,
+        summary: 'List documents, newest first',
+        querystring: Type.Object({
+          limit: Type.Integer({ default: 100, minimum: 1, maximum: 1_000 }),
+          offset: Type.Integer({ default: 0, minimum: 0, maximum: 2_147_483_647 }),
+        }),
+        response: { 200: Type.Array(Document) },
+      },
+      config,
+    },
+    async (request, reply) => {
+      const { limit, offset } = request.query
+      const { rows, total } = await listDocuments(db, callerOf(request).userId, limit, offset)
+      reply.header('x-total-count', String(total))
+      return rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json }))
+    },
+  )
+}
+
+type Asked = Parameters<typeof answer>[1]
+
+/** Takes a text in and records it. */
+export async function take(room: Room, { caller, route, signal }: Asked, document: NewDocument) {
+  if (document.text.includes('\0')) throw invalid(['body', 'content'], 'Should not hold the character NUL')
+  const call = { caller, route, characters: document.text.length, signal }
+  const { document_ids, chunks_created } = await metered(room, call, () =>
+    ingest(room, caller.userId, document, signal),
+  )
+  return { document_ids, chunks_created }
+}
+
+function questionOf(body: Static<typeof QueryBody>) {
+  return {
+    question: body.question,
+    topK: body.top_k,
+    minScore: body.min_score,
+    history: body.chat_history ?? [],
+    conditions: parseFilter(body.filter ?? undefined),
+  }
+}
+
+async function printStream(
+  room: Room,
+  asked: Asked,
+  question: ReturnType<typeof questionOf>,
+  { reply, requestId, withSources }: { reply: FastifyReply; requestId: string; withSources: boolean },
+): Promise<FastifyReply> {
+  const { sources, stream } = await answerStream(room, asked, question)
+  if (stream) reply.headers(stream.headers)
+  const events = openStream(reply)
+  try {
+    if (withSources) await events.event('sources', { sources })
+    if (stream === null) await events.data({ token: NOTHING_FOUND })
+    else {
+      for await (const pieces of stream.batches) {
+        for (const { text } of pieces) if (text !== '') await events.data({ token: text })
+      }
+    }
+    if (withSources) await events.event('usage', usageView(stream?.usage() ?? null))
+    events.done()
+  } catch (error) {
+    if (events.signal.aborted) events.end()
+    else events.fail(streamErrorDetail(error, requestId))
+  }
+  return reply
+}
+
+function usageView(usage: Usage | null): Static<typeof UsageView> | null {
+  return (
+    usage && {
+      prompt_tokens: usage.prompt,
+      completion_tokens: usage.completion,
+      total_tokens: usage.prompt + usage.completion,
+    }
+  )
+}

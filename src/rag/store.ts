@@ -1,0 +1,212 @@
+// The room's SQL. Every statement names the user first; chunks are found only through the version that a document names as its own.
+import './tables.ts'
+import type { Selectable } from 'kysely'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Metadata, RagDocumentsTable } from './tables.ts'
+
+export type DocumentRow = Selectable<RagDocumentsTable>
+export type Version = { id: string; version: string; edition: number }
+
+export interface ChunkRow {
+  index: number
+  content: string
+  vector: Uint8Array
+}
+
+/** Makes the user's other changes wait until the transaction ends. */
+export async function lockStore(tx: Db, userId: string): Promise<void> {
+  await tx
+    .insertInto('rag_stores')
+    .values({ user_id: userId, revision: 0 })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .execute()
+  await forUpdate(tx, tx.selectFrom('rag_stores').select('revision').where('user_id', '=', userId)).execute()
+}
+
+export async function bumpRevision(tx: Db, userId: string): Promise<void> {
+  await tx
+    .updateTable('rag_stores')
+    .set((e) => ({ revision: e('revision', '+', 1) }))
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+export async function revisionOf(db: Db, userId: string): Promise<number> {
+  const row = await db.selectFrom('rag_stores').select('revision').where('user_id', '=', userId).executeTakeFirst()
+  return row?.revision ?? 0
+}
+
+export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {
+  return db
+    .selectFrom('rag_documents')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** @returns the version that it takes the place of. */
+export async function putDocument(tx: Db, row: DocumentRow): Promise<string | undefined> {
+  const before = await tx
+    .selectFrom('rag_documents')
+    .select('version')
+    .where('user_id', '=', row.user_id)
+    .where('id', '=', row.id)
+    .executeTakeFirst()
+  const { user_id, id, ...rest } = row
+  await tx
+    .insertInto('rag_documents')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['user_id', 'id']).doUpdateSet(rest))
+    .execute()
+  return before?.version
+}
+
+export async function updateDocument(tx: Db, userId: string, id: string, set: Partial<DocumentRow>): Promise<void> {
+  await tx.updateTable('rag_documents').set(set).where('user_id', '=', userId).where('id', '=', id).execute()
+}
+
+export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
+  await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
+}
+
+export function listVersions(db: Db, userId: string): Promise<Version[]> {
+  return db.selectFrom('rag_documents').select(['id', 'version', 'edition']).where('user_id', '=', userId).execute()
+}
+
+export function readDocuments(db: Db, userId: string, ids: string[]): Promise<DocumentRow[]> {
+  return db.selectFrom('rag_documents').selectAll().where('user_id', '=', userId).where('id', 'in', ids).execute()
+}
+
+export interface DocumentListing {
+  id: string
+  source: string | null
+  chunks: number
+  characters: number
+  metadata_json: Metadata
+  created_at: string
+}
+
+export async function listDocuments(
+  db: Db,
+  userId: string,
+  limit: number,
+  offset: number,
+): Promise<{ rows: DocumentListing[]; total: number }> {
+  const mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
+  const rows = await mine
+    .select(['id', 'source', 'chunks', 'characters', 'metadata_json', 'created_at'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { total } = await mine.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows, total: Number(total) }
+}
+
+/** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
+const ROWS_A_STATEMENT = 200
+
+export async function insertChunks(tx: Db, userId: string, version: string, rows: ChunkRow[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    await tx
+      .insertInto('rag_chunks')
+      .values(
+        rows.slice(from, from + ROWS_A_STATEMENT).map(({ index, content, vector }) => ({
+          user_id: userId,
+          version,
+          chunk_index: index,
+          content,
+          vector,
+        })),
+      )
+      .execute()
+  }
+}
+
+export function readChunk(db: Db, userId: string, version: string, index: number) {
+  return db
+    .selectFrom('rag_chunks')
+    .select(['chunk_index', 'content'])
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '=', index)
+    .executeTakeFirst()
+}
+
+export function readChunks(db: Db, userId: string, version: string, from: number, to: number) {
+  return db
+    .selectFrom('rag_chunks')
+    .select(['chunk_index', 'content'])
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '>=', from)
+    .where('chunk_index', '<', to)
+    .orderBy('chunk_index')
+    .execute()
+}
+
+/** The contents of some chunks, by `version/index`. */
+export async function readContents(
+  db: Db,
+  userId: string,
+  chunks: { version: string; index: number }[],
+): Promise<Map<string, string>> {
+  const contents = new Map<string, string>()
+  if (chunks.length === 0) return contents
+  const rows = await db
+    .selectFrom('rag_chunks')
+    .select(['version', 'chunk_index', 'content'])
+    .where('user_id', '=', userId)
+    .where((e) => e.or(chunks.map(({ version, index }) => e.and({ version, chunk_index: index }))))
+    .execute()
+  for (const row of rows) contents.set(`${row.version}/${row.chunk_index}`, row.content)
+  return contents
+}
+
+/** @returns how many there were. */
+export async function deleteChunks(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<number> {
+  let query = tx.deleteFrom('rag_chunks').where('user_id', '=', userId).where('version', '=', version)
+  if (indexes !== null) query = query.where('chunk_index', 'in', indexes)
+  const { numDeletedRows } = await query.executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The next chunks of a version, so that a large one is deleted in slices. */
+export async function someIndexes(tx: Db, userId: string, version: string, limit: number): Promise<number[]> {
+  const rows = await tx
+    .selectFrom('rag_chunks')
+    .select('chunk_index')
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .limit(limit)
+    .execute()
+  return rows.map(({ chunk_index }) => chunk_index)
+}
+
+export async function isLive(tx: Db, userId: string, version: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Documents whose vectors are another embedder's or lie in another store. */
+export function listStale(db: Db, embedder: string, keptIn: string, limit: number) {
+  return db
+    .selectFrom('rag_documents')
+    .select(['user_id', 'id', 'version', 'edition'])
+    .where((e) => e.or([e('embedder', '<>', embedder), e('kept_in', '<>', keptIn)]))
+    .limit(limit)
+    .execute()
+}
+
+export async function eraseStore(tx: Db, userId: string): Promise<void> {
+  for (const table of ['rag_chunks', 'rag_documents', 'rag_stores'] as const) {
+    await tx.deleteFrom(table).where('user_id', '=', userId).execute()
+  }
+}

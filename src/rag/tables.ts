@@ -1,0 +1,44 @@
+import type { Json } from '#platform/db/tables.ts'
+
+/** One row a user: the lock that his changes queue for, and a number that grows with each, so that caches know when they are old. */
+type RagStoresTable = { user_id: string; revision: number }
+
+export type Metadata = Record<string, unknown>
+
+type RagDocumentsTable = {
+  user_id: string
+  /** First 12 hex characters of the MD5 of the text. */
+  id: string
+  /** Names the chunks that are this document's now; others of the same text are on their way in or out. */
+  version: string
+  /** Grows when single chunks are deleted. */
+  edition: number
+  source: string | null
+  metadata_json: Json<Metadata>
+  chunks: number
+  total_chunks: number
+  characters: number
+  embedder: string
+  kept_in: string
+  occurrences: Uint8Array
+  created_at: string
+}
+
+type RagChunksTable = {
+  user_id: string
+  version: string
+  chunk_index: number
+  content: string
+  /** Little-endian floats; empty where another store keeps them. */
+  vector: Uint8Array
+}
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    rag_stores: RagStoresTable
+    rag_documents: RagDocumentsTable
+    rag_chunks: RagChunksTable
+  }
+}
+
+export type { RagDocumentsTable }
