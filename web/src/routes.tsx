@@ -1,4 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { offline } from './api/problem.ts'
 import { session } from './session/browser-session.ts'
 import { returnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -16,7 +18,7 @@ const open = createRoute({ getParentRoute: () => root, id: 'open', component: ()
 const inside = createRoute({
   getParentRoute: () => root,
   id: 'inside',
-  component: lazyRouteComponent(() => import('./shell/app-shell.tsx'), 'InsideShell'),
+  component: page(() => import('./shell/app-shell.tsx'), 'InsideShell'),
   beforeLoad: ({ location }) => {
     if (!session.isOpen()) throw redirect({ to: '/login', search: { redirect: location.href } })
   },
@@ -26,7 +28,7 @@ const pages = [
   createRoute({
     getParentRoute: () => open,
     path: '/',
-    component: lazyRouteComponent(() => import('./home/home-page.tsx'), 'HomePage'),
+    component: page(() => import('./home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
     getParentRoute: () => open,
@@ -35,7 +37,7 @@ const pages = [
       canceled: isTrue(search.canceled),
       period: search.period === 'yearly' ? 'yearly' : undefined,
     }),
-    component: lazyRouteComponent(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
+    component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
   }),
   createRoute({
     getParentRoute: () => open,
@@ -44,7 +46,7 @@ const pages = [
     beforeLoad: ({ search }) => {
       if (session.isOpen()) throw redirect({ href: returnPath(search.redirect) })
     },
-    component: lazyRouteComponent(() => import('./register/register-page.tsx'), 'RegisterPage'),
+    component: page(() => import('./register/register-page.tsx'), 'RegisterPage'),
   }),
   createRoute({
     getParentRoute: () => open,
@@ -59,35 +61,35 @@ const pages = [
     beforeLoad: ({ search }) => {
       if (session.isOpen() && !search.challenge) throw redirect({ href: returnPath(search.redirect) })
     },
-    component: lazyRouteComponent(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
+    component: page(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => open,
     path: '/auth/callback',
-    component: lazyRouteComponent(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
+    component: page(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
   }),
   createRoute({
     getParentRoute: () => open,
     path: '/verify-email',
     validateSearch: withToken,
-    component: lazyRouteComponent(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
+    component: page(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
   }),
   createRoute({
     getParentRoute: () => open,
     path: '/undo-email-change',
     validateSearch: withToken,
-    component: lazyRouteComponent(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
+    component: page(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
   }),
   createRoute({
     getParentRoute: () => open,
     path: '/forgot-password',
-    component: lazyRouteComponent(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
+    component: page(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
   }),
   createRoute({
     getParentRoute: () => open,
     path: '/reset-password',
     validateSearch: withToken,
-    component: lazyRouteComponent(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
+    component: page(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),
 ] as const
 
@@ -96,7 +98,7 @@ const insidePages = [
     getParentRoute: () => inside,
     path: '/dashboard',
     validateSearch: (search): { success?: true | undefined } => ({ success: isTrue(search.success) }),
-    component: lazyRouteComponent(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
+    component: page(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -108,7 +110,7 @@ const insidePages = [
       provider: oneOf(search.provider, ['openai', 'anthropic', 'gemini']),
       model: text(search.model),
     }),
-    component: lazyRouteComponent(() => import('./chat/chat-page.tsx'), 'ChatPage'),
+    component: page(() => import('./chat/chat-page.tsx'), 'ChatPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -120,7 +122,7 @@ const insidePages = [
       top_k: within(search.top_k, 1, 50),
       min_score: within(search.min_score, 0, 1),
     }),
-    component: lazyRouteComponent(() => import('./ask/ask-page.tsx'), 'AskPage'),
+    component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -129,12 +131,12 @@ const insidePages = [
       page: within(search.page, 1, 1_000_000),
       q: text(search.q),
     }),
-    component: lazyRouteComponent(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+    component: page(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/api-keys',
-    component: lazyRouteComponent(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
+    component: page(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
@@ -152,29 +154,37 @@ const insidePages = [
       view: oneOf(search.view, ['table']),
       measure: oneOf(search.measure, ['requests', 'cost']),
     }),
-    component: lazyRouteComponent(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+    component: page(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/billing',
-    component: lazyRouteComponent(() => import('./billing/billing-page.tsx'), 'BillingPage'),
+    component: page(() => import('./billing/billing-page.tsx'), 'BillingPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/account',
-    validateSearch: (search): { tab?: 'security' | 'sessions' | 'data' | undefined } => ({
+    validateSearch: (
+      search,
+    ): {
+      tab?: 'security' | 'sessions' | 'data' | undefined
+      linked?: string | undefined
+      error?: string | undefined
+    } => ({
       tab: oneOf(search.tab, ['security', 'sessions', 'data']),
+      linked: text(search.linked),
+      error: text(search.error),
     }),
-    component: lazyRouteComponent(() => import('./account/account-page.tsx'), 'AccountPage'),
+    component: page(() => import('./account/account-page.tsx'), 'AccountPage'),
   }),
   createRoute({
     getParentRoute: () => inside,
     path: '/admin',
-    validateSearch: (search): { tab?: 'messages' | undefined; page?: number | undefined } => ({
-      tab: oneOf(search.tab, ['messages']),
+    validateSearch: (search): { tab?: 'messages' | 'jobs' | undefined; page?: number | undefined } => ({
+      tab: oneOf(search.tab, ['messages', 'jobs']),
       page: within(search.page, 1, 1_000_000),
     }),
-    component: lazyRouteComponent(() => import('./admin/admin-page.tsx'), 'AdminPage'),
+    component: page(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),
 ] as const
 
@@ -197,6 +207,20 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+}
+
+/**
+ * A page's component, loaded on the way to it. The router answers a missing file by reloading, which is right after a new
+ * release; offline it would trade the app for the browser's error page, so there the failure is told as what it is.
+ */
+function page<T extends Record<string, ComponentType>, K extends keyof T>(load: () => Promise<T>, name: K) {
+  return lazyRouteComponent(
+    () =>
+      load().catch((error: unknown) => {
+        throw navigator.onLine ? error : offline()
+      }),
+    name,
+  )
 }
 
 function withToken(search: Record<string, unknown>): { token?: string | undefined } {

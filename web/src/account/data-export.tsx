@@ -8,15 +8,26 @@ import { Panel } from './panel.tsx'
 export function DataExport() {
   const download = useMutation({ mutationFn: exportData })
   return (
-    <Panel title="Export" lead="Your account as a JSON file.">
+    <Panel
+      title="Export"
+      lead="Your account as a JSON file, or everything that we hold about you as a ZIP of JSON files."
+    >
       <Group>
         <Button
           variant="default"
           leftSection={<IconDownload size={18} aria-hidden />}
-          loading={download.isPending}
-          onClick={() => download.mutate()}
+          loading={download.isPending && !download.variables}
+          onClick={() => download.mutate(false)}
         >
-          Download
+          Account
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={18} aria-hidden />}
+          loading={download.isPending && download.variables}
+          onClick={() => download.mutate(true)}
+        >
+          Everything
         </Button>
         {download.isError && (
           <Text c="var(--mantine-color-error)" role="alert">
@@ -29,13 +40,14 @@ export function DataExport() {
 }
 
 /** By fetch and an object URL, since a plain link would carry no access token. */
-async function exportData() {
-  const response = await request('GET', '/api/users/me/export')
+async function exportData(full: boolean) {
+  const response = await request('GET', '/api/users/me/export', { query: full ? { full: true } : {} })
   const url = URL.createObjectURL(await response.blob())
   const link = document.createElement('a')
   link.href = url
   link.download =
-    /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1] ?? 'latchkey-export.json'
+    /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1] ??
+    (full ? 'account.zip' : 'account.json')
   link.click()
   URL.revokeObjectURL(url)
 }

@@ -1,29 +1,94 @@
-import { Badge, Group, Text } from '@mantine/core'
-import { useUser } from '../session/user.ts'
+import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { day } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { callbackError } from '../sign-in/callback-errors.ts'
 import { Panel } from './panel.tsx'
 
-const NAMES: Record<string, string> = { google: 'Google', github: 'GitHub' }
+type Link = { provider: string; email: string | null; linked_at: string }
 
+const PROVIDERS = [
+  { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
+  { id: 'github', name: 'GitHub', icon: IconBrandGithubFilled },
+] as const
+const route = getRouteApi('/inside/account')
+const linksKey = ['links']
+
+/** Linking leaves this app for the provider; the way back ends here, with `linked` or `error` in the address. */
 export function LinkedSignIns() {
-  const { oauth_provider, is_verified } = useUser()
+  const { linked, error } = route.useSearch()
+  const links = useQuery({
+    queryKey: linksKey,
+    queryFn: ({ signal }) => api.get<Link[]>('/api/users/me/oauth', { signal }),
+  })
   return (
-    <Panel
-      title="Linked sign-ins"
-      lead={
-        is_verified
-          ? 'Sign in with Google or GitHub under the same verified address, and it is linked to this account by itself.'
-          : 'Once your address is verified, signing in with Google or GitHub under the same address links it to this account.'
-      }
-    >
-      <Group gap="xs">
-        {oauth_provider ? (
-          <Badge color="pine" size="lg">
-            {NAMES[oauth_provider] ?? oauth_provider}
-          </Badge>
-        ) : (
-          <Text c="dimmed">None yet</Text>
+    <Panel title="Linked sign-ins" lead="Accounts elsewhere that open this one.">
+      <Stack gap="xs">
+        {linked && (
+          <Alert color="pine" role="status">
+            {PROVIDERS.find(({ id }) => id === linked)?.name ?? 'The provider'} is linked.
+          </Alert>
         )}
-      </Group>
+        {error && (
+          <Alert color="brass" role="alert">
+            {callbackError(error)}
+          </Alert>
+        )}
+        <Loaded query={links} skeleton={<Skeleton h={120} />}>
+          {(list) =>
+            PROVIDERS.map((provider) => (
+              <ProviderRow
+                key={provider.id}
+                provider={provider}
+                link={list.find((link) => link.provider === provider.id)}
+              />
+            ))
+          }
+        </Loaded>
+      </Stack>
     </Panel>
+  )
+}
+
+function ProviderRow({ provider, link }: { provider: (typeof PROVIDERS)[number]; link: Link | undefined }) {
+  const { id, name, icon: Glyph } = provider
+  const change = useMutation({
+    mutationFn: async () => {
+      if (link) {
+        await api.delete(`/api/users/me/oauth/${id}`)
+        await queries.invalidateQueries({ queryKey: linksKey })
+      } else {
+        const { authorization_url } = await api.post<{ authorization_url: string }>(`/api/users/me/oauth/${id}`)
+        location.assign(authorization_url)
+      }
+    },
+  })
+  return (
+    <Paper withBorder radius="md" p="sm">
+      <Group justify="space-between" gap="sm">
+        <Group gap="sm" wrap="nowrap">
+          <Glyph size={20} aria-hidden />
+          <div>
+            <Text fw={550}>{name}</Text>
+            <Text c="dimmed" size="sm">
+              {link ? `${link.email ?? 'Linked'}, since ${day(link.linked_at)}` : 'Not linked'}
+            </Text>
+          </div>
+        </Group>
+        <Button variant="default" loading={change.isPending} onClick={() => change.mutate()}>
+          {link ? 'Unlink' : 'Link'} {name}
+        </Button>
+      </Group>
+      {change.isError && (
+        <Stack mt="sm">
+          <FormProblem problem={change.error} />
+        </Stack>
+      )}
+    </Paper>
   )
 }

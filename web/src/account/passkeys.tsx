@@ -4,9 +4,9 @@ import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { Confirm } from '../parts/confirm.tsx'
+import { FormProblem } from '../parts/form-problem.tsx'
 import { ago, day, device } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { makePasskey, passkeysWork } from '../sign-in/passkey.ts'
@@ -65,15 +65,7 @@ export function Passkeys() {
           </Button>
           {!passkeysWork() && <Text c="dimmed">This browser has no passkeys.</Text>}
         </Group>
-        {make.isError && (
-          <Alert color="red" role="alert">
-            {make.error.name === 'NotAllowedError'
-              ? 'No passkey was made.'
-              : make.error.name === 'InvalidStateError'
-                ? 'This device has a passkey for your account already.'
-                : sentence(make.error)}
-          </Alert>
-        )}
+        {make.isError && <MakingProblem problem={make.error} />}
       </Stack>
       <Confirm
         opened={doomed !== null}
@@ -89,4 +81,13 @@ export function Passkeys() {
       </Confirm>
     </Panel>
   )
+}
+
+/** The browser's own refusals have names (WebAuthn, section 5.1.3); the rest is the service's. */
+function MakingProblem({ problem }: { problem: Error }) {
+  if (problem.name === 'NotAllowedError') return <Alert color="brass">No passkey was made.</Alert>
+  if (problem.name === 'InvalidStateError') {
+    return <Alert color="brass">This device has a passkey for your account already.</Alert>
+  }
+  return <FormProblem problem={problem} />
 }

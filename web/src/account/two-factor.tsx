@@ -1,4 +1,4 @@
-import { Alert, Badge, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Badge, Box, Button, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { notifications } from '@mantine/notifications'
@@ -6,7 +6,6 @@ import { IconShieldCheck } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { useUser } from '../session/user.ts'
@@ -44,9 +43,9 @@ export function TwoFactor() {
         )}
       </Group>
       {begin.isError && (
-        <Alert color="red" mt="md" role="alert">
-          {sentence(begin.error)}
-        </Alert>
+        <Box mt="md">
+          <FormProblem problem={begin.error} />
+        </Box>
       )}
       <Modal opened={start !== null} onClose={() => setStart(null)} title="Set up two-factor" size="md">
         {start && (

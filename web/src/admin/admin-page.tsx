@@ -1,5 +1,5 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
-import { IconLock, IconMail, IconUsers } from '@tabler/icons-react'
+import { IconLock, IconMail, IconProgressBolt, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -11,6 +11,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Page } from '../parts/page.tsx'
 import { ContactMessages } from './contact-messages.tsx'
+import { Jobs } from './jobs.tsx'
 import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/inside/admin')
@@ -50,7 +51,7 @@ export function AdminPage() {
         onChange={(next) =>
           void navigate({
             to: '/admin',
-            search: { tab: next === 'messages' ? next : undefined },
+            search: { tab: next === 'messages' || next === 'jobs' ? next : undefined },
             resetScroll: false,
           })
         }
@@ -62,12 +63,18 @@ export function AdminPage() {
           <Tabs.Tab value="messages" leftSection={<IconMail size={18} aria-hidden />}>
             Messages
           </Tabs.Tab>
+          <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
+            Jobs
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <UserTable />
         </Tabs.Panel>
         <Tabs.Panel value="messages">
           <ContactMessages />
+        </Tabs.Panel>
+        <Tabs.Panel value="jobs">
+          <Jobs />
         </Tabs.Panel>
       </Tabs>
     </Page>

@@ -32,13 +32,15 @@ export type Session = {
   current: boolean
 }
 
+/** `price` is a month's and `amount_yearly` a year's, in units of `currency`; both are missing while the processor cannot be asked. */
 export type Plan = {
   name: string
   tier: Tier
-  price: number
+  price?: number | null
   price_monthly?: string | null
   price_yearly?: string | null
-  yearly_price?: number | null
+  amount_yearly?: number | null
+  currency?: string | null
   features: string[]
 }
 

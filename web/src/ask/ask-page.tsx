@@ -27,11 +27,11 @@ export function AskPage() {
 
 function AskRoom() {
   const { q, top_k = 5, min_score = 0.5 } = route.useSearch()
-  const inquiries = useInquiries({ top_k, min_score })
+  const inquiries = useInquiries()
   const stick = useStickToBottom(inquiries.list)
 
   const ask = (question: string) => {
-    inquiries.ask(question)
+    inquiries.ask(question, { top_k, min_score })
     stick.jump()
   }
 
@@ -51,7 +51,9 @@ function AskRoom() {
             key={inquiry.id}
             inquiry={inquiry}
             onRetry={
-              index === inquiries.list.length - 1 && !inquiries.writing ? () => inquiries.retry(inquiry.id) : undefined
+              index === inquiries.list.length - 1 && !inquiries.writing
+                ? (least) => inquiries.retry(inquiry.id, { top_k, min_score: least ?? min_score })
+                : undefined
             }
           />
         ))}

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Loader, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Button, Group, Loader, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useId, useMemo, useState } from 'react'
 import type { Components } from 'streamdown'
@@ -11,11 +11,17 @@ import { citationLinks } from './citations.ts'
 import classes from './inquiry-view.module.css'
 import type { Inquiry } from './use-inquiries.ts'
 
+/** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
+type InquiryViewProps = { inquiry: Inquiry; onRetry: ((least?: number) => void) | undefined }
+
+/** What is near enough when nothing was: half of what was asked for. */
+const WIDER = 0.5
+
 /** A question with its answer on one side and the passages it stands on on the other. A mark in the answer leads to its passage. */
-export function InquiryView({ inquiry, onRetry }: { inquiry: Inquiry; onRetry: (() => void) | undefined }) {
+export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
   const base = useId()
   const [lit, setLit] = useState<number | null>(null)
-  const { question, answer, sources, ending } = inquiry
+  const { question, reach, answer, sources, ending } = inquiry
   const streaming = ending === undefined
 
   const components = useMemo<Components>(
@@ -60,7 +66,7 @@ export function InquiryView({ inquiry, onRetry }: { inquiry: Inquiry; onRetry: (
             {answer !== '' && <CopyIcon value={answer} what="answer" />}
             {onRetry && (
               <Tooltip label="Ask again">
-                <ActionIcon onClick={onRetry} aria-label="Ask again">
+                <ActionIcon onClick={() => onRetry()} aria-label="Ask again">
                   <IconRefresh size={18} aria-hidden />
                 </ActionIcon>
               </Tooltip>
@@ -71,8 +77,15 @@ export function InquiryView({ inquiry, onRetry }: { inquiry: Inquiry; onRetry: (
       {sources && (
         <aside className={classes.sources} aria-label={`Passages behind “${question}”`}>
           <Text c="dimmed" size="sm">
-            {sources.length === 0 ? 'No passage was near enough' : plural(sources.length, 'passage')}
+            {sources.length === 0
+              ? `No passage came as near as ${reach.min_score.toFixed(2)}`
+              : plural(sources.length, 'passage')}
           </Text>
+          {sources.length === 0 && onRetry && reach.min_score > 0.05 && (
+            <Button variant="light" onClick={() => onRetry(reach.min_score * WIDER)}>
+              Look further, down to {(reach.min_score * WIDER).toFixed(2)}
+            </Button>
+          )}
           {sources.map((chunk, index) => (
             <Passage
               key={chunk.id}

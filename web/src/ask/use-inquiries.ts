@@ -4,24 +4,34 @@ import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import type { Ending } from '../stream/stream.ts'
 
+/** How many passages, and how near they must come (0 to 1). */
+export type Reach = { top_k: number; min_score: number }
+
 /** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
-export type Inquiry = { id: string; question: string; answer: string; sources: Chunk[] | null; ending?: Ending }
+export type Inquiry = {
+  id: string
+  question: string
+  reach: Reach
+  answer: string
+  sources: Chunk[] | null
+  ending?: Ending
+}
 
 /** Questions put one after another; each carries what was said before, so that "and how long does it last?" is understood. */
-export function useInquiries(reach: { top_k: number; min_score: number }) {
+export function useInquiries() {
   const [list, setList] = useState<Inquiry[]>([])
   const [writing, setWriting] = useState(false)
   const controller = useRef<AbortController | null>(null)
 
   useEffect(() => () => controller.current?.abort(), [])
 
-  async function answer(before: Inquiry[], question: string) {
+  async function answer(before: Inquiry[], question: string, reach: Reach) {
     controller.current?.abort()
     const own = new AbortController()
     controller.current = own
     setWriting(true)
 
-    let inquiry: Inquiry = { id: crypto.randomUUID(), question, answer: '', sources: null }
+    let inquiry: Inquiry = { id: crypto.randomUUID(), question, reach, answer: '', sources: null }
     const show = (more: Partial<Inquiry>) => {
       inquiry = { ...inquiry, ...more }
       setList([...before, inquiry])
@@ -48,11 +58,11 @@ export function useInquiries(reach: { top_k: number; min_score: number }) {
   return {
     list,
     writing,
-    ask: (question: string) => void answer(list, question),
-    retry: (id: string) => {
+    ask: (question: string, reach: Reach) => void answer(list, question, reach),
+    retry: (id: string, reach: Reach) => {
       const at = list.findIndex((inquiry) => inquiry.id === id)
       const inquiry = list[at]
-      if (inquiry) void answer(list.slice(0, at), inquiry.question)
+      if (inquiry) void answer(list.slice(0, at), inquiry.question, reach)
     },
     stop: () => controller.current?.abort(),
   }

@@ -1,7 +1,7 @@
-import { Alert, Button, Group, Modal, Text } from '@mantine/core'
+import { Box, Button, Group, Modal, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { sentence } from '../api/problem.ts'
+import { FormProblem } from './form-problem.tsx'
 
 type ConfirmProps = {
   opened: boolean
@@ -19,9 +19,9 @@ export function Confirm({ opened, onClose, title, children, action, onConfirm }:
     <Modal opened={opened} onClose={onClose} title={title}>
       <Text component="div">{children}</Text>
       {run.isError && (
-        <Alert color="red" mt="md" role="alert">
-          {sentence(run.error)}
-        </Alert>
+        <Box mt="md">
+          <FormProblem problem={run.error} />
+        </Box>
       )}
       <Group justify="flex-end" mt="lg">
         <Button variant="default" onClick={onClose} data-autofocus>

@@ -12,6 +12,14 @@ export function compact(n: number): string {
   return short.format(n)
 }
 
+export function money(amount: number, currency: string): string {
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: Number.isInteger(amount) ? 0 : 2,
+  }).format(amount)
+}
+
 /** US dollars. Model calls cost fractions of a cent, so small sums keep four digits. */
 export function dollars(amount: number): string {
   const digits = amount !== 0 && Math.abs(amount) < 1 ? 4 : Number.isInteger(amount) ? 0 : 2

@@ -21,7 +21,7 @@ export function PlanAction({ plan, period, subscription }: PlanActionProps) {
     mutationFn: () => (running || priceId === null ? openPortal() : openCheckout(priceId)),
   })
 
-  if (plan.price === 0) {
+  if (plan.tier === 'free') {
     if (signedIn) return null
     return (
       <ToButton to="/register" variant="default">

@@ -2,14 +2,14 @@ import { Badge, Box, Group, List, Paper, Text, ThemeIcon, Title } from '@mantine
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Plan } from '../api/types.ts'
-import { dollars } from '../parts/format.ts'
+import { money } from '../parts/format.ts'
 import classes from './plan-card.module.css'
 import { type Period, priceOf } from './price.ts'
 
 type PlanCardProps = { plan: Plan; period: Period; order?: 2 | 3; current?: boolean; action?: ReactNode }
 
 export function PlanCard({ plan, period, order = 2, current = false, action }: PlanCardProps) {
-  const { amount, per } = priceOf(plan, period)
+  const { amount, currency, per, saving } = priceOf(plan, period)
   return (
     <Paper component="article" withBorder className={classes.card} data-tier={plan.tier}>
       <Group justify="space-between" mih={28}>
@@ -20,11 +20,12 @@ export function PlanCard({ plan, period, order = 2, current = false, action }: P
       </Group>
       <Group align="baseline" gap={6} my="sm">
         <Text component="span" className={classes.price}>
-          {dollars(amount)}
+          {amount === null ? '—' : money(amount, currency)}
         </Text>
         <Text component="span" c="dimmed">
-          {per}
+          {amount === null ? 'the checkout names the price' : per}
         </Text>
+        {saving !== null && <Badge color="pine">{Math.round(100 * saving)} % less</Badge>}
       </Group>
       <List
         spacing={8}

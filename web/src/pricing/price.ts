@@ -2,14 +2,31 @@ import type { Plan } from '../api/types.ts'
 
 export type Period = 'monthly' | 'yearly'
 
-/** What a plan costs and per what. `price` is per month; a yearly price is shown where the service names one. */
-export function priceOf(plan: Plan, period: Period): { amount: number; per: string; priceId: string | null } {
-  if (plan.price === 0) return { amount: 0, per: 'for good', priceId: null }
+/** `amount` is null while the processor's price is not known; the checkout shows it in any case. */
+export type Price = {
+  amount: number | null
+  currency: string
+  per: string
+  priceId: string | null
+  saving: number | null
+}
+
+/** What a plan costs, per what, and, for a year, how much less than twelve months that is (0 to 1). */
+export function priceOf(plan: Plan, period: Period): Price {
+  const currency = (plan.currency ?? 'usd').toUpperCase()
+  const month = plan.price ?? null
+  if (plan.tier === 'free') return { amount: 0, currency, per: 'for good', priceId: null, saving: null }
+
   if (period === 'yearly' && plan.price_yearly) {
-    const year = plan.yearly_price
-    return typeof year === 'number'
-      ? { amount: year, per: 'a year', priceId: plan.price_yearly }
-      : { amount: plan.price, per: 'a month, billed yearly', priceId: plan.price_yearly }
+    const year = plan.amount_yearly ?? null
+    const saving = year !== null && month !== null && month > 0 ? 1 - year / (12 * month) : null
+    return {
+      amount: year,
+      currency,
+      per: 'a year',
+      priceId: plan.price_yearly,
+      saving: saving !== null && saving > 0.005 ? saving : null,
+    }
   }
-  return { amount: plan.price, per: 'a month', priceId: plan.price_monthly ?? null }
+  return { amount: month, currency, per: 'a month', priceId: plan.price_monthly ?? null, saving: null }
 }

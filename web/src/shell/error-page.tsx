@@ -1,6 +1,6 @@
 import { Button, Group } from '@mantine/core'
 import { IconHammer } from '@tabler/icons-react'
-import type { ErrorComponentProps } from '@tanstack/react-router'
+import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { ApiProblem, sentence } from '../api/problem.ts'
 import { Notice } from '../parts/notice.tsx'
 import { useTitle } from '../parts/title.ts'
@@ -8,6 +8,11 @@ import { useTitle } from '../parts/title.ts'
 /** A page that failed to load or to draw. A new release of the app takes the old one's files away: reloading gets the new ones. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   useTitle('Something went wrong')
+  const router = useRouter()
+  const again = () => {
+    reset()
+    void router.invalidate()
+  }
   const stale = /dynamically imported module|Importing a module script failed|module script/i.test(
     error instanceof Error ? error.message : '',
   )
@@ -21,7 +26,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
           <Group justify="center">
             <Button onClick={() => location.reload()}>Reload the page</Button>
             {!stale && (
-              <Button variant="default" onClick={reset}>
+              <Button variant="default" onClick={again}>
                 Try again
               </Button>
             )}

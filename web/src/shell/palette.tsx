@@ -61,6 +61,7 @@ export function Palette({ calls }: { calls: number }) {
     <Spotlight
       actions={actions}
       shortcut={null}
+      overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Where to?' } }}
       nothingFound="Nothing here by that name"
       highlightQuery

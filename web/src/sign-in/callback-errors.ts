@@ -2,14 +2,11 @@
 const WORDS: Record<string, string> = {
   access_denied: 'You closed the door at the other side: the sign-in was cancelled there. Nothing was changed.',
   invalid_state: 'That sign-in was started in another window or too long ago. Start it again here.',
-  state_mismatch: 'That sign-in was started in another window or too long ago. Start it again here.',
   email_not_verified: 'The provider has not verified your address. Verify it there, or sign in with your password.',
   email_missing: 'The provider did not tell us an address. Allow it there, or sign up with email and password.',
-  no_email: 'The provider did not tell us an address. Allow it there, or sign up with email and password.',
-  email_in_use:
-    'An account with this address exists and is not linked to that provider. Sign in with your password; linking is on your account page.',
   account_exists:
     'An account with this address exists and is not linked to that provider. Sign in with your password; linking is on your account page.',
+  already_linked: 'That account is linked here already, or to another account of this service.',
   inactive_account: 'This account is switched off. Write to support if you think that is a mistake.',
   provider_error: 'The provider did not complete the sign-in. Try again in a moment.',
 }

@@ -72,8 +72,21 @@ const dark: MantineColorsTuple = [
   '#090d0c',
 ]
 
+const red: MantineColorsTuple = [
+  '#fdf0ee',
+  '#fadbd7',
+  '#f4b7b0',
+  '#ee9187',
+  '#e86f63',
+  '#e0554a',
+  '#c93a30',
+  '#b3261e',
+  '#941b14',
+  '#74100b',
+]
+
 export const theme = createTheme({
-  colors: { pine, brass, gray, dark },
+  colors: { pine, brass, gray, dark, red },
   primaryColor: 'pine',
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,

@@ -1,0 +1,76 @@
+import { Button, Card, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { moment, plural } from '../parts/format.ts'
+import { Loaded } from '../parts/loaded.tsx'
+import { Notice } from '../parts/notice.tsx'
+
+type Job = { id: string; kind: string; attempts: number; last_error: string | null; created_at: string }
+
+const jobsKey = ['admin', 'jobs']
+
+/** Mails, events and other work that gave up after its retries, each to be tried again by hand. */
+export function Jobs() {
+  const jobs = useQuery({
+    queryKey: jobsKey,
+    queryFn: ({ signal }) => api.get<{ queued: number; dead: Job[] }>('/api/admin/jobs', { signal }),
+    refetchInterval: 10_000,
+  })
+  return (
+    <Card>
+      <Loaded query={jobs} skeleton={<Skeleton h={240} />}>
+        {({ queued, dead }) => (
+          <>
+            <Text c="dimmed" size="sm">
+              {plural(queued, 'job')} waiting, {plural(dead.length, 'job')} given up
+            </Text>
+            {dead.length === 0 ? (
+              <Notice icon={IconCircleCheck} title="Nothing has given up">
+                Work that fails is tried again by itself; what keeps failing ends here.
+              </Notice>
+            ) : (
+              <Stack gap="sm" mt="sm">
+                {dead.map((job) => (
+                  <JobRow key={job.id} job={job} />
+                ))}
+              </Stack>
+            )}
+          </>
+        )}
+      </Loaded>
+    </Card>
+  )
+}
+
+function JobRow({ job }: { job: Job }) {
+  const retry = useMutation({
+    mutationFn: () => api.post(`/api/admin/jobs/${job.id}/retry`),
+    onSuccess: () => queries.invalidateQueries({ queryKey: jobsKey }),
+  })
+  return (
+    <Paper withBorder radius="md" p="md" component="article">
+      <Group justify="space-between" gap="sm">
+        <div>
+          <Text fw={550} className="mono">
+            {job.kind}
+          </Text>
+          <Text c="dimmed" size="sm">
+            {moment(job.created_at)}, tried {plural(job.attempts, 'time')}
+          </Text>
+        </div>
+        <Button variant="default" loading={retry.isPending} onClick={() => retry.mutate()}>
+          Try again
+        </Button>
+      </Group>
+      {job.last_error && (
+        <Text size="sm" mt="xs" style={{ overflowWrap: 'anywhere' }}>
+          {job.last_error}
+        </Text>
+      )}
+      <FormProblem problem={retry.error} />
+    </Paper>
+  )
+}

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import type { Plan } from '../api/types.ts'
+import { priceOf } from './price.ts'
+
+const pro: Plan = {
+  name: 'Pro',
+  tier: 'pro',
+  price: 29,
+  price_monthly: 'price_m',
+  price_yearly: 'price_y',
+  amount_yearly: 290,
+  currency: 'eur',
+  features: [],
+}
+
+test('a month and a year have their own price and price id', () => {
+  assert.deepEqual(priceOf(pro, 'monthly'), {
+    amount: 29,
+    currency: 'EUR',
+    per: 'a month',
+    priceId: 'price_m',
+    saving: null,
+  })
+  const year = priceOf(pro, 'yearly')
+  assert.equal(year.amount, 290)
+  assert.equal(year.priceId, 'price_y')
+  assert.equal(Math.round((year.saving ?? 0) * 100), 17)
+})
+
+test('a plan without a yearly price stays monthly', () => {
+  const { price_yearly: _, ...monthly } = pro
+  assert.equal(priceOf(monthly, 'yearly').priceId, 'price_m')
+})
+
+test('a year that saves nothing claims no saving', () => {
+  assert.equal(priceOf({ ...pro, amount_yearly: 348 }, 'yearly').saving, null)
+})
+
+test('prices that are not known are not made up', () => {
+  const { price: _, amount_yearly: __, ...unknown } = pro
+  assert.equal(priceOf(unknown, 'monthly').amount, null)
+  assert.equal(priceOf(unknown, 'yearly').amount, null)
+  assert.equal(priceOf({ name: 'Free', tier: 'free', features: [] }, 'monthly').amount, 0)
+})
