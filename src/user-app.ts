@@ -25,6 +25,7 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
     root: DIST,
     index: false,
     wildcard: false,
+    preCompressed: true,
     dotfiles: 'ignore',
     cacheControl: false,
     setHeaders(reply, path) {

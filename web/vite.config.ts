@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
+import { pressed } from './pressed.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -12,7 +13,7 @@ const passedOn = ['/api', '/v1', '/sandbox', '/readyz', '/healthz', '/docs', '/r
 
 export default defineConfig({
   root: here('.'),
-  plugins: [react()],
+  plugins: [react(), pressed(here('./dist'))],
   css: { postcss: { plugins: [mantine()] } },
   build: {
     outDir: here('./dist'),

@@ -1,10 +1,8 @@
 // First of all: see the file.
 import './sign-in/arrival.ts'
 import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
 import './theme/global.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
@@ -14,10 +12,15 @@ import { router } from './routes.tsx'
 import { session } from './session/browser-session.ts'
 import { theme, variables } from './theme/theme.ts'
 
-// Signing in or out, here or in another tab: nothing of the one before may stay on the page.
+// Signing in or out, here or in another tab: nothing of the one before may stay. Who leaves is led to the sign-in page
+// first, so that no page is left behind that would ask again; who arrives finds nothing cached.
 session.subscribe(() => {
-  queries.clear()
-  void router.invalidate()
+  if (session.isOpen()) {
+    queries.clear()
+    void router.invalidate()
+  } else {
+    void router.invalidate().then(() => queries.clear())
+  }
 })
 
 const root = document.getElementById('root')
@@ -27,7 +30,6 @@ createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto">
       <QueryClientProvider client={queries}>
-        <Notifications position="bottom-right" limit={4} />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

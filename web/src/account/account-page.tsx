@@ -5,7 +5,7 @@ import { Page } from '../parts/page.tsx'
 import { DataExport } from './data-export.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { EmailForm } from './email-form.tsx'
-import { LinkedSignIns } from './linked-sign-ins.tsx'
+import { LinkedSignIns, LinkOutcome } from './linked-sign-ins.tsx'
 import { Passkeys } from './passkeys.tsx'
 import { PasswordForm } from './password-form.tsx'
 import { ProfileForm } from './profile-form.tsx'
@@ -19,6 +19,7 @@ export function AccountPage() {
   const navigate = useNavigate()
   return (
     <Page title="Account">
+      <LinkOutcome />
       <Tabs
         value={tab}
         onChange={(next) =>

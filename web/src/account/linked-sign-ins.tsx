@@ -19,9 +19,26 @@ const PROVIDERS = [
 const route = getRouteApi('/inside/account')
 const linksKey = ['links']
 
+/** What the address says when the way through a provider has come back here. */
+export function LinkOutcome() {
+  const { linked, error } = route.useSearch()
+  if (error) {
+    return (
+      <Alert color="brass" mb="md" role="alert">
+        {callbackError(error)}
+      </Alert>
+    )
+  }
+  if (!linked) return null
+  return (
+    <Alert color="pine" mb="md" role="status">
+      {PROVIDERS.find(({ id }) => id === linked)?.name ?? 'The provider'} is linked.
+    </Alert>
+  )
+}
+
 /** Linking leaves this app for the provider; the way back ends here, with `linked` or `error` in the address. */
 export function LinkedSignIns() {
-  const { linked, error } = route.useSearch()
   const links = useQuery({
     queryKey: linksKey,
     queryFn: ({ signal }) => api.get<Link[]>('/api/users/me/oauth', { signal }),
@@ -29,16 +46,6 @@ export function LinkedSignIns() {
   return (
     <Panel title="Linked sign-ins" lead="Accounts elsewhere that open this one.">
       <Stack gap="xs">
-        {linked && (
-          <Alert color="pine" role="status">
-            {PROVIDERS.find(({ id }) => id === linked)?.name ?? 'The provider'} is linked.
-          </Alert>
-        )}
-        {error && (
-          <Alert color="brass" role="alert">
-            {callbackError(error)}
-          </Alert>
-        )}
         <Loaded query={links} skeleton={<Skeleton h={120} />}>
           {(list) =>
             PROVIDERS.map((provider) => (

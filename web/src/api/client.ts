@@ -3,7 +3,7 @@
  * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back.
  */
 import { session } from '../session/browser-session.ts'
-import { offline, problemFrom } from './problem.ts'
+import { ApiProblem, offline, problemFrom } from './problem.ts'
 
 type Query = Record<string, string | number | boolean | undefined>
 type Options = { query?: Query; body?: unknown; signal?: AbortSignal | undefined; anonymous?: boolean }
@@ -18,6 +18,9 @@ export const api = {
 /** The raw answer, for downloads, headers and streams. Throws an ApiProblem unless it is a 2xx. */
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   const token = options.anonymous ? null : await session.token()
+  // Nobody is signed in (any more): the service would say so, there is no need to ask.
+  if (token === null && !options.anonymous) throw new ApiProblem(401, 'Could not validate credentials')
+
   let response = await send(method, path, options, token)
 
   if (response.status === 401 && token !== null) {

@@ -1,4 +1,4 @@
-import { Anchor, type AnchorProps, Button, type ButtonProps, NavLink, type NavLinkProps } from '@mantine/core'
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
 import { createLink } from '@tanstack/react-router'
 import type { ComponentPropsWithRef } from 'react'
 
@@ -11,7 +11,3 @@ export const ToButton = createLink((props: Omit<Native, keyof ButtonProps> & But
 ))
 
 export const ToText = createLink((props: Omit<Native, keyof AnchorProps> & AnchorProps) => <Anchor {...props} />)
-
-export const ToPlace = createLink((props: Omit<Native, keyof NavLinkProps> & NavLinkProps) => (
-  <NavLink component="a" {...props} />
-))

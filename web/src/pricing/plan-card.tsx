@@ -29,7 +29,7 @@ export function PlanCard({ plan, period, order = 2, current = false, action }: P
       </Group>
       <List
         spacing={8}
-        center={false}
+        styles={{ itemWrapper: { alignItems: 'flex-start' }, itemIcon: { marginTop: 2 } }}
         icon={
           <ThemeIcon size={20} radius="xl" variant="light" aria-hidden>
             <IconCheck size={13} />

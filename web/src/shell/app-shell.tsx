@@ -1,3 +1,4 @@
+import '@mantine/notifications/styles.css'
 import {
   ActionIcon,
   AppShell,
@@ -12,6 +13,7 @@ import {
   VisuallyHidden,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { Notifications } from '@mantine/notifications'
 import { IconLogout, IconReceipt, IconSearch, IconUserCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
@@ -21,12 +23,12 @@ import type { User } from '../api/types.ts'
 import { ColorScheme } from '../parts/color-scheme.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Wordmark } from '../parts/logo.tsx'
-import { ToPlace } from '../parts/to.tsx'
 import { signOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
 import classes from './app-shell.module.css'
 import { useMainFocus } from './main-focus.ts'
 import { callPalette } from './palette-call.ts'
+import { PlaceLink } from './place-link.tsx'
 import { ADMIN_PLACE, PLACES } from './places.ts'
 import { VerifyBar } from './verify-bar.tsx'
 
@@ -47,6 +49,7 @@ export function InsideShell() {
       padding={{ base: 'md', sm: 'xl' }}
       classNames={classes}
     >
+      <Notifications position="bottom-right" limit={4} />
       <AppShell.Header>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap={4} wrap="nowrap">
@@ -90,7 +93,7 @@ export function InsideShell() {
 function Places({ superuser }: { superuser: boolean }) {
   const places = superuser ? [...PLACES, { ...ADMIN_PLACE, group: 'You' }] : PLACES
   return places.map(({ to, label, icon: Glyph, group }, index) => (
-    <ToPlace
+    <PlaceLink
       key={to}
       to={to}
       label={label}

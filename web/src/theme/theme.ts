@@ -1,26 +1,4 @@
-import {
-  ActionIcon,
-  Anchor,
-  Badge,
-  Button,
-  Card,
-  type CSSVariablesResolver,
-  createTheme,
-  Drawer,
-  Input,
-  InputWrapper,
-  Loader,
-  type MantineColorsTuple,
-  Modal,
-  NumberInput,
-  Paper,
-  PasswordInput,
-  Select,
-  Skeleton,
-  Textarea,
-  TextInput,
-  Tooltip,
-} from '@mantine/core'
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
 // A front door: deep green paint, warm paper, brass fittings.
 const pine: MantineColorsTuple = [
@@ -109,28 +87,29 @@ export const theme = createTheme({
     },
   },
   radius: { xs: '4px', sm: '6px', md: '10px', lg: '16px', xl: '28px' },
+  // Plain objects: naming the components themselves would load all of them with the first page.
   components: {
-    Button: Button.extend({ defaultProps: { size: 'md' } }),
-    ActionIcon: ActionIcon.extend({ defaultProps: { size: 44, variant: 'subtle', color: 'gray' } }),
-    Input: Input.extend({ defaultProps: { size: 'md' } }),
-    InputWrapper: InputWrapper.extend({ defaultProps: { size: 'md' } }),
-    TextInput: TextInput.extend({ defaultProps: { size: 'md' } }),
-    PasswordInput: PasswordInput.extend({ defaultProps: { size: 'md' } }),
-    NumberInput: NumberInput.extend({ defaultProps: { size: 'md' } }),
-    Select: Select.extend({ defaultProps: { size: 'md', allowDeselect: false } }),
-    Textarea: Textarea.extend({ defaultProps: { size: 'md' } }),
+    Button: { defaultProps: { size: 'md' } },
+    ActionIcon: { defaultProps: { size: 44, variant: 'subtle', color: 'gray' } },
+    Input: { defaultProps: { size: 'md' } },
+    InputWrapper: { defaultProps: { size: 'md' } },
+    TextInput: { defaultProps: { size: 'md' } },
+    PasswordInput: { defaultProps: { size: 'md' } },
+    NumberInput: { defaultProps: { size: 'md' } },
+    Select: { defaultProps: { size: 'md', allowDeselect: false } },
+    Textarea: { defaultProps: { size: 'md' } },
     // A link inside a sentence must be told from it by more than its colour.
-    Anchor: Anchor.extend({ defaultProps: { underline: 'always' } }),
-    Badge: Badge.extend({ defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } }),
-    Card: Card.extend({ defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } }),
-    Paper: Paper.extend({ defaultProps: { radius: 'lg' } }),
-    Drawer: Drawer.extend({ defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } }),
-    Modal: Modal.extend({
+    Anchor: { defaultProps: { underline: 'always' } },
+    Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
+    Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
+    Paper: { defaultProps: { radius: 'lg' } },
+    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: {
       defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, centered: true, radius: 'lg', padding: 'lg' },
-    }),
-    Skeleton: Skeleton.extend({ defaultProps: { radius: 'md' } }),
-    Tooltip: Tooltip.extend({ defaultProps: { withArrow: true, openDelay: 300 } }),
-    Loader: Loader.extend({ defaultProps: { type: 'dots' } }),
+    },
+    Skeleton: { defaultProps: { radius: 'md' } },
+    Tooltip: { defaultProps: { withArrow: true, openDelay: 300 } },
+    Loader: { defaultProps: { type: 'dots' } },
   },
 })
 
