@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict'
+import { createHash, randomUUID } from 'node:crypto'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js'
+import { openShop } from '#testing/buyer.ts'
+
+const HOUR_MS = 3_600_000
+const LIMIT = 'Download limit reached. Your license has expired. Please purchase a new license to continue downloading.'
+
+test('a buyer downloads a ZIP that opens with the license key', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+
+  const reply = await ada.download()
+  assert.equal(reply.status, 200)
+  const key = reply.headers.get('x-license-key') ?? ''
+  assert.match(key, /^LK(-[0-9A-HJKMNP-TV-Z]{4}){7}$/)
+  assert.equal(reply.headers.get('content-type'), 'application/zip')
+  const prefix = key.slice(3).replaceAll('-', '').slice(0, 8)
+  assert.equal(reply.headers.get('content-disposition'), `attachment; filename="latchkey-pro-${prefix}.zip"`)
+  assert.equal(Number(reply.headers.get('content-length')), reply.bytes.length)
+  assert.match(reply.headers.get('etag') ?? '', /^"[\w-]+"$/)
+  assert.equal(reply.headers.get('accept-ranges'), 'bytes')
+
+  const files = await unpack(reply.bytes, key)
+  assert.ok(files['latchkey-pro-1.1.0/README.md']?.startsWith('# Starter kit'))
+  assert.ok(Object.keys(files).every((name) => name.startsWith('latchkey-pro-1.1.0/')))
+  await assert.rejects(unpack(reply.bytes, 'LK-0000'))
+  await assert.rejects(unpack(reply.bytes, key.toLowerCase()))
+})
+
+test('who may not download is told why, in the contract’s words', async (t) => {
+  const shop = await openShop(t)
+  const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
+  assert.deepEqual(facts(await shop.store('GET', '/api/download')), [401, { error: 'Not authenticated' }])
+  assert.deepEqual(facts(await ada.download()), [403, { error: 'No active purchase found' }])
+
+  const payment = await shop.sell(ada, 'pro')
+  const [{ id }] = (await ada.get('/api/purchases')).body
+  // A foreign purchase cannot be told from a missing one.
+  assert.deepEqual(facts(await eve.download(`/api/download?purchase_id=${id}`)), [
+    403,
+    { error: 'No active purchase found' },
+  ])
+  assert.deepEqual(facts(await eve.download(`/api/download?purchase_id=${randomUUID()}`)), [
+    403,
+    { error: 'No active purchase found' },
+  ])
+  for (const bad of ['', 'abc', '../etc', `${id}'`, `${id}&purchase_id=${id}`]) {
+    const reply = await ada.download(`/api/download?purchase_id=${bad}`)
+    assert.equal(reply.status, 400, bad)
+    assert.equal(typeof reply.body.error, 'string')
+  }
+
+  await shop.event('charge.refunded', { payment_intent: payment, amount: 1, amount_refunded: 1, refunded: true })
+  assert.deepEqual(facts(await ada.download(`/api/download?purchase_id=${id}`)), [
+    403,
+    { error: 'No active purchase found' },
+  ])
+})
+
+test('downloads are a minute apart, and after the fifth the license is used up', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  const [{ id }] = (await ada.get('/api/purchases')).body
+
+  for (let count = 1; count <= 5; count++) {
+    assert.equal((await ada.download()).status, 200)
+    const [purchase] = (await ada.get('/api/purchases')).body
+    assert.equal(purchase.download_count, count)
+    assert.equal(purchase.status, count === 5 ? 'expired' : 'completed')
+    if (count === 5) break
+
+    shop.clock.advance(20_000)
+    const early = await ada.download()
+    assert.equal(early.status, 429)
+    const seconds = Number(/^Please wait (\d+) seconds before downloading again\.$/.exec(early.body.error)?.[1])
+    assert.ok(seconds >= 38 && seconds <= 40, early.body.error)
+    assert.equal(early.headers.get('retry-after'), String(seconds))
+    shop.clock.advance(41_000)
+  }
+
+  // The limit goes before the cooldown.
+  for (const path of ['/api/download', `/api/download?purchase_id=${id}`]) {
+    assert.deepEqual(facts(await ada.download(path)), [403, { error: LIMIT, expired: true }])
+  }
+  // Used up is not owned: it can be bought again, and then the newer one is downloaded.
+  assert.notEqual((await ada.get('/api/checkout?tier=basic')).headers.get('location'), '/dashboard')
+  await shop.sell(ada, 'basic')
+  assert.equal((await ada.download()).status, 200)
+})
+
+test('of many downloads at once for the last slot, one is granted', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  for (let count = 0; count < 4; count++) {
+    assert.equal((await ada.download()).status, 200)
+    shop.clock.advance(61_000)
+  }
+  const replies = await Promise.all(Array.from({ length: 6 }, () => ada.download()))
+  const statuses = replies.map(({ status }) => status).sort()
+  assert.equal(statuses[0], 200)
+  assert.ok(statuses.slice(1).every((status) => status === 403))
+  assert.equal((await ada.get('/api/purchases')).body[0].download_count, 5)
+  assert.equal((await ada.get('/api/download/history')).body.length, 5)
+})
+
+test('of many downloads at once within a cooldown, one is granted', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  const replies = await Promise.all(Array.from({ length: 6 }, () => ada.download()))
+  assert.deepEqual(replies.map(({ status }) => status).sort(), [200, 429, 429, 429, 429, 429])
+  assert.equal((await ada.get('/api/purchases')).body[0].download_count, 1)
+})
+
+test('a download that broke off is continued without counting, also the last one', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  for (let count = 0; count < 4; count++) {
+    await ada.download()
+    shop.clock.advance(61_000)
+  }
+  const whole = await ada.download()
+  const etag = whole.headers.get('etag') ?? ''
+  const size = whole.bytes.length
+  assert.equal((await ada.get('/api/purchases')).body[0].status, 'expired')
+
+  for (const [range, start, end] of [
+    [`bytes=${size - 1000}-`, size - 1000, size],
+    ['bytes=1000-1999', 1000, 2000],
+    ['bytes=-500', size - 500, size],
+  ] as const) {
+    for (const headers of [{ range }, { range, 'if-range': etag }] as Record<string, string>[]) {
+      const part = await ada.download('/api/download', headers)
+      assert.equal(part.status, 206)
+      assert.equal(part.headers.get('content-range'), `bytes ${start}-${end - 1}/${size}`)
+      assert.equal(Number(part.headers.get('content-length')), end - start)
+      assert.equal(part.headers.get('etag'), etag)
+      assert.deepEqual(part.bytes, whole.bytes.subarray(start, end))
+    }
+  }
+  assert.equal((await ada.get('/api/purchases')).body[0].download_count, 5)
+  assert.equal((await ada.get('/api/download/history')).body.length, 5)
+
+  shop.clock.advance(25 * HOUR_MS)
+  assert.deepEqual(facts(await ada.download('/api/download', { range: 'bytes=1000-' })), [
+    403,
+    { error: LIMIT, expired: true },
+  ])
+})
+
+test('a resume survives a restart and a newer release', async (t) => {
+  const root = productsFolder(t)
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const whole = await ada.download()
+
+  cpSync(join(root, 'pro/1.0.0'), join(root, 'pro/2.0.0'), { recursive: true })
+  writeFileSync(join(root, 'pro/releases.json'), releases('1.0.0', '2.0.0'))
+  rmSync(join(shop.dataDir, 'cache'), { recursive: true, force: true })
+  await shop.app.restart()
+
+  const part = await ada.download('/api/download', { range: 'bytes=20-' })
+  assert.equal(part.status, 206)
+  assert.deepEqual(part.bytes, whole.bytes.subarray(20))
+  shop.clock.advance(61_000)
+  const next = await ada.download()
+  assert.equal(next.headers.get('x-product-version'), '2.0.0')
+  assert.notEqual(next.headers.get('etag'), whole.headers.get('etag'))
+})
+
+test('ranges give no way around the count', async (t) => {
+  const shop = await openShop(t)
+  const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
+  await shop.sell(ada, 'basic')
+  await shop.sell(eve, 'basic')
+  const count = async () => (await ada.get('/api/purchases')).body[0].download_count
+
+  // Without a download to continue, a range begins one and counts.
+  assert.equal((await ada.download('/api/download', { range: 'bytes=100-' })).status, 206)
+  assert.equal(await count(), 1)
+  // From the first byte on, it is no resume.
+  assert.equal((await ada.download('/api/download', { range: 'bytes=0-' })).status, 429)
+  // A foreign or unknown tag continues nothing.
+  const foreign = (await eve.download()).headers.get('etag') ?? ''
+  assert.equal((await ada.download('/api/download', { range: 'bytes=100-', 'if-range': foreign })).status, 429)
+  assert.equal((await ada.download('/api/download', { range: 'bytes=100-', 'if-range': '"made-up"' })).status, 429)
+
+  shop.clock.advance(61_000)
+  for (const range of ['bytes=99999999-', 'bytes=-0', 'bytes=0-0,10-20', 'bytes=0-,0-,0-,0-,0-']) {
+    const reply = await ada.download('/api/download', { range })
+    assert.equal(reply.status, 416, range)
+    assert.match(reply.headers.get('content-range') ?? '', /^bytes \*\/\d+$/)
+  }
+  assert.equal(await count(), 1)
+  assert.equal((await ada.download('/api/download', { range: 'nonsense' })).status, 200)
+  assert.equal(await count(), 2)
+})
+
+test('HEAD tells what a download would bring and counts nothing', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  assert.equal((await ada.request('HEAD', '/api/download')).status, 403)
+  assert.equal((await shop.store('HEAD', '/api/download')).status, 401)
+  await shop.sell(ada, 'basic')
+  const head = await ada.request('HEAD', '/api/download')
+  assert.equal(head.status, 200)
+  assert.equal(head.text, '')
+  const whole = await ada.download()
+  assert.equal(head.headers.get('content-length'), String(whole.bytes.length))
+  assert.equal(head.headers.get('etag'), whole.headers.get('etag'))
+  assert.equal((await ada.get('/api/purchases')).body[0].download_count, 1)
+})
+
+test('two buyers get different archives, the same buyer the same', async (t) => {
+  const shop = await openShop(t)
+  const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
+  await shop.sell(ada, 'basic')
+  await shop.sell(eve, 'basic')
+  const first = await ada.download()
+  assert.notDeepEqual((await eve.download()).bytes, first.bytes)
+  shop.clock.advance(61_000)
+  assert.deepEqual((await ada.download()).bytes, first.bytes)
+})
+
+test('missing product files are 404 and count nothing', async (t) => {
+  const shop = await openShop(t, { PRODUCTS_DIR: productsFolder(t) })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  assert.deepEqual(facts(await ada.download()), [404, { error: 'Product files not found' }])
+  const [purchase] = (await ada.get('/api/purchases')).body
+  assert.deepEqual([purchase.download_count, purchase.version], [0, null])
+})
+
+test('a product that cannot be packed is a 500 that counts nothing and shows nothing', async (t) => {
+  const root = productsFolder(t)
+  writeFileSync(join(root, 'pro/releases.json'), '{broken')
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const reply = await ada.download()
+  assert.equal(reply.status, 500)
+  assert.doesNotMatch(reply.body.error, /releases|JSON|\//)
+})
+
+test('the newest release published before the entitlement ended is served', async (t) => {
+  const root = productsFolder(t)
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  mkdirSync(join(root, 'pro/9.0.0'))
+  writeFileSync(join(root, 'pro/9.0.0/a.txt'), 'too late')
+  const late = new Date(Date.now() + 370 * 24 * HOUR_MS).toISOString()
+  writeFileSync(
+    join(root, 'pro/releases.json'),
+    JSON.stringify([
+      { version: '1.0.0', published_at: '2026-01-01T00:00:00Z', notes: '' },
+      { version: '9.0.0', published_at: late, notes: '' },
+    ]),
+  )
+  shop.clock.advance(380 * 24 * HOUR_MS)
+  const again = await shop.buyer('ada')
+  const reply = await again.download()
+  assert.equal(reply.status, 200)
+  assert.equal(reply.headers.get('x-product-version'), '1.0.0')
+  const [download] = (await again.get('/api/download/history')).body
+  assert.equal(download.version, '1.0.0')
+})
+
+test('the history shows the caller’s own downloads, newest first, at most 50', async (t) => {
+  const shop = await openShop(t)
+  const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
+  await shop.sell(ada, 'basic')
+  await shop.sell(ada, 'pro')
+  await shop.sell(eve, 'basic')
+  await eve.download()
+  const [pro, basic] = (await ada.get('/api/purchases')).body
+  await ada.download(`/api/download?purchase_id=${basic.id}`, { 'user-agent': 'Test/1.0' })
+  shop.clock.advance(1000)
+  await ada.download(`/api/download?purchase_id=${pro.id}`)
+
+  const history = (await ada.get('/api/download/history')).body
+  assert.deepEqual(
+    history.map(({ purchase_id }: { purchase_id: string }) => purchase_id),
+    [pro.id, basic.id],
+  )
+  const entry = history[1]
+  assert.deepEqual(Object.keys(entry).sort(), [
+    'country',
+    'downloaded_at',
+    'id',
+    'ip_address',
+    'purchase_id',
+    'user_agent',
+    'user_id',
+    'version',
+  ])
+  assert.equal(entry.user_id, ada.userId)
+  assert.equal(entry.version, '1.1.0')
+  assert.equal(entry.ip_address, '127.0.0.1')
+  assert.equal(entry.user_agent, 'Test/1.0')
+  assert.equal(entry.country, null)
+
+  const ofBasic = (await ada.get(`/api/download/history?purchase_id=${basic.id}`)).body
+  assert.equal(ofBasic.length, 1)
+  assert.deepEqual((await eve.get(`/api/download/history?purchase_id=${basic.id}`)).body, [])
+  assert.equal((await ada.get('/api/download/history?purchase_id=x')).status, 422)
+  assert.equal((await shop.store('GET', '/api/download/history')).status, 401)
+
+  const { db } = shop.platform
+  const row = await db.selectFrom('downloads').selectAll().where('id', '=', entry.id).executeTakeFirstOrThrow()
+  await db
+    .insertInto('downloads')
+    .values(Array.from({ length: 60 }, () => ({ ...row, id: randomUUID() })))
+    .execute()
+  assert.equal((await ada.get('/api/download/history')).body.length, 50)
+})
+
+test('the dashboard shows the checksum of what was downloaded', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  const { bytes } = await ada.download()
+  await shop.settle()
+  const page = await ada.get('/dashboard')
+  assert.ok(page.text.includes(createHash('sha256').update(bytes).digest('hex')))
+})
+
+test('a browser gets a page for an error, a program the JSON', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const page = await ada.get('/api/download', { 'sec-fetch-dest': 'document' })
+  assert.equal(page.status, 403)
+  assert.match(page.text, /<h1>This download is not available<\/h1>/)
+  assert.deepEqual((await ada.get('/api/download')).body, { error: 'No active purchase found' })
+})
+
+function facts({ status, body }: { status: number; body: unknown }) {
+  return [status, body]
+}
+
+async function unpack(bytes: Buffer, password: string): Promise<Record<string, string>> {
+  const reader = new ZipReader(new Uint8ArrayReader(bytes), { password })
+  const files: Record<string, string> = {}
+  for (const entry of await reader.getEntries()) {
+    if (!entry.directory) files[entry.filename] = Buffer.from(await entry.getData(new Uint8ArrayWriter())).toString()
+  }
+  return files
+}
+
+function productsFolder(t: TestContext): string {
+  const root = mkdtempSync(join(tmpdir(), 'shop-products-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'pro/1.0.0'), { recursive: true })
+  writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'a'.repeat(5000))
+  writeFileSync(join(root, 'pro/1.0.0/b.bin'), createHash('sha512').update('b').digest())
+  writeFileSync(join(root, 'pro/releases.json'), releases('1.0.0'))
+  return root
+}
+
+function releases(...versions: string[]): string {
+  return JSON.stringify(
+    versions.map((version, index) => ({ version, published_at: `2026-01-0${index + 1}T00:00:00Z`, notes: '' })),
+  )
+}
