@@ -18,6 +18,9 @@ create table if not exists stripe_objects (
 );
 create index if not exists stripe_objects_by_owner on stripe_objects (object, owner, seq);
 
+create index if not exists stripe_open_sessions on stripe_objects (json_extract(body, '$.expires_at'))
+  where object = 'checkout.session' and json_extract(body, '$.status') = 'open';
+
 create table if not exists stripe_deliveries (
   event_id text not null, endpoint text not null, attempts integer not null, due_ms integer not null,
   state text not null, note text not null, primary key (event_id, endpoint)

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 /** `open` (SANDBOX=on) lets other hosts in, for a demonstration on a network of one's own. */
 export function loopbackOnly(open: boolean) {
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    if (!open && !(isLoopbackAddress(request.socket.remoteAddress) && isLoopbackHost(request.headers.host))) {
+    if (!open && !isOfThisMachine(request)) {
       return reply.code(403).send({ detail: 'The sandbox answers this machine only. SANDBOX=on opens it to others.' })
     }
     // A form on a foreign page could press the sandbox's buttons; browsers say where a request came from.
@@ -13,6 +13,17 @@ export function loopbackOnly(open: boolean) {
       return reply.code(403).send({ detail: 'The sandbox takes no forms from other sites.' })
     }
   }
+}
+
+function isOfThisMachine({ socket, headers }: FastifyRequest): boolean {
+  // A tunnel or proxy on this machine calls from loopback for strangers; those say so in a header.
+  const forwarded = [headers['x-forwarded-for'] ?? []].flat().join(',').split(',').filter(Boolean)
+  return (
+    isLoopbackAddress(socket.remoteAddress) &&
+    isLoopbackHost(headers.host) &&
+    headers.forwarded === undefined &&
+    forwarded.every((address) => isLoopbackAddress(address.trim()))
+  )
 }
 
 export function isLoopbackAddress(address: string | undefined): boolean {

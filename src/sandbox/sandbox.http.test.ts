@@ -88,6 +88,8 @@ test('a foreign Host or a foreign page is turned away', async (t) => {
   assert.equal(await withHost('localhost'), 200)
   assert.equal(await withHost('evil.example'), 403)
   assert.equal(await withHost('localhost.evil.example'), 403)
+  const tunnelled = { 'x-forwarded-for': '203.0.113.9' }
+  assert.equal((await app.request('GET', '/sandbox/mail.json', { headers: tunnelled })).status, 403)
   const crossSite = { 'sec-fetch-site': 'cross-site' }
   assert.equal((await app.request('POST', '/sandbox/mail/clear', { headers: crossSite })).status, 403)
 })

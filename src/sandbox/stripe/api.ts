@@ -16,7 +16,7 @@ import { badParameter, Fault } from './fault.ts'
 import { once } from './idempotency.ts'
 import { paymentsOf, subscriptionOf } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
-import { all, must, put, type StripeObject } from './objects.ts'
+import { all, must, mustParam, put, type StripeObject } from './objects.ts'
 import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
@@ -125,11 +125,7 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
             ? one.ended_at !== null
             : one.status === status)) &&
       (price === null || one.items.data.some((item) => item.price.id === price))
-    return paged(
-      all<Stripe.Subscription>(db, 'subscription', optionalText(form, 'customer') ?? undefined).filter(fits),
-      form,
-      '/v1/subscriptions',
-    )
+    return paged(all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits), form, '/v1/subscriptions')
   })
   route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(world, id, form))
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => {
@@ -149,11 +145,7 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   route('GET', '/v1/invoices', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])
     const fits = (one: Stripe.Invoice) => matches(form, { status: one.status, subscription: subscriptionOf(one) })
-    return paged(
-      all<Stripe.Invoice>(db, 'invoice', optionalText(form, 'customer') ?? undefined).filter(fits),
-      form,
-      '/v1/invoices',
-    )
+    return paged(all<Stripe.Invoice>(db, 'invoice', customerIn(form)).filter(fits), form, '/v1/invoices')
   })
   route('GET', '/v1/invoice_payments', ({ form }) => {
     allow(form, [...PAGING, 'invoice', 'payment', 'status'])
@@ -169,18 +161,14 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   retrieve('/v1/payment_intents', 'payment_intent')
   route('GET', '/v1/payment_intents', ({ form }) => {
     allow(form, [...PAGING, 'customer'])
-    return paged(all(db, 'payment_intent', optionalText(form, 'customer') ?? undefined), form, '/v1/payment_intents')
+    return paged(all(db, 'payment_intent', customerIn(form)), form, '/v1/payment_intents')
   })
   retrieve('/v1/payment_methods', 'payment_method')
   retrieve('/v1/charges', 'charge')
   route('GET', '/v1/charges', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'payment_intent'])
     const fits = (one: Stripe.Charge) => matches(form, { payment_intent: one.payment_intent })
-    return paged(
-      all<Stripe.Charge>(db, 'charge', optionalText(form, 'customer') ?? undefined).filter(fits),
-      form,
-      '/v1/charges',
-    )
+    return paged(all<Stripe.Charge>(db, 'charge', customerIn(form)).filter(fits), form, '/v1/charges')
   })
   route('POST', '/v1/refunds', ({ form }) => {
     allow(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata', 'instructions_email'])
@@ -214,6 +202,12 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
     const found = paged(all<StoredEvent>(db, 'event').filter(fits), form, '/v1/events')
     return { ...found, data: found.data.map((event) => withPending(world, event)) }
   })
+
+  /** A list of what an unknown customer has is refused, as the real API does. */
+  function customerIn(form: Form): string | undefined {
+    const id = optionalText(form, 'customer')
+    return id === null ? undefined : mustParam(db, 'customer', id, 'customer').id
+  }
 
   function route(method: 'GET' | 'POST' | 'DELETE', path: string, answer: (call: Call) => Answer): void {
     app.route({

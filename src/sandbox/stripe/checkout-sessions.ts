@@ -1,5 +1,6 @@
 /** Hosted checkout: a session is a promise of a price; paying it makes the payment or the subscription. */
 import type { Stripe } from 'stripe'
+import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
 import { keepMethod, type TestCard } from './cards.ts'
 import { discountOn, priceOfLine, productName, promotionByCode } from './catalogue.ts'
@@ -151,10 +152,18 @@ export function expireSession(world: World, id: string): Stripe.Checkout.Session
   return expired
 }
 
+/** Looked for once a second, so the search reads only what is open, and takes no write lock when nothing is due. */
 export function expireOldSessions(world: World): void {
-  for (const session of all<Stripe.Checkout.Session>(world.db, 'checkout.session')) {
-    if (session.status === 'open' && session.expires_at <= seconds(world)) expireSession(world, session.id)
-  }
+  const due = world.db
+    .prepare(
+      `select id from stripe_objects where object = 'checkout.session'
+       and json_extract(body, '$.status') = 'open' and json_extract(body, '$.expires_at') <= ?`,
+    )
+    .all(seconds(world))
+  if (due.length === 0) return
+  atomically(world.db, () => {
+    for (const { id } of due) expireSession(world, String(id))
+  })
 }
 
 export function applyPromotion(
@@ -301,7 +310,10 @@ export function settleDue(world: World): void {
   const due = world.db
     .prepare('select payment_intent, outcome from stripe_settlements where due_ms <= ?')
     .all(Date.now())
-  for (const row of due) settle(world, String(row.payment_intent), row.outcome === 'succeeded')
+  if (due.length === 0) return
+  atomically(world.db, () => {
+    for (const row of due) settle(world, String(row.payment_intent), row.outcome === 'succeeded')
+  })
 }
 
 export function lineItemsOf(world: World, session: Stripe.Checkout.Session): Stripe.LineItem[] {

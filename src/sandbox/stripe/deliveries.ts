@@ -19,6 +19,8 @@ export type Delivery = {
 const PAUSES_MS = [1_000, 3_000, 10_000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000, 3_600_000, 3_600_000]
 const ATTEMPT_TIMEOUT_MS = 10_000
 const AT_ONCE_MAX = 8
+/** An attempt whose process died is made again after this. */
+const CLAIM_MS = 15_000
 
 export type Courier = {
   wake: () => void
@@ -51,7 +53,7 @@ export function startCourier(world: Omit<World, 'wake'>): Courier {
     for (const delivery of due(world, now)) {
       if (running.size >= AT_ONCE_MAX) break
       const key = `${delivery.event_id} ${delivery.endpoint}`
-      if (underWay.has(key)) continue
+      if (underWay.has(key) || !claim(world, delivery, now)) continue
       underWay.add(key)
       const run = attempt(world, delivery, stopping.signal).finally(() => {
         running.delete(run)
@@ -96,12 +98,27 @@ function due({ db }: Pick<World, 'db'>, now: number): Delivery[] {
     .all(now) as Delivery[]
 }
 
+/** Several processes may share the file: whoever moves the due time on makes the attempt. */
+function claim({ db }: Pick<World, 'db'>, { event_id, endpoint, due_ms }: Delivery, now: number): boolean {
+  const { changes } = db
+    .prepare(
+      `update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ? and state = 'due' and due_ms = ?`,
+    )
+    .run(now + CLAIM_MS, event_id, endpoint, due_ms)
+  return changes === 1
+}
+
 async function attempt(world: Omit<World, 'wake'>, delivery: Delivery, stop: AbortSignal): Promise<void> {
   const event = get<StoredEvent>(world.db, delivery.event_id)
   const endpoint = world.endpoints().find((one) => one.name === delivery.endpoint)
   const note = event && endpoint ? await post(world, endpoint, event, stop) : 'the endpoint is not configured any more'
   // A stop in the middle is nobody's failure: the attempt does not count and is made again at the next start.
-  if (stop.aborted) return
+  if (stop.aborted) {
+    world.db
+      .prepare('update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ?')
+      .run(Date.now(), delivery.event_id, delivery.endpoint)
+    return
+  }
 
   const attempts = delivery.attempts + 1
   const pause = PAUSES_MS[delivery.attempts]

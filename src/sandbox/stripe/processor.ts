@@ -2,7 +2,7 @@
 // One thing to know: events are stored in the transaction that causes them and delivered afterwards, so none is lost to a crash.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
-import { atomically, type SandboxDatabase } from '../database.ts'
+import type { SandboxDatabase } from '../database.ts'
 import { processorApi } from './api.ts'
 import { type SoldPrices, stockCatalogue } from './catalogue.ts'
 import { checkoutPages } from './checkout-page.ts'
@@ -44,10 +44,8 @@ export function createProcessor({ db, clock, prices, endpoints, originOf }: Proc
     /** When the product listens: takes up what an earlier process left undelivered. */
     start(): void {
       ticker = setInterval(() => {
-        atomically(db, () => {
-          settleDue(world)
-          expireOldSessions(world)
-        })
+        settleDue(world)
+        expireOldSessions(world)
       }, TICK_MS).unref()
       courier.wake()
     },

@@ -178,7 +178,9 @@ function changeItems(
   if (prorate && sum > 0 && subscription.status === 'active') {
     const invoice = newInvoice(world, changed, 'subscription_update', lines)
     put(world.db, { ...changed, latest_invoice: invoice.id })
-    collect(world, invoice.id, methodOf(world, changed), false)
+    if (collect(world, invoice.id, methodOf(world, changed), false).status === 'failed') {
+      setStatus(world, subscription.id, 'past_due')
+    }
   }
   if (prorate && sum < 0) {
     const customer = must<Stripe.Customer>(world.db, 'customer', String(subscription.customer))
