@@ -21,6 +21,7 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
     .values({
       user_id: userId,
       customer_id: null,
+      customer_email: null,
       customer_generation: 0,
       ticket: 0,
       applied_ticket: 0,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testApp } from '#testing/app.ts'
+import { PASSWORD, testApp } from '#testing/app.ts'
 import { DECLINED_CARD, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import { openCheckout } from './checkout.ts'
+import type { Processor } from './processor.ts'
+import { syncCustomer } from './sync.ts'
 
 const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
@@ -86,6 +89,63 @@ test('ten tabs at once make one customer', async (t) => {
   )
   assert.deepEqual(new Set(replies.map((reply) => reply.status)), new Set([200]))
   assert.equal((await shop.processor.customers.list()).data.length, 1)
+})
+
+test('receipts follow the account to a new address, and leave alone what the customer set in the portal', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: id } = await shop.subscribe(ada)
+  const address = async () => {
+    await ada.post('/api/billing/create-portal-session')
+    const customer = await shop.processor.customers.retrieve(id ?? '')
+    return customer.deleted ? null : customer.email
+  }
+  await shop.processor.customers.update(id ?? '', { email: 'accounting@example.com' })
+  assert.equal(await address(), 'accounting@example.com')
+  await ada.post('/api/users/me/change-email', { new_email: 'lovelace@example.com', password: PASSWORD })
+  assert.equal(await address(), 'lovelace@example.com')
+})
+
+test('a price that the processor does not have is our mistake, and costs no customer', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: id } = await shop.subscribe(ada)
+  const prices = new Map([...app.config.processor.prices, ['price_lost', { tier: 'pro', interval: 'month' }] as const])
+  const { platform } = app
+  const deps = {
+    ...platform,
+    config: { ...app.config, processor: { ...app.config.processor, prices } },
+    processor: shop.processor,
+  }
+  await assert.rejects(openCheckout(deps, ada.userId, 'price_lost'), { status: 502 })
+  assert.equal((await shop.standing(ada)).processor_customer_id, id)
+})
+
+test('of two reads that overlap, the one that began later decides', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: id } = await shop.subscribe(ada)
+  const live = await shop.subscriptionOf(ada)
+
+  const slow = Promise.withResolvers<void>()
+  const answers = [
+    async () => {
+      await slow.promise
+      return { data: [live] }
+    },
+    async () => ({ data: [{ ...live, status: 'canceled' }] }),
+  ]
+  const processor = { subscriptions: { list: () => answers.shift()?.() } } as unknown as Processor
+  const deps = { ...app.platform, processor }
+  const first = syncCustomer(deps, ada.userId, id ?? '')
+  while (answers.length > 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  await syncCustomer(deps, ada.userId, id ?? '')
+  slow.resolve()
+  await first
+  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'free' })
 })
 
 test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
@@ -244,7 +304,7 @@ test('deleting the account cancels the subscription and closes open checkouts', 
   const open = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
   const { id } = await shop.subscriptionOf(ada)
 
-  assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+  assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
   await app.settle()
   assert.equal((await shop.processor.subscriptions.retrieve(id)).status, 'canceled')
   assert.equal((await app.get(new URL(open.body.url).pathname)).status, 410)

@@ -1,10 +1,10 @@
 /** The ways to the processor's hosted pages: checkout for a plan, and the portal. */
-import { findUser } from '#identity/users.ts'
+import { findUser, type User } from '#identity/users.ts'
 import { Problem } from '#platform/problem.ts'
 import { noteCheckout } from './accounts.ts'
 import { customerFor, loseCustomer } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { asking, isMissing, type Processor, requireProcessor } from './processor.ts'
+import { asking, isMissingCustomer, type Processor, requireProcessor } from './processor.ts'
 
 /** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
 export async function openCheckout(deps: BillingDeps, userId: string, priceId: string): Promise<string> {
@@ -32,17 +32,19 @@ export async function openCheckout(deps: BillingDeps, userId: string, priceId: s
 /** @throws Problem 400 `No billing account found`, 503 `Billing is not configured`. */
 export async function openPortal(deps: BillingDeps, userId: string): Promise<string> {
   const processor = requireProcessor(deps.processor)
-  const user = await findUser(deps.db, userId)
-  const customer = user?.processor_customer_id
+  const user = await callerUser(deps, userId)
+  const customer = user.processor_customer_id
   if (!customer) throw noAccount()
-  const opening = processor.billingPortal.sessions
-    .create({ customer, return_url: `${deps.config.urls.frontend}/dashboard` })
-    .catch(async (error: unknown) => {
-      if (!isMissing(error)) throw error
-      await loseCustomer(deps, userId, customer)
-      throw noAccount()
-    })
-  return (await asking(opening)).url
+  const opening = async () => {
+    await customerFor(deps, processor, user)
+    return processor.billingPortal.sessions.create({ customer, return_url: `${deps.config.urls.frontend}/dashboard` })
+  }
+  const session = opening().catch(async (error: unknown) => {
+    if (!isMissingCustomer(error)) throw error
+    await loseCustomer(deps, userId, customer)
+    throw noAccount()
+  })
+  return (await asking(session)).url
 }
 
 const noAccount = () => new Problem('no_billing_account', 400, 'No billing account found')
@@ -54,21 +56,22 @@ async function withCustomer<T>(
   userId: string,
   work: (customerId: string) => Promise<T>,
 ): Promise<T> {
-  const customer = await customerOf()
+  const user = await callerUser(deps, userId)
   try {
-    return await work(customer)
+    return await work(await customerFor(deps, processor, user))
   } catch (error) {
-    if (!isMissing(error) || (error as { param?: string }).param !== 'customer') throw error
+    const customer = user.processor_customer_id
+    if (customer === null || !isMissingCustomer(error)) throw error
     deps.log.warn({ userId, customer }, 'the processor knows this customer no more; another is made')
     await loseCustomer(deps, userId, customer)
-    return work(await customerOf())
+    return work(await customerFor(deps, processor, await callerUser(deps, userId)))
   }
+}
 
-  async function customerOf(): Promise<string> {
-    const user = await findUser(deps.db, userId)
-    if (!user) throw new Problem('unauthenticated', 401, 'Could not validate credentials')
-    return customerFor(deps, processor, user)
-  }
+async function callerUser({ db }: BillingDeps, userId: string): Promise<User> {
+  const user = await findUser(db, userId)
+  if (!user) throw new Problem('unauthenticated', 401, 'Could not validate credentials')
+  return user
 }
 
 function addressOf(session: { id: string; url: string | null }): string {

@@ -12,7 +12,10 @@ import type { Processor } from './processor.ts'
  * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
  */
 export async function customerFor(deps: BillingDeps, processor: Processor, user: User): Promise<string> {
-  if (user.processor_customer_id) return user.processor_customer_id
+  if (user.processor_customer_id) {
+    await followAddress(deps, processor, user, user.processor_customer_id)
+    return user.processor_customer_id
+  }
   const { customer_generation: generation = 0 } = (await findAccount(deps.db, user.id)) ?? {}
   const person = {
     email: user.email,
@@ -20,10 +23,20 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
     metadata: { user_id: user.id },
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
-  const made = await processor.customers.create(person, {
-    idempotencyKey: `customer-${user.id}-${generation}-${fingerprint}`,
-  })
-  return adoptCustomer(deps, user.id, made.id, { replace: false })
+  const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
+  const made = await processor.customers.create(person, { idempotencyKey })
+  return adoptCustomer(deps, user.id, made.id, { replace: false, email: user.email })
+}
+
+/**
+ * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
+ * until then: only a change here is passed on.
+ */
+async function followAddress(deps: BillingDeps, processor: Processor, user: User, customerId: string): Promise<void> {
+  const account = await findAccount(deps.db, user.id)
+  if (!account?.customer_email || account.customer_email === user.email) return
+  await processor.customers.update(customerId, { email: user.email })
+  await updateAccount(deps.db, user.id, { customer_email: user.email })
 }
 
 /** Ties the customer to the user; without `replace`, the one that is there already stays. Returns the one that counts. */
@@ -31,14 +44,14 @@ export async function adoptCustomer(
   deps: BillingDeps,
   userId: string,
   customerId: string,
-  { replace }: { replace: boolean },
+  { replace, email }: { replace: boolean; email?: string },
 ): Promise<string> {
   return transaction(deps.db, async (tx) => {
     await lockAccount(tx, userId)
     const user = await findUser(tx, userId)
     const known = user?.processor_customer_id ?? null
     if (!user || (known !== null && !replace)) return known ?? customerId
-    await updateAccount(tx, userId, { customer_id: customerId })
+    await updateAccount(tx, userId, { customer_id: customerId, customer_email: email ?? null })
     await setProcessorCustomer(tx, userId, customerId)
     return customerId
   })

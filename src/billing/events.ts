@@ -57,7 +57,7 @@ async function isKnown(deps: BillingDeps, { subscriptionId }: Hint, seen: Seen):
 
 /** The processor knows nothing of it: the event is all there is. It counts unless a newer one has been believed. */
 async function believe(deps: BillingDeps, user: User, hint: Hint): Promise<void> {
-  const standing = claimOf(deps, hint)
+  const standing = claimOf(deps, await withPrices(deps, hint))
   if (!standing) return
   const at = instantOf(hint.created)
 
@@ -73,6 +73,18 @@ async function believe(deps: BillingDeps, user: User, hint: Hint): Promise<void>
     })
     await settleStanding(deps, tx, user.id, standing)
   })
+}
+
+/** An event names a checkout's prices only when it was asked to; the processor may still know the checkout. */
+async function withPrices(deps: BillingDeps, hint: Hint): Promise<Hint> {
+  if (hint.sessionId === null || hint.priceIds.length > 0) return hint
+  try {
+    const { data } = await requireProcessor(deps.processor).checkout.sessions.listLineItems(hint.sessionId)
+    return { ...hint, priceIds: data.flatMap((item) => item.price?.id ?? []) }
+  } catch (error) {
+    if (isMissing(error)) return hint
+    throw error
+  }
 }
 
 /** What the event itself says, SPEC "Inbound webhooks from the processor"; null when it changes nothing. */

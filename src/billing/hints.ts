@@ -12,6 +12,8 @@ export type Hint = {
   about: 'checkout' | 'subscription' | 'invoice' | 'customer'
   customerId: string | null
   subscriptionId: string | null
+  /** The checkout session, for its line items. */
+  sessionId: string | null
   /** Who the checkout said it was for: our own user id. */
   userId: string | null
   /** The subscription's status in the processor's words. */
@@ -57,6 +59,7 @@ export function hintOf(event: unknown): Hint | null {
     about,
     customerId: about === 'customer' ? text(object, 'id') : idOf(at(object, 'customer')),
     subscriptionId: null,
+    sessionId: null,
     userId: text(object, 'client_reference_id') ?? text(metadata, 'user_id'),
     status: null,
     priceIds: [],
@@ -71,6 +74,7 @@ export function hintOf(event: unknown): Hint | null {
     return {
       ...hint,
       subscriptionId: idOf(at(object, 'subscription')),
+      sessionId: text(object, 'id'),
       priceIds: priceIds.length === 0 && said ? [said] : priceIds,
       paid: text(object, 'payment_status') !== 'unpaid',
     }

@@ -27,4 +27,8 @@ export const billingMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'billing/002-customer-email',
+    sql: 'alter table billing_accounts add column customer_email text;',
+  },
 ]

@@ -71,6 +71,11 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing'
 }
 
+/** True when it is the customer that is gone, rather than, say, a price that nobody made. */
+export function isMissingCustomer(error: unknown): boolean {
+  return isMissing(error) && /no such customer/i.test((error as Error).message)
+}
+
 function clientUnder(prefix: string, protocol: 'http' | 'https') {
   // An agent of our own: idle connections to a base address are not shared with, or kept alive by, anyone else.
   const agent = protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })

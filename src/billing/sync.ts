@@ -30,28 +30,31 @@ export async function syncCustomer(deps: BillingDeps, userId: string, customerId
       synced_at: deps.clock.now(),
       ...(standing ? snapshotOf(standing.subscription) : {}),
     })
-    if (standing) await settleStanding(deps, tx, userId, standing)
+    if (standing && (await isOurs(deps, tx, userId, standing))) await settleStanding(deps, tx, userId, standing)
   })
   return seen
 }
 
-/** Writes the standing to the user, where it differs from what is there. */
+/** A price that no setting names: somebody else's product for a free user; an old price of ours for one who pays, and keeps the tier. */
+async function isOurs(deps: BillingDeps, tx: Db, userId: string, { tier, subscription }: Standing): Promise<boolean> {
+  if (tier !== null) return true
+  const { id, priceIds } = subscription
+  deps.log.warn(
+    { userId, subscription: id, prices: priceIds },
+    'a subscription has a price that no PRICE_ setting names',
+  )
+  return (await findUser(tx, userId))?.processor_tier !== 'free'
+}
+
+/** Writes the standing to the user, where it differs from what is there. A tier of null leaves the tier as it is. */
 export async function settleStanding(
   deps: BillingDeps,
   tx: Db,
   userId: string,
-  { status, tier, subscription }: Standing,
+  { status, tier }: Pick<Standing, 'status' | 'tier'>,
 ): Promise<void> {
   const user = await findUser(tx, userId)
   if (!user) return
-  if (tier === null) {
-    deps.log.warn(
-      { userId, subscription: subscription.id, prices: subscription.priceIds },
-      'a subscription has a price that no PRICE_ setting names',
-    )
-    // Somebody else's product for a free user; an old price of ours for a paying one, who keeps the tier.
-    if (user.processor_tier === 'free') return
-  }
   const wanted = tier ?? user.processor_tier
   if (user.subscription_status === status && user.processor_tier === wanted) return
 

@@ -4,6 +4,8 @@ import type { Instant } from '#platform/clock.ts'
 type BillingAccountsTable = {
   user_id: string
   customer_id: string | null
+  /** The address that we last told the processor. */
+  customer_email: string | null
   /** Grows when the processor lost the customer, so that the next one is not taken for the old. */
   customer_generation: number
   /** Tickets order the reads of the processor's state: one is taken before a read, and only a newer one may write. */

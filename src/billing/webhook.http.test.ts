@@ -163,6 +163,20 @@ test('a one-time payment and an unpaid checkout activate nobody', async (t) => {
   assert.deepEqual(await now(), ACTIVE)
 })
 
+test('a checkout that the processor knows tells its prices there; without any, the status alone changes', async (t) => {
+  const { shop, ada, now, completed } = await untold(t)
+  const bare = { line_items: undefined, metadata: {} }
+  await shop.send(completed(bare))
+  assert.deepEqual(await now(), { status: 'active', tier: 'free', customer: CUSTOMER })
+
+  const opened = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
+  assert.equal(opened.status, 200)
+  const session = (await shop.processor.checkout.sessions.list({ limit: 1 })).data[0]
+  const { processor_customer_id: customer } = await shop.standing(ada)
+  await shop.send(completed({ ...bare, id: session?.id, customer }))
+  assert.deepEqual(await now(), { status: 'active', tier: 'enterprise', customer })
+})
+
 test('the user is found by metadata where there is no reference', async (t) => {
   const { shop, ada, now, completed } = await untold(t)
   await shop.send(completed({ client_reference_id: null, metadata: { user_id: ada.userId } }))
