@@ -1,0 +1,70 @@
+// The browser of the walks: Chromium as an npm package ships it, so that nothing needs to be installed.
+
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { TestContext } from 'node:test'
+import Chromium from '@sparticuz/chromium'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+export type Visit = { page: Page; context: BrowserContext; errors: string[] }
+
+/** A browser for the test's time. */
+export async function openBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: await Chromium.executablePath(),
+    args: [
+      ...Chromium.args,
+      '--no-sandbox',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+    headless: true,
+  })
+  t.after(() => browser.close())
+  return browser
+}
+
+/** A visitor of their own, whose page keeps what went wrong in it. */
+export async function visit(browser: Browser, options: Parameters<Browser['newContext']>[0] = {}): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 900 },
+    reducedMotion: 'reduce',
+    ...options,
+  })
+  context.setDefaultTimeout(15_000)
+  const page = await context.newPage()
+  const errors: string[] = []
+  page.on('pageerror', (error) => errors.push(`${page.url()}: ${error.message}`))
+  page.on('console', (message) => {
+    // A refused request is the page's business; a refused script or style is ours.
+    if (message.type() === 'error' && /Content Security Policy|Refused to/.test(message.text()))
+      errors.push(`${page.url()}: ${message.text()}`)
+  })
+  return { page, context, errors }
+}
+
+type Violation = { id: string; impact: string | null; help: string; nodes: { target: string[] }[] }
+
+/** Fails when axe finds something serious or critical on the page as it is now. */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
+  await page.waitForLoadState('networkidle')
+  // Evaluated by the browser's debugger, so the page's own policy does not matter.
+  await page.evaluate(AXE)
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }
+    return (await axe.run()).violations
+  })
+  const serious = violations.filter((violation) => violation.impact === 'serious' || violation.impact === 'critical')
+  assert.deepEqual(
+    serious.map(
+      (violation) =>
+        `${violation.id}: ${violation.help} at ${violation.nodes.map((node) => node.target.join(' ')).join(', ')}`,
+    ),
+    [],
+    `${name} (${page.url()})`,
+  )
+}
