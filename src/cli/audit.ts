@@ -1,5 +1,5 @@
 import { verifyAudit } from '#identity/audit.ts'
-import type { Context } from './main.ts'
+import type { Context } from './context.ts'
 
 /** `audit verify [POSITION:HASH]` walks the chain; with a head noted earlier it also shows that nothing before it was cut off. */
 export async function run([verb, noted]: string[], { platform, print }: Context): Promise<number> {

@@ -1,6 +1,6 @@
 import { createBilling } from '#billing/billing.ts'
 import { createProcessor } from '#billing/processor.ts'
-import type { Context } from './main.ts'
+import type { Context } from './context.ts'
 
 /** `billing sync`: events that never came, then every customer, one look each. */
 export async function run([verb]: string[], { config, platform, print }: Context): Promise<number> {

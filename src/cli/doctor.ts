@@ -2,7 +2,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Config } from '../config.ts'
-import type { Context } from './main.ts'
+import type { Context } from './context.ts'
 
 type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
 

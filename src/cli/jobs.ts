@@ -1,4 +1,4 @@
-import type { Context } from './main.ts'
+import type { Context } from './context.ts'
 
 /** `jobs` lists what gave up; `jobs retry ID` or `jobs retry all` puts it back. */
 export async function run([verb, id]: string[], { platform, print }: Context): Promise<number> {

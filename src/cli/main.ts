@@ -2,17 +2,8 @@
 
 import { openPlatform, type Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { type Config, ConfigError, configFromProcess } from '../config.ts'
-
-export type Context = {
-  config: Config
-  /** Opens the same database as the service; closed when the command ends. */
-  platform(): Promise<Platform>
-  print(line?: string): void
-}
-
-/** @returns the process's exit code. */
-export type Command = { run(args: string[], context: Context): Promise<number> }
+import { ConfigError, configFromProcess } from '../config.ts'
+import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
   audit: {

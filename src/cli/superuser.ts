@@ -1,5 +1,5 @@
 import { addSuperuser } from '#identity/superuser.ts'
-import type { Context } from './main.ts'
+import type { Context } from './context.ts'
 
 /** `superuser add EMAIL` promotes the account, or makes it and prints the link that sets its password. */
 export async function run([verb, email]: string[], { platform, print }: Context): Promise<number> {

@@ -1,7 +1,6 @@
 // The letters about accounts. All that comes from people is text here; the layout escapes it.
 import type { Config } from '../config.ts'
-import { composeLetter } from './letter.ts'
-import type { Letter } from './mail.ts'
+import { composeLetter, type Letter } from './letter.ts'
 
 type Urls = Pick<Config, 'urls' | 'products'>
 type Linked = { to: string; name: string | null; token: string }

@@ -1,6 +1,8 @@
 // Guards how letters look: every one has the same frame, as text and as HTML that old mail programs understand.
 import { type Html, html } from '#platform/http/html.ts'
-import type { Letter } from './mail.ts'
+
+/** As it goes out. */
+export type Letter = { to: string; subject: string; text: string; html: string; replyTo?: string }
 
 export type LetterParts = {
   to: string

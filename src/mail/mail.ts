@@ -3,9 +3,8 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Letter } from './letter.ts'
 import { createTransport, type Transport } from './transport.ts'
-
-export type Letter = { to: string; subject: string; text: string; html: string; replyTo?: string }
 
 export type Mail = { deliver(letter: Letter, messageId: string): Promise<void>; close(): void }
 

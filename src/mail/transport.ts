@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Letter } from './mail.ts'
+import type { Letter } from './letter.ts'
 
 export type Envelope = Letter & { from: string; messageId: string }
 

@@ -1,5 +1,4 @@
-import { composeLetter } from '#mail/letter.ts'
-import type { Letter } from '#mail/mail.ts'
+import { composeLetter, type Letter } from '#mail/letter.ts'
 import type { Config } from '#src/config.ts'
 import { OFFERS } from './offers.ts'
 import type { PurchaseRow } from './purchase-store.ts'

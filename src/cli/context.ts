@@ -1,0 +1,12 @@
+import type { Platform } from '#platform/platform.ts'
+import type { Config } from '../config.ts'
+
+export type Context = {
+  config: Config
+  /** Opens the same database as the service; closed when the command ends. */
+  platform(): Promise<Platform>
+  print(line?: string): void
+}
+
+/** @returns the process's exit code. */
+export type Command = { run(args: string[], context: Context): Promise<number> }
