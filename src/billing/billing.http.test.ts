@@ -80,6 +80,16 @@ test('SPEC billing: checkout makes the customer from name and email, and the pay
   )
 })
 
+test('a client that announces JSON and sends none is understood', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const headers = { 'content-type': 'application/json' }
+  const opened = await ada.request('POST', `/api/billing/create-checkout-session?price_id=${PRICES.pro}`, { headers })
+  assert.equal(opened.status, 200, opened.text)
+  const bodyless = await app.request('POST', '/api/auth/login', { headers })
+  assert.deepEqual([bodyless.status, bodyless.body.detail[0].type], [422, 'missing'])
+})
+
 test('ten tabs at once make one customer', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)

@@ -75,6 +75,12 @@ export async function createApp(platform: Platform, { authenticators, url, shape
     if (request.url.startsWith('/api') || request.url.startsWith('/v1')) reply.header('cache-control', 'no-store')
     done()
   })
+  // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
+  const parseJson = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
+    body === '' ? done(null, undefined) : parseJson(request, String(body), done),
+  )
+
   await app.register(cookie)
   app.addHook('onRequest', createGate({ config, limiter: platform.limiter, authenticators }))
 
