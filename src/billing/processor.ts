@@ -2,9 +2,10 @@
 // One thing to know: the SDK knows host and port but no path, so the base address's path is put before each request's own.
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
-import { Stripe } from 'stripe'
+import type { Stripe } from 'stripe'
 import { Problem } from '#platform/problem.ts'
 import type { Config } from '../config.ts'
+import { stripeSdk } from './stripe-sdk.ts'
 
 /** Events and objects keep this shape whatever the account's own version is. */
 export const API_VERSION = '2026-09-30.endive'
@@ -14,9 +15,20 @@ export type Processor = Stripe
 const TIMEOUT_MS = 20_000
 const RETRIES_MAX = 2
 
-/** Null when there is no key. */
+/** Null when there is no key. The SDK behind it is loaded when the client is first asked for anything. */
 export function createProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
   if (secretKey === null) return null
+  let client: Stripe | null = null
+  return new Proxy({} as Processor, {
+    get(_target, name) {
+      client ??= openClient(secretKey, apiBase)
+      return Reflect.get(client, name, client)
+    },
+  })
+}
+
+function openClient(secretKey: string, apiBase: string | null): Stripe {
+  const Stripe = stripeSdk()
   const options = {
     // The SDK's types name the version it was generated from; this one differs from it only in what it lacks.
     apiVersion: API_VERSION as Stripe.LatestApiVersion,
@@ -48,6 +60,7 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
   try {
     return await call
   } catch (error) {
+    const Stripe = stripeSdk()
     if (error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError) {
       throw new Problem(
         'processor_unreachable',
@@ -68,7 +81,7 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
 
 /** True when the processor says that what was asked for is not there (any more). */
 export function isMissing(error: unknown): boolean {
-  return error instanceof Stripe.errors.StripeInvalidRequestError && error.code === 'resource_missing'
+  return error instanceof stripeSdk().errors.StripeInvalidRequestError && error.code === 'resource_missing'
 }
 
 /** True when it is the customer that is gone, rather than, say, a price that nobody made. */
@@ -79,7 +92,7 @@ export function isMissingCustomer(error: unknown): boolean {
 function clientUnder(prefix: string, protocol: 'http' | 'https') {
   // An agent of our own: idle connections to a base address are not shared with, or kept alive by, anyone else.
   const agent = protocol === 'http' ? new HttpAgent({ keepAlive: true }) : new HttpsAgent({ keepAlive: true })
-  const inner = Stripe.createNodeHttpClient(agent)
+  const inner = stripeSdk().createNodeHttpClient(agent)
   const makeRequest: typeof inner.makeRequest = (host, port, path, ...rest) =>
     inner.makeRequest(host, port, `${prefix}${path}`, ...rest)
   return { getClientName: () => inner.getClientName(), makeRequest }

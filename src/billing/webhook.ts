@@ -1,10 +1,11 @@
 /** The processor's door: signature, then the inbox, then the handling; in this order nothing is lost and nothing is forged. */
 import type { FastifyInstance } from 'fastify'
-import { Stripe } from 'stripe'
+import type { Stripe } from 'stripe'
 import { Type } from 'typebox'
 import { Problem } from '#platform/problem.ts'
 import type { BillingDeps } from './deps.ts'
 import { hintOf } from './hints.ts'
+import { stripeSdk } from './stripe-sdk.ts'
 
 export const INBOX_SOURCE = 'processor.billing'
 
@@ -54,9 +55,9 @@ export function verifiedEvent(
 
   let event: Stripe.Event
   try {
-    event = Stripe.webhooks.constructEvent(body, header, secret, SIGNATURE_AGE_MAX_S, undefined, clock.ms())
+    event = stripeSdk().webhooks.constructEvent(body, header, secret, SIGNATURE_AGE_MAX_S, undefined, clock.ms())
   } catch (cause) {
-    const forged = cause instanceof Stripe.errors.StripeSignatureVerificationError
+    const forged = cause instanceof stripeSdk().errors.StripeSignatureVerificationError
     throw new Problem(
       forged ? 'invalid_signature' : 'invalid_payload',
       400,

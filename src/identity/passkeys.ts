@@ -1,18 +1,15 @@
 // Guards passkeys (WebAuthn Level 3): a key on the person's device, bound to our address, used with finger, face or PIN.
 // One thing to know: user verification is required, so a passkey is two factors in one and asks for no code.
 import { randomBytes } from 'node:crypto'
-import {
-  type AuthenticationResponseJSON,
-  type AuthenticatorTransport,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type PublicKeyCredentialCreationOptionsJSON,
-  type PublicKeyCredentialRequestOptionsJSON,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
 } from '@simplewebauthn/server'
 import { type Db, transaction } from '#platform/db/db.ts'
+import { lazily } from '#platform/lazy.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -21,6 +18,9 @@ import { findUser, type User } from './users.ts'
 import { lockUser, requireWayIn } from './ways-in.ts'
 
 const PASSKEYS_MAX = 20
+
+/** Three hundred files of certificate formats, for those who have a passkey. */
+const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
 /** @throws Problem 400 when the account has as many passkeys as it may. */
 export async function registrationOptions(
@@ -37,7 +37,7 @@ export async function registrationOptions(
 
   const challenge = randomBytes(32)
   await issueToken(deps, deps.db, 'passkey-register', user.id, {}, challenge.toString('base64url'))
-  return generateRegistrationOptions({
+  return webauthn().generateRegistrationOptions({
     rpName: deps.config.products.name,
     rpID: relyingParty(deps).id,
     userID: new TextEncoder().encode(user.id),
@@ -60,16 +60,18 @@ export async function addPasskey(
   name: string,
 ): Promise<PasskeyView> {
   const { id: expectedRPID, origins } = relyingParty(deps)
-  const { registrationInfo } = await verifyRegistrationResponse({
-    response,
-    expectedRPID,
-    expectedOrigin: origins,
-    requireUserVerification: true,
-    expectedChallenge: async (challenge) =>
-      (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
-  }).catch((cause) => {
-    throw unverified(cause)
-  })
+  const { registrationInfo } = await webauthn()
+    .verifyRegistrationResponse({
+      response,
+      expectedRPID,
+      expectedOrigin: origins,
+      requireUserVerification: true,
+      expectedChallenge: async (challenge) =>
+        (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
+    })
+    .catch((cause) => {
+      throw unverified(cause)
+    })
   if (!registrationInfo) throw unverified()
   const { credential } = registrationInfo
 
@@ -102,7 +104,7 @@ export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredent
   const challenge = randomBytes(32)
   await issueToken(deps, deps.db, 'passkey-login', null, {}, challenge.toString('base64url'))
   // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
-  return generateAuthenticationOptions({
+  return webauthn().generateAuthenticationOptions({
     rpID: relyingParty(deps).id,
     challenge: new Uint8Array(challenge),
     userVerification: 'required',
@@ -119,21 +121,23 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
   if (!key) throw unrecognised()
 
   const { id: expectedRPID, origins } = relyingParty(deps)
-  const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-    response,
-    expectedRPID,
-    expectedOrigin: origins,
-    requireUserVerification: true,
-    expectedChallenge: async (challenge) => (await spendToken(deps, deps.db, 'passkey-login', challenge)) !== null,
-    credential: {
-      id: key.credential_id,
-      publicKey: new Uint8Array(key.public_key),
-      counter: key.counter,
-      transports: transportsOf(key.transports),
-    },
-  }).catch((cause) => {
-    throw unrecognised(cause)
-  })
+  const { verified, authenticationInfo } = await webauthn()
+    .verifyAuthenticationResponse({
+      response,
+      expectedRPID,
+      expectedOrigin: origins,
+      requireUserVerification: true,
+      expectedChallenge: async (challenge) => (await spendToken(deps, deps.db, 'passkey-login', challenge)) !== null,
+      credential: {
+        id: key.credential_id,
+        publicKey: new Uint8Array(key.public_key),
+        counter: key.counter,
+        transports: transportsOf(key.transports),
+      },
+    })
+    .catch((cause) => {
+      throw unrecognised(cause)
+    })
   if (!verified) throw unrecognised()
 
   const user = await findUser(deps.db, key.user_id)

@@ -2,7 +2,8 @@
  * Keeps purchases in step with the processor: by its events, by asking when the buyer returns, and by asking again later.
  * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
  */
-import { Stripe } from 'stripe'
+import type { Stripe } from 'stripe'
+import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { findUser } from '#identity/users.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
@@ -26,9 +27,11 @@ export async function receivePaymentEvent(
   const secret = config.processor.storefrontWebhookSecret
   if (!secret) throw new Problem('billing_not_configured', 503, 'Billing is not configured')
 
-  const event = await Stripe.webhooks.constructEventAsync(body, signature ?? '', secret).catch((cause) => {
-    throw new Problem('webhook_invalid', 400, 'Invalid payload or signature', { cause })
-  })
+  const event = await stripeSdk()
+    .webhooks.constructEventAsync(body, signature ?? '', secret)
+    .catch((cause) => {
+      throw new Problem('webhook_invalid', 400, 'Invalid payload or signature', { cause })
+    })
   // The signature proves who sent it, not what it is.
   if (typeof event?.id !== 'string' || event.id === '' || typeof event.data?.object !== 'object') {
     throw new Problem('webhook_invalid', 400, 'Invalid payload or signature')

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
+import { lazily } from '#platform/lazy.ts'
 import { isSafePath } from '#storefront/zip/entry-name.ts'
 import { type FileStore, isLitter, type StoredFile } from './file-store.ts'
 import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
@@ -19,6 +20,8 @@ interface Listing {
   objects: { key: string; sizeBytes: number; etag: string; modifiedAt: Date }[]
   folders: string[]
 }
+
+const undici = lazily<typeof import('undici')>('undici')
 
 const TRIES = 3
 const RETRY_MS = 200
@@ -106,12 +109,12 @@ async function get(place: S3Place, path: string, query: Record<string, string>) 
   const url = addressOf(place, path, query)
   for (let attempt = 1; ; attempt++) {
     const headers = place.credentials ? signGet(url, {}, place.region, place.credentials, new Date()) : {}
-    const reply = await request(url, { headers, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS }).catch(
-      (error) => {
+    const reply = await undici()
+      .request(url, { headers, headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS })
+      .catch((error) => {
         if (attempt < TRIES) return null
         throw new Error(`${url.host} cannot be reached`, { cause: error })
-      },
-    )
+      })
     if (reply?.statusCode === 200) return reply.body
     if (reply?.statusCode === 404) return reply.body.dump().then(() => null)
     if (reply && (reply.statusCode < 500 || attempt === TRIES)) throw await refusal(place, reply)
