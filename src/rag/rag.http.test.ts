@@ -1,12 +1,37 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { testApp } from '#testing/app.ts'
+import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { NOTHING_FOUND } from './prompt.ts'
+import type { FoundChunk } from './search.ts'
 
 const text = `The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. Its lamp burned whale oil at first.
 
 Bread rises because yeast turns sugar into carbon dioxide. Bakers call the second rise proofing.
 
 Die Hauptstadt von Norwegen ist Oslo. Dort wohnen siebenhunderttausend Menschen.`
+const question = 'Who built the lighthouse?'
+
+const found = async (client: Client, query: string, more: object = {}): Promise<FoundChunk[]> => {
+  const reply = await client.post('/api/rag/search', { query, ...more })
+  assert.equal(reply.status, 200, reply.text)
+  return reply.body.results
+}
+
+const rowsOf = async ({ platform: { db } }: TestApp, table: 'rag_chunks' | 'rag_documents' | 'rag_stores') =>
+  (await db.selectFrom(table).select('user_id').execute()).length
+
+function formOf(
+  name: string,
+  content: string | Uint8Array,
+  fields: Record<string, string> = {},
+  late: Record<string, string> = {},
+) {
+  const form = new FormData()
+  for (const [key, value] of Object.entries(fields)) form.append(key, value)
+  form.append('file', new Blob([content as never]), name)
+  for (const [key, value] of Object.entries(late)) form.append(key, value)
+  return form
+}
 
 test('a text is stored, found, asked about, listed and deleted', async (t) => {
   const app = await testApp(t)
@@ -21,19 +46,19 @@ test('a text is stored, found, asked about, listed and deleted', async (t) => {
   assert.equal(stored.body.chunks_created, stored.body.document_ids.length)
   for (const [i, id] of stored.body.document_ids.entries()) assert.match(id, new RegExp(`^[0-9a-f]{12}_${i}$`))
 
-  const found = await ada.post('/api/rag/search', { query: 'Who built the lighthouse?', top_k: 2 })
-  assert.equal(found.status, 200, found.text)
-  assert.match(found.body.results[0].content, /Duroc/)
-  assert.ok(found.body.results[0].score >= 0.5, found.text)
-  assert.ok(found.body.results[0].score >= found.body.results[1].score)
-  assert.deepEqual(found.body.results[0].metadata, {
+  const results = await found(ada, question, { top_k: 2 })
+  assert.equal(results.length, 2)
+  assert.match(results[0]?.content ?? '', /Duroc/)
+  assert.ok((results[0]?.score ?? 0) >= 0.5)
+  assert.ok((results[0]?.score ?? 0) >= (results[1]?.score ?? 1))
+  assert.deepEqual(results[0]?.metadata, {
     topic: 'mixed',
     user_id: ada.userId,
     chunk_index: 0,
     total_chunks: stored.body.chunks_created,
   })
 
-  const answered = await ada.post('/api/rag/query', { question: 'Who built the lighthouse?' })
+  const answered = await ada.post('/api/rag/query', { question })
   assert.equal(answered.status, 200, answered.text)
   assert.match(answered.body.answer, /Duroc/)
   assert.ok(answered.body.sources.length > 0)
@@ -41,15 +66,427 @@ test('a text is stored, found, asked about, listed and deleted', async (t) => {
 
   const listed = await ada.get('/api/rag/documents')
   assert.equal(listed.headers.get('x-total-count'), '1')
-  assert.equal(listed.body[0].id, stored.body.document_ids[0].slice(0, 12))
-  assert.equal(listed.body[0].chunks, stored.body.chunks_created)
+  const [document] = listed.body
+  assert.equal(document.id, stored.body.document_ids[0].slice(0, 12))
+  assert.equal(document.chunks, stored.body.chunks_created)
+  assert.equal(document.characters, text.length)
+  assert.deepEqual(document.metadata, { topic: 'mixed' })
 
   const gone = await ada.delete(`/api/rag/documents/${stored.body.document_ids[0]}`)
   assert.deepEqual(gone.body, { status: 'deleted', document_id: stored.body.document_ids[0] })
   assert.equal((await ada.delete(`/api/rag/documents/${stored.body.document_ids[0]}`)).status, 404)
-  const without = await ada.post('/api/rag/search', { query: 'Who built the lighthouse?' })
-  assert.ok(without.body.results.every((chunk: { content: string }) => !chunk.content.includes('Duroc')))
+  assert.ok((await found(ada, question)).every(({ content }) => !content.includes('Duroc')))
 
-  assert.equal((await ada.delete(`/api/rag/documents/${listed.body[0].id}`)).status, 200)
+  assert.equal((await ada.delete(`/api/rag/documents/${document.id}`)).status, 200)
   assert.equal((await ada.get('/api/rag/documents')).headers.get('x-total-count'), '0')
+  assert.equal(await rowsOf(app, 'rag_chunks'), 0)
+})
+
+test('the gates: a token, a paid tier; an API key will do', async (t) => {
+  const app = await testApp(t)
+  const routes: [string, string, object | undefined][] = [
+    ['POST', '/api/rag/ingest/text', { content: text }],
+    ['POST', '/api/rag/ingest/file', undefined],
+    ['POST', '/api/rag/search', { query: 'x' }],
+    ['POST', '/api/rag/query', { question: 'x' }],
+    ['GET', '/api/rag/documents', undefined],
+    ['DELETE', '/api/rag/documents/0123456789ab', undefined],
+    ['POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'ping' }],
+  ]
+  const free = await app.as('fred')
+  for (const [method, path, body] of routes) {
+    assert.equal((await app.request(method, path, { body })).status, 401, path)
+    const refused = await free.request(method, path, { body })
+    assert.equal(refused.status, 403, path)
+    assert.equal(refused.body.detail, 'This feature requires a Pro or Enterprise subscription')
+  }
+
+  const ada = await app.as('ada', { tier: 'enterprise' })
+  const { key } = (await ada.post('/api/api-keys', { name: 'rag' })).body
+  const headers = { authorization: `Bearer ${key}` }
+  assert.equal((await app.post('/api/rag/ingest/text', { content: text }, { headers })).status, 200)
+  assert.equal((await found(ada, question)).length, 1)
+})
+
+test('what is out of bounds is refused with 422 that names the field', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const cases: [string, object, string][] = [
+    ['/api/rag/ingest/text', {}, 'content'],
+    ['/api/rag/ingest/text', { content: '' }, 'content'],
+    ['/api/rag/ingest/text', { content: ' \n\t ' }, 'content'],
+    ['/api/rag/ingest/text', { content: 'a\0b' }, 'content'],
+    ['/api/rag/ingest/text', { content: 'a', chunk_size: 99 }, 'chunk_size'],
+    ['/api/rag/ingest/text', { content: 'a', chunk_size: 10_001 }, 'chunk_size'],
+    ['/api/rag/ingest/text', { content: 'a', chunk_overlap: -1 }, 'chunk_overlap'],
+    ['/api/rag/ingest/text', { content: 'a', chunk_overlap: 2_001 }, 'chunk_overlap'],
+    ['/api/rag/ingest/text', { content: 'a', chunk_size: 200, chunk_overlap: 200 }, 'chunk_overlap'],
+    ['/api/rag/ingest/text', { content: 'a', metadata: [] }, 'metadata'],
+    ['/api/rag/ingest/text', { content: 'a', metadata: { x: 'y'.repeat(70_000) } }, 'metadata'],
+    ['/api/rag/ingest/text', { content: 'a', metadata: { x: '\0' } }, 'metadata'],
+    [
+      '/api/rag/ingest/text',
+      { content: 'a', metadata: JSON.parse(`${'{"a":'.repeat(30)}1${'}'.repeat(30)}`) },
+      'metadata',
+    ],
+    ['/api/rag/search', { query: '' }, 'query'],
+    ['/api/rag/search', { query: 'a', top_k: 0 }, 'top_k'],
+    ['/api/rag/search', { query: 'a', top_k: 51 }, 'top_k'],
+    ['/api/rag/search', { query: 'a', filter: { a: { $regex: 'x' } } }, 'filter'],
+    ['/api/rag/search', { query: 'a', filter: { a: { b: 1 } } }, 'filter'],
+    ['/api/rag/query', { question: 'a', min_score: 1.1 }, 'min_score'],
+    ['/api/rag/query', { question: 'a', chat_history: [{ role: 'system', content: 'x' }] }, 'chat_history'],
+  ]
+  for (const [path, body, field] of cases) {
+    const reply = await ada.post(path, body)
+    assert.equal(reply.status, 422, `${path} ${JSON.stringify(body).slice(0, 80)}: ${reply.text}`)
+    assert.deepEqual(reply.body.detail[0].loc.slice(0, 2), ['body', field])
+  }
+  assert.equal(await rowsOf(app, 'rag_documents'), 0)
+})
+
+test('the default overlap is the smaller of 200 and a fifth of the size', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const words = Array.from({ length: 400 }, (_, i) => `word${i}`).join(' ')
+
+  const { document_ids } = (await ada.post('/api/rag/ingest/text', { content: words, chunk_size: 100 })).body
+  const results = await found(ada, 'word1', { top_k: 50, filter: { chunk_index: { $lt: 40 } } })
+
+  assert.ok(document_ids.length > 0)
+  const inOrder = results.toSorted((a, b) => Number(a.metadata.chunk_index) - Number(b.metadata.chunk_index))
+  for (const [i, { content }] of inOrder.entries()) {
+    assert.ok(content.length <= 100)
+    const before = inOrder[i - 1]?.content.split(' ') ?? []
+    const repeated = content.split(' ').filter((word) => before.includes(word))
+    if (i > 0) assert.ok(repeated.length > 0 && repeated.join(' ').length <= 20, repeated.join(' '))
+  }
+})
+
+test('two users with the same text never meet', async (t) => {
+  const app = await testApp(t)
+  const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
+  const mine = await ada.post('/api/rag/ingest/text', { content: text, metadata: { owner: 'ada' } })
+  const hers = await eve.post('/api/rag/ingest/text', {
+    content: text,
+    metadata: { owner: 'eve', user_id: ada.userId },
+  })
+  assert.deepEqual(mine.body, hers.body, 'ids are made of the text alone')
+
+  for (const filter of [undefined, { user_id: eve.userId }]) {
+    const results = await found(eve, question, { filter, top_k: 50 })
+    assert.equal(results.length, 1)
+    assert.deepEqual(results[0]?.metadata, { owner: 'eve', user_id: eve.userId, chunk_index: 0, total_chunks: 1 })
+  }
+  for (const filter of [
+    { user_id: ada.userId },
+    { user_id: { $in: [ada.userId] } },
+    { user_id: { $ne: eve.userId } },
+    { owner: 'ada' },
+  ]) {
+    assert.deepEqual(await found(eve, question, { filter }), [])
+    const asked = await eve.post('/api/rag/query', { question, filter })
+    assert.deepEqual(asked.body, { answer: NOTHING_FOUND, sources: [], usage: null })
+  }
+
+  assert.equal((await eve.delete(`/api/rag/documents/${hers.body.document_ids[0]}`)).status, 200)
+  assert.equal((await found(ada, question)).length, 1)
+  assert.equal((await eve.delete(`/api/rag/documents/${mine.body.document_ids[0]}`)).status, 404)
+  assert.equal((await eve.delete(`/api/rag/documents/${mine.body.document_ids[0].slice(0, 12)}`)).status, 404)
+  assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
+})
+
+test('ids of other shapes are 404, and change nothing', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const [id] = (await ada.post('/api/rag/ingest/text', { content: text })).body.document_ids
+  const forged = [
+    'x',
+    `${id}0`,
+    `${id}_0`,
+    id.toUpperCase().replace('_0', '_00'),
+    '%25',
+    `${id}%20`,
+    "' or 1=1 --",
+    `${id.slice(0, 12)}_-1`,
+    `${id.slice(0, 12)}_99999999999`,
+  ]
+
+  for (const path of forged) {
+    assert.equal((await ada.delete(`/api/rag/documents/${encodeURIComponent(path)}`)).status, 404, path)
+  }
+  assert.equal((await found(ada, question)).length, 1)
+})
+
+test('the same text again replaces its chunks, with other sizes and metadata too', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100, metadata: { draft: 1 } })
+  const again = await ada.post('/api/rag/ingest/text', { content: text, metadata: { draft: 2 } })
+
+  assert.equal(again.body.chunks_created, 1)
+  assert.equal(await rowsOf(app, 'rag_chunks'), 1)
+  const results = await found(ada, question, { top_k: 50 })
+  assert.deepEqual(
+    results.map(({ metadata }) => metadata.draft),
+    [2],
+  )
+})
+
+test('a large text is replaced without a moment without it, and leaves nothing behind', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const large = `${text}\n\n${Array.from({ length: 1_200 }, (_, i) => `Paragraph number ${i} says that item ${i * 7} is kept in drawer ${i % 13}.`).join('\n\n')}`
+  const put = (chunk_size: number) => ada.post('/api/rag/ingest/text', { content: large, chunk_size, chunk_overlap: 0 })
+  assert.ok((await put(100)).body.chunks_created > 600)
+
+  const replaced = put(150)
+  let isDone = false
+  void replaced.then(() => {
+    isDone = true
+  })
+  let looks = 0
+  while (!isDone) {
+    const results = await found(ada, question, { top_k: 50, filter: { chunk_index: { $lte: 3 } } })
+    const totals = new Set(results.map(({ metadata }) => metadata.total_chunks))
+    assert.equal(totals.size, 1, 'one version at a time')
+    assert.match(results[0]?.content ?? '', /Duroc/)
+    looks++
+  }
+  assert.ok(looks > 0)
+  const { chunks_created } = (await replaced).body
+
+  await app.settle()
+  assert.equal(await rowsOf(app, 'rag_chunks'), chunks_created)
+  const [hit] = await found(ada, 'In which drawer is item 7777 kept?')
+  assert.match(hit?.content ?? '', /item 7777 /)
+})
+
+test('parallel ingests of one text end in one document', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+
+  const replies = await Promise.all(
+    [100, 120, 140, 160, 180].map((chunk_size) => ada.post('/api/rag/ingest/text', { content: text, chunk_size })),
+  )
+
+  for (const reply of replies) assert.equal(reply.status, 200, reply.text)
+  const listed = await ada.get('/api/rag/documents')
+  assert.equal(listed.body.length, 1)
+  assert.equal(await rowsOf(app, 'rag_chunks'), listed.body[0].chunks)
+})
+
+test('filters choose before anything is ranked, so a narrow one never starves', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await Promise.all(
+    Array.from({ length: 90 }, (_, i) =>
+      ada.post('/api/rag/ingest/text', {
+        content: `Lighthouse report ${i}: the lighthouse shone all night.`,
+        metadata: { year: 1900 + i, kind: 'report' },
+      }),
+    ),
+  )
+  await ada.post('/api/rag/ingest/text', {
+    content: 'Soup recipe: boil water, add leeks.',
+    metadata: { year: 2000, kind: 'recipe', final: true },
+  })
+
+  const ids = async (filter: object) =>
+    (await found(ada, 'lighthouse', { filter, top_k: 50 })).map(({ metadata }) => metadata.year)
+  assert.deepEqual(await ids({ kind: 'recipe' }), [2000])
+  assert.deepEqual(await ids({ final: true }), [2000])
+  assert.deepEqual((await ids({ year: { $gte: 1985, $lt: 1988 } })).sort(), [1985, 1986, 1987])
+  assert.deepEqual((await ids({ year: { $in: [1901, 1902, 3000] } })).sort(), [1901, 1902])
+  assert.deepEqual(await ids({ final: { $ne: true }, year: { $gt: 1988 } }), [1989])
+  assert.deepEqual(await ids({ chunk_index: 1 }), [])
+  assert.deepEqual(await ids({ chunk_index: 0, kind: 'recipe' }), [2000])
+  assert.deepEqual(await ids({ chunk_index: { $in: [0, 5] }, total_chunks: 1, kind: 'recipe' }), [2000])
+  assert.equal((await ids({ kind: 'report' })).length, 50)
+})
+
+test('no chunk near enough: no vendor is asked, and the answer says so', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text })
+
+  const reply = await ada.post('/api/rag/query', { question: 'Which gas giant has the Great Red Spot?' })
+  assert.deepEqual(reply.body, { answer: NOTHING_FOUND, sources: [], usage: null })
+
+  const everything = await ada.post('/api/rag/query', {
+    question: 'Which gas giant has the Great Red Spot?',
+    min_score: 0,
+  })
+  assert.equal(everything.body.sources.length, 1, 'equal stays')
+
+  const stream = await ada.post('/api/rag/query', { question: 'Which gas giant?', stream: true, include_sources: true })
+  assert.equal(
+    stream.text,
+    `event: sources\ndata: {"sources":[]}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
+  )
+})
+
+test('an answer is streamed as chat is, with its sources when asked for', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text })
+
+  const plain = await ada.post('/api/rag/query', { question, stream: true })
+  assert.match(plain.headers.get('content-type') ?? '', /^text\/event-stream/)
+  const lines = plain.text.split('\n\n').filter((line) => line !== '')
+  assert.equal(lines.pop(), 'data: [DONE]')
+  const said = lines.map((line) => {
+    const { token, ...rest } = JSON.parse(line.replace(/^data: /, ''))
+    assert.deepEqual(rest, {})
+    return token
+  })
+  assert.match(said.join(''), /Duroc/)
+
+  const sourced = await ada.post('/api/rag/query', { question, stream: true, include_sources: true })
+  const events = sourced.text.split('\n\n').filter((line) => line !== '')
+  assert.match(events[0] ?? '', /^event: sources\ndata: \{"sources":\[\{"id":"[0-9a-f]{12}_0"/)
+  assert.match(events.at(-2) ?? '', /^event: usage\ndata: \{"prompt_tokens":\d+/)
+  assert.equal(events.at(-1), 'data: [DONE]')
+})
+
+test('every call is in the books, a client that left too', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text })
+  await found(ada, question)
+  await ada.post('/api/rag/query', { question })
+  await ada.post('/api/rag/query', { question: 'Which gas giant?' })
+
+  const leaving = new AbortController()
+  const left = fetch(`${app.url}/api/rag/query`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ question, stream: true }),
+    signal: leaving.signal,
+  }).then((reply) => reply.body?.getReader().read())
+  await left
+  leaving.abort()
+
+  const totals = async () => (await ada.get('/api/usage')).body.totals
+  for (let tries = 0; (await totals()).requests < 5 && tries < 100; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  assert.equal((await totals()).requests, 5)
+})
+
+test('a file is read, chunked as its fields say, and named in the metadata', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const send = (form: FormData) => ada.post('/api/rag/ingest/file', form)
+
+  const plain = await send(formOf('notes.txt', text))
+  assert.equal(plain.status, 200, plain.text)
+  assert.equal(plain.body.chunks_created, 1)
+  const before = await send(formOf('notes.txt', text, { chunk_size: '100', chunk_overlap: '0' }))
+  const after = await send(formOf('notes.md', text, {}, { chunk_size: '100', chunk_overlap: '0' }))
+  assert.ok(before.body.chunks_created > 1)
+  assert.deepEqual(after.body, before.body)
+
+  const [first] = await found(ada, question)
+  assert.equal(first?.metadata.source, 'notes.md', 'one text is one document: the later name stays')
+  assert.equal((await ada.get('/api/rag/documents')).body[0].source, 'notes.md')
+  const asText = await ada.post('/api/rag/ingest/text', { content: text })
+  assert.equal(asText.body.document_ids[0], plain.body.document_ids[0])
+})
+
+test('files that cannot be taken are refused with a reason', async (t) => {
+  const app = await testApp(t, { env: { MAX_FILE_MB: '1', MAX_TEXT_MB: '1' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const send = (form: FormData) => ada.post('/api/rag/ingest/file', form)
+  const twice = formOf('a.txt', 'one')
+  twice.append('file', new Blob(['two']), 'b.txt')
+  const elsewhere = new FormData()
+  elsewhere.append('document', new Blob(['x']), 'a.txt')
+
+  const cases: [FormData, number, RegExp][] = [
+    [formOf('a.exe', 'MZ'), 415, /Unsupported file type/],
+    [formOf('a.pdf', 'no pdf'), 422, /not a PDF/],
+    [formOf('a.txt', ''), 422, /empty/],
+    [formOf('a.txt', 'x'.repeat(1_100_000)), 413, /larger than 1 MB/],
+    [formOf('a.txt', 'x', { chunk_size: '50' }), 422, /chunk_size/],
+    [formOf('a.txt', 'x', {}, { chunk_size: 'many' }), 422, /whole number/],
+    [formOf('a.txt', 'x', { chunk_size: '200', chunk_overlap: '200' }), 422, /chunk_overlap/],
+    [new FormData(), 422, /file/],
+    [elsewhere, 422, /file/],
+    [twice, 422, /one file/],
+  ]
+  for (const [form, status, reason] of cases) {
+    const reply = await send(form)
+    assert.equal(reply.status, status, reply.text)
+    assert.match(reply.text, reason)
+  }
+  assert.equal((await ada.post('/api/rag/ingest/file', { file: 'x' })).status, 415)
+  const broken = await ada.request('POST', '/api/rag/ingest/file', {
+    body: '--b\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\ncut',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+  })
+  assert.equal(broken.status, 422, broken.text)
+  const large = await ada.post('/api/rag/ingest/text', { content: 'x'.repeat(2_200_000) })
+  assert.equal(large.status, 413)
+  assert.equal(await rowsOf(app, 'rag_documents'), 0)
+})
+
+test('a hostile file name is only a name', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const names: [string, string][] = [
+    ['../../etc/passwd.txt', 'passwd.txt'],
+    ['C:\\Users\\eve\\plan.txt', 'plan.txt'],
+    ['<script>alert(1)</script>.txt', 'script>.txt'],
+    ['日本語の文書.txt', '日本語の文書.txt'],
+    ["'; drop table users; --.txt", "'; drop table users; --.txt"],
+    [`${'a'.repeat(400)}.txt`, `${'a'.repeat(251)}.txt`],
+    ['\u202etxt.exe.txt', 'txt.exe.txt'],
+  ]
+  for (const [i, [name, source]] of names.entries()) {
+    const reply = await ada.post('/api/rag/ingest/file', formOf(name, `content ${i}`))
+    assert.equal(reply.status, 200, `${name}: ${reply.text}`)
+    const [hit] = await found(ada, `content ${i}`, { filter: { source } })
+    assert.equal(hit?.content, `content ${i}`, name)
+  }
+})
+
+test('the account goes, and with it every row of its store', async (t) => {
+  const app = await testApp(t)
+  const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
+  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100 })
+  await eve.post('/api/rag/ingest/text', { content: text })
+
+  const gone = await ada.delete('/api/users/me', { password: 'correct horse battery' })
+
+  assert.equal(gone.status, 200, gone.text)
+  for (const table of ['rag_chunks', 'rag_documents', 'rag_stores'] as const)
+    assert.equal(await rowsOf(app, table), 1, table)
+  assert.equal((await found(eve, question)).length, 1)
+})
+
+test('documents of another embedder are not compared, and are embedded again by a job', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100 })
+  const { db, jobs } = app.platform
+  await db.updateTable('rag_documents').set({ embedder: 'other/model', version: 'v', edition: 9 }).execute()
+  await db.updateTable('rag_chunks').set({ version: 'v' }).execute()
+  await db.updateTable('rag_stores').set({ revision: 99 }).execute()
+  assert.deepEqual(await found(ada, question), [])
+
+  await jobs.enqueue(db, 'rag.renew', {})
+  await app.settle()
+
+  assert.match((await found(ada, question))[0]?.content ?? '', /Duroc/)
+  assert.equal(await rowsOf(app, 'rag_chunks'), (await ada.get('/api/rag/documents')).body[0].chunks)
+})
+
+test('what was stored is still there after a restart', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text })
+  await app.restart()
+
+  assert.match((await found(ada, question))[0]?.content ?? '', /Duroc/)
 })

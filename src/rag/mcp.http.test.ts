@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type RequestOptions, testApp } from '#testing/app.ts'
+
+test('a client of the protocol finds its way with an API key', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { key } = (await ada.post('/api/api-keys', { name: 'desk' })).body
+  const headers = { authorization: `Bearer ${key}`, accept: 'application/json, text/event-stream' }
+  const send = (body: unknown, options: RequestOptions = {}) =>
+    app.post('/mcp', body, { ...options, headers: { ...headers, ...options.headers } })
+  const call = async (method: string, params: object = {}) =>
+    (await send({ jsonrpc: '2.0', id: 7, method, params })).body
+  const tool = async (name: string, input: object) => (await call('tools/call', { name, arguments: input })).result
+
+  const hello = await call('initialize', {
+    protocolVersion: '2025-06-18',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  })
+  assert.equal(hello.id, 7)
+  assert.equal(hello.result.protocolVersion, '2025-06-18')
+  assert.ok(hello.result.capabilities.tools)
+  assert.equal((await send({ jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202)
+
+  const { tools } = (await call('tools/list')).result
+  assert.deepEqual(
+    tools.map((one: { name: string }) => one.name),
+    ['search', 'ask', 'ingest', 'list_documents'],
+  )
+  for (const one of tools) assert.equal(one.inputSchema.type, 'object')
+
+  const stored = await tool('ingest', {
+    content: 'The lighthouse was built by Amélie Duroc in 1882.',
+    metadata: { place: 'coast' },
+  })
+  assert.equal(stored.isError, false)
+  assert.equal(stored.structuredContent.chunks_created, 1)
+  const hits = await tool('search', { query: 'Who built the lighthouse?', filter: { place: 'coast' } })
+  assert.match(hits.structuredContent.results[0].content, /Duroc/)
+  assert.deepEqual(JSON.parse(hits.content[0].text), hits.structuredContent)
+  const asked = await tool('ask', { question: 'Who built the lighthouse?' })
+  assert.match(asked.structuredContent.answer, /Duroc/)
+  const listed = await tool('list_documents', {})
+  assert.equal(listed.structuredContent.total, 1)
+
+  const wrong = await tool('search', { query: 'x', top_k: 500 })
+  assert.equal(wrong.isError, true)
+  assert.match(wrong.content[0].text, /top_k/)
+  assert.equal((await tool('search', { query: 'x', filter: { a: { $regex: 1 } } })).isError, true)
+  assert.equal((await call('tools/call', { name: 'constructor' })).error.code, -32602)
+  assert.equal((await call('resources/list')).error.code, -32601)
+  assert.equal((await send([{ jsonrpc: '2.0', id: 1, method: 'ping' }])).status, 400)
+  assert.equal((await send({ id: 1, method: 'ping' })).body.error.code, -32600)
+
+  const elsewhere = await send(
+    { jsonrpc: '2.0', id: 1, method: 'ping' },
+    { headers: { origin: 'https://evil.example' } },
+  )
+  assert.equal(elsewhere.status, 403)
+  const here = await send({ jsonrpc: '2.0', id: 1, method: 'ping' }, { headers: { origin: app.config.urls.base } })
+  assert.deepEqual(here.body, { jsonrpc: '2.0', id: 1, result: {} })
+  const listening = await app.get('/mcp', { headers })
+  assert.equal(listening.status, 405)
+  assert.equal(listening.headers.get('allow'), 'POST')
+})
+
+test('a key that is confined to other rooms is refused', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { key } = (await ada.post('/api/api-keys', { name: 'chat', scopes: ['ai'] })).body
+
+  const reply = await app.post(
+    '/mcp',
+    { jsonrpc: '2.0', id: 1, method: 'ping' },
+    { headers: { authorization: `Bearer ${key}` } },
+  )
+
+  assert.equal(reply.status, 403)
+})
