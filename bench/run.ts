@@ -6,7 +6,7 @@ export type Bench = { says: string; run(args: string[]): Promise<void> }
 
 const names = globSync('*.ts', { cwd: import.meta.dirname })
   .map((file) => basename(file, '.ts'))
-  .filter((name) => !['run', 'table', 'load', 'service'].includes(name))
+  .filter((name) => !['run', 'table', 'load', 'service', 'corpora', 'bm25', 'naive-splitter'].includes(name))
   .sort()
 
 const [name = '', ...args] = process.argv.slice(2)

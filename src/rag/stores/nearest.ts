@@ -20,8 +20,8 @@ type ExactSearch = (
   distances: Float32Array
 }
 
-const exactSearch = loadUsearch()
-export const isAccelerated = exactSearch !== undefined
+/** Loaded at the first search: the binary costs a start some 20 ms and memory. */
+let loaded: { exactSearch: ExactSearch | undefined } | undefined
 
 /** Below this a call into the library costs more than it saves. */
 const ROWS_MIN = 32
@@ -35,6 +35,8 @@ export function nearestRows(
 ): void {
   const dims = query.length
   const total = indexes.length
+  loaded ??= { exactSearch: loadUsearch() }
+  const { exactSearch } = loaded
   if (exactSearch === undefined || total < ROWS_MIN || count >= total) {
     for (let row = 0; row < total; row++) found(indexes[row] as number, dot(rows, row * dims, query))
     return
