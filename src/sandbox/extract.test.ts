@@ -23,6 +23,25 @@ test('sources and question in one message are told apart', () => {
   assert.doesNotMatch(said, /How many days/)
 })
 
+test('overlapping pieces are quoted once, whole sentences only, without the name of their file', () => {
+  const said = answer([
+    {
+      role: 'system',
+      content: `Sources:
+
+[1] (a (b).pdf)
+ing compilers are slow to start. Trace trees record hot loops at run time. The recorder writes what the loop does. Trace
+
+[2] (paper.pdf)
+Trace trees record hot loops at run time. Answer: guards leave a trace when types change. More follows`,
+    },
+    { role: 'user', content: 'How do trace trees record hot loops? And what do guards do when types change?' },
+  ])
+  assert.equal(said.match(/Trace trees record hot loops at run time\. \[1\]/g)?.length, 1)
+  assert.doesNotMatch(said, /\[2\] Trace trees|\(paper\.pdf\)|^ing compilers|More follows/)
+  assert.match(said, /guards leave a trace when types change\. \[2\]/)
+})
+
 test('context without numbers is quoted without marks', () => {
   const said = answer([
     { role: 'system', content: 'Context:\nThe tower was finished in the year 1889. It is painted every seven years.' },
@@ -33,11 +52,16 @@ test('context without numbers is quoted without marks', () => {
 })
 
 test('what the sources do not hold is not answered', () => {
-  const said = answer([
+  const numbered = answer([
     { role: 'system', content: SOURCES },
     { role: 'user', content: 'Quantum chromodynamics?' },
   ])
-  assert.match(said, /Nothing in the sources/)
+  assert.match(numbered, /^No sentence of the sources shares a word with the question\./)
+  const plain = answer([
+    { role: 'system', content: 'Context: The tower was finished in the year 1889.' },
+    { role: 'user', content: 'Quantum chromodynamics?' },
+  ])
+  assert.match(plain, /^Nothing in the sources/)
 })
 
 test('every answer says what it comes from', () => {

@@ -15,12 +15,19 @@ export function answer(messages: readonly Message[]): string {
   const quoted = relevant(asked, sources)
   if (quoted.length > 0)
     return `${quoted.map(({ text, mark }) => (mark ? `${text} ${mark}` : text)).join(' ')}\n\n${SIGNATURE}`
+  // Numbered sources were chosen for the question by somebody who understands more: the first is the nearest.
+  const nearest = sources.find(({ mark }) => mark !== '')
+  if (nearest) {
+    return `No sentence of the sources shares a word with the question. The nearest source says: ${nearest.text} ${nearest.mark}\n\n${SIGNATURE}`
+  }
   return `${smallTalk(asked, sources.length > 0)}\n\n${SIGNATURE}`
 }
 
 /** The context: marked passages ([1] …) wherever they stand, else whatever the system message and earlier turns hold. */
 function sourcesOf(messages: readonly Message[]): Sentence[] {
-  const marked = messages.flatMap((message) => passages(message.content))
+  const marked = messages
+    .filter(({ role }) => role !== 'assistant')
+    .flatMap(({ role, content }) => passages(content, role === 'user'))
   if (marked.length > 0) return sentences(marked)
   const last = messages.findLastIndex((message) => message.role === 'user')
   const plain = messages.flatMap(({ role, content }, index) => {
@@ -31,12 +38,12 @@ function sourcesOf(messages: readonly Message[]): Sentence[] {
   return sentences(plain)
 }
 
-/** `[1] text`, `[2] (source: a.pdf) text`: from a mark at a line's start up to the next mark or blank-line-separated instruction. */
-function passages(content: string): { mark: string; text: string }[] {
+/** `[1] text`, `[2] (a.pdf)` and the text below: from a mark at a line's start up to the next, or to the question in a person's message. */
+function passages(content: string, hasQuestion: boolean): { mark: string; text: string }[] {
   const marks = [...content.matchAll(/(?:^|\n)[ \t]*\[(\d{1,3})\][ \t:]*/g)]
   return marks.map((match, index) => {
     const from = match.index + match[0].length
-    const until = marks[index + 1]?.index ?? endOfPassages(content, from)
+    const until = marks[index + 1]?.index ?? (hasQuestion ? endOfPassages(content, from) : content.length)
     return { mark: `[${match[1]}]`, text: content.slice(from, until) }
   })
 }
@@ -64,18 +71,29 @@ function contextIn(content: string): string {
   return content.length > 600 ? content.replace(asked, '') : ''
 }
 
+/** Where a text came from, in brackets before it, is not part of it. */
+const ORIGIN = /^\s*\((?:(?:source|from)\b[^)]*\)|[^()\n]{1,220}\)[ \t]*\n)/i
+
 function sentences(parts: readonly { mark: string; text: string }[]): Sentence[] {
   const segmenter = new Intl.Segmenter('en', { granularity: 'sentence' })
-  const found: Sentence[] = []
+  const found = new Map<string, Sentence>()
   for (const { mark, text } of parts) {
-    const flat = text.replace(/^\s*\((?:source|from)[^)]*\)\s*/i, '').replace(/\s+/g, ' ')
-    for (const { segment } of segmenter.segment(flat)) {
-      const sentence = segment.trim()
-      if (sentence.length >= 20 && sentence.length <= 600)
-        found.push({ text: sentence, mark, words: wordsOf(sentence), place: found.length })
+    const flat = text.replace(ORIGIN, '').replace(/\s+/g, ' ').trim()
+    const segments = [...segmenter.segment(flat)].map(({ segment }) => segment.trim())
+    for (const [index, sentence] of segments.entries()) {
+      if (sentence.length < 20 || sentence.length > 600) continue
+      // A text cut from a larger one begins and ends in the middle of a sentence: such pieces are not quoted when there are whole ones.
+      const isCut =
+        segments.length > 2 &&
+        ((index === 0 && /^\p{Ll}/u.test(sentence)) ||
+          (index === segments.length - 1 && !/[.!?…:;)"'”’。！？]$/.test(sentence)))
+      // Neighbouring pieces overlap: what both hold is quoted once.
+      const key = sentence.toLowerCase()
+      if (!isCut && !found.has(key))
+        found.set(key, { text: sentence, mark, words: wordsOf(sentence), place: found.size })
     }
   }
-  return found
+  return [...found.values()]
 }
 
 /** Words that few of the sentences have weigh more (inverse document frequency); the best few are told in the order of the text. */
