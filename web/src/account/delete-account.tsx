@@ -27,7 +27,7 @@ export function DeleteAccount() {
   )
 }
 
-/** Accounts with a password prove themselves with it; the others type the word. Both ways are sent, the service knows which counts. */
+/** Accounts with a password prove themselves with it; the others type the word. */
 function Farewell({ onClose }: { onClose: () => void }) {
   const user = useUser()
   const form = useForm({ initialValues: { password: '', confirm: '' } })
@@ -48,13 +48,16 @@ function Farewell({ onClose }: { onClose: () => void }) {
         <Text>
           Confirm for <b>{user.email}</b>:
         </Text>
-        <PasswordInput
-          label="Your password"
-          autoComplete="current-password"
-          data-autofocus
-          {...form.getInputProps('password')}
-        />
-        <TextInput label="Or, without a password, type DELETE" autoComplete="off" {...form.getInputProps('confirm')} />
+        {user.has_password ? (
+          <PasswordInput
+            label="Your password"
+            autoComplete="current-password"
+            data-autofocus
+            {...form.getInputProps('password')}
+          />
+        ) : (
+          <TextInput label="Type DELETE" autoComplete="off" data-autofocus {...form.getInputProps('confirm')} />
+        )}
         <FormProblem problem={remove.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

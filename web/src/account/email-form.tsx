@@ -39,12 +39,9 @@ export function EmailForm() {
       <form onSubmit={form.onSubmit((values) => change.mutate(values))}>
         <Stack>
           <TextInput label="New address" type="email" autoComplete="email" {...form.getInputProps('new_email')} />
-          <PasswordInput
-            label="Your password"
-            description={user.oauth_provider ? 'If your account has one' : undefined}
-            autoComplete="current-password"
-            {...form.getInputProps('password')}
-          />
+          {user.has_password && (
+            <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
+          )}
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>

@@ -3,13 +3,38 @@ import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { ApiProblem } from '../api/problem.ts'
 import type { Message } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { ToText } from '../parts/to.tsx'
+import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 
 export function PasswordForm() {
+  return useUser().has_password ? <ChangePassword /> : <FirstPassword />
+}
+
+/** An account made with Google or GitHub has none; a first one comes by the mailed link, which proves the address. */
+function FirstPassword() {
+  const { email } = useUser()
+  const send = useMutation({ mutationFn: () => api.post<Message>('/api/auth/forgot-password', { email }) })
+  return (
+    <Panel title="Password" lead="Your account has none: it is opened by your linked sign-ins or passkeys.">
+      <Stack align="flex-start">
+        <Button variant="default" loading={send.isPending} onClick={() => send.mutate()}>
+          Mail me a link to set one
+        </Button>
+        <FormProblem problem={send.error} />
+        {send.isSuccess && (
+          <Text role="status">
+            Sent to {email}. <SandboxMail />
+          </Text>
+        )}
+      </Stack>
+    </Panel>
+  )
+}
+
+function ChangePassword() {
   const form = useForm({
     initialValues: { current_password: '', new_password: '' },
     validate: {
@@ -25,7 +50,6 @@ export function PasswordForm() {
     },
     onError: (problem) => spread(form, problem),
   })
-  const none = change.error instanceof ApiProblem && change.error.message.startsWith('No password set')
 
   return (
     <Panel title="Password" lead="Changing it signs your other devices out.">
@@ -43,11 +67,6 @@ export function PasswordForm() {
             {...form.getInputProps('new_password')}
           />
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />
-          {none && (
-            <Text>
-              Set a first one by <ToText to="/forgot-password">the link for a lost password</ToText>.
-            </Text>
-          )}
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>
               Change password

@@ -71,7 +71,7 @@ export function TwoFactor() {
       </Modal>
       <Modal opened={turningOff} onClose={off.close} title="Turn two-factor off?">
         <TurnOff
-          withPassword={user.has_password !== false}
+          withPassword={user.has_password}
           onDone={() => {
             off.close()
             notifications.show({ message: 'Two-factor is off' })

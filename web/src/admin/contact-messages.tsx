@@ -48,6 +48,7 @@ export function ContactMessages() {
                         </Anchor>
                       </Text>
                       <Group gap="xs">
+                        {message.notified_at === null && <Badge color="brass">Mail not sent yet</Badge>}
                         <Badge color="gray">{SUBJECTS[message.subject] ?? message.subject}</Badge>
                         <Text c="dimmed" size="sm">
                           {moment(message.created_at)}

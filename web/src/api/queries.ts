@@ -3,14 +3,26 @@ import { api } from './client.ts'
 import { ApiProblem } from './problem.ts'
 import type { ApiKey, Plan, Subscription, User } from './types.ts'
 
-/** Asking again helps when no answer came or the service stumbled; it never helps when the service said no. */
+const WAIT_MAX_S = 20
+
+/**
+ * Asking again helps when no answer came, when the service stumbled, or when it said how long to wait and that is not long.
+ * It never helps when the service said no.
+ */
 function worthRetrying(failures: number, error: unknown): boolean {
-  return failures < 2 && (!(error instanceof ApiProblem) || error.status === 0 || error.status >= 500)
+  if (!(error instanceof ApiProblem)) return false
+  if (error.status === 429) return failures < 2 && (error.retryAfterS ?? WAIT_MAX_S + 1) <= WAIT_MAX_S
+  return failures < 2 && (error.status === 0 || error.status >= 500)
+}
+
+function retryDelayMs(failures: number, error: unknown): number {
+  if (error instanceof ApiProblem && error.retryAfterS !== null) return error.retryAfterS * 1000
+  return 800 * 2 ** failures
 }
 
 export const queries = new QueryClient({
   defaultOptions: {
-    queries: { retry: worthRetrying, staleTime: 15_000, networkMode: 'offlineFirst' },
+    queries: { retry: worthRetrying, retryDelay: retryDelayMs, staleTime: 15_000, networkMode: 'offlineFirst' },
     mutations: { retry: false, networkMode: 'always' },
   },
 })
@@ -34,16 +46,4 @@ export const plansQuery = queryOptions({
 export const keysQuery = queryOptions({
   queryKey: ['api-keys'],
   queryFn: ({ signal }) => api.get<ApiKey[]>('/api/api-keys', { signal }),
-})
-
-/** What the service says of itself: which parts are real and which the sandbox plays. Null when it does not say. */
-export const readinessQuery = queryOptions({
-  queryKey: ['readiness'],
-  queryFn: async ({ signal }) => {
-    const response = await fetch('/readyz', { signal })
-    const body: unknown = await response.json().catch(() => null)
-    return typeof body === 'object' && body !== null ? body : null
-  },
-  staleTime: Number.POSITIVE_INFINITY,
-  retry: false,
 })

@@ -11,9 +11,9 @@ export type User = {
   subscription_status: SubscriptionStatus
   subscription_tier: Tier
   created_at: string
-  is_superuser?: boolean
-  has_password?: boolean
-  totp_enabled?: boolean
+  is_superuser: boolean
+  has_password: boolean
+  totp_enabled: boolean
 }
 
 export type Tier = 'free' | 'pro' | 'enterprise'
@@ -109,4 +109,6 @@ export type ContactMessage = {
   subject: string
   message: string
   created_at: string
+  /** Null while the notification has not been handed over to the mail server. */
+  notified_at?: string | null
 }

@@ -1,6 +1,7 @@
 import { Autocomplete, Group, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { readinessQuery } from '../api/readiness.ts'
 import { modelsQuery, vendorOf } from './models-query.ts'
 
 type Choice = { provider: string | undefined; model: string | undefined }
@@ -15,7 +16,12 @@ const PROVIDERS = [
 /** The vendor, and optionally one of its models: left empty, the vendor's default answers. */
 export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
   const models = useQuery(modelsQuery)
+  const { data: readiness } = useQuery(readinessQuery)
   const vendor = provider ?? 'openai'
+  const providers = PROVIDERS.map(({ value, label }) => {
+    const missing = readiness?.vendors?.[value] === 'not configured'
+    return { value, label: missing ? `${label} (not set up)` : label, disabled: missing }
+  })
   const [typed, setTyped] = useState(model ?? '')
   const names = (models.data ?? []).filter((known) => vendorOf(known) === vendor).map(({ id }) => id)
 
@@ -25,7 +31,7 @@ export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
     <Group gap="xs" wrap="nowrap" miw={0}>
       <Select
         aria-label="Provider"
-        data={PROVIDERS}
+        data={providers}
         value={vendor}
         onChange={(next) => {
           setTyped('')

@@ -1,6 +1,6 @@
 import { Box, Button, Group, Modal, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { FormProblem } from './form-problem.tsx'
 
 type ConfirmProps = {
@@ -14,17 +14,25 @@ type ConfirmProps = {
 
 /** Asks before something that cannot be taken back, and stays open with the reason when it failed. */
 export function Confirm({ opened, onClose, title, children, action, onConfirm }: ConfirmProps) {
-  const run = useMutation({ mutationFn: onConfirm, onSuccess: onClose })
+  const close = () => {
+    onClose()
+    run.reset()
+  }
+  const run = useMutation({ mutationFn: onConfirm, onSuccess: close })
+  // What is asked about is often gone from the page once it is done: the words stay while the dialog fades.
+  const [words, setWords] = useState(children)
+  if (opened && words !== children) setWords(children)
+
   return (
-    <Modal opened={opened} onClose={onClose} title={title}>
-      <Text component="div">{children}</Text>
+    <Modal opened={opened} onClose={close} title={title}>
+      <Text component="div">{words}</Text>
       {run.isError && (
         <Box mt="md">
           <FormProblem problem={run.error} />
         </Box>
       )}
       <Group justify="flex-end" mt="lg">
-        <Button variant="default" onClick={onClose} data-autofocus>
+        <Button variant="default" onClick={close} data-autofocus>
           Keep it
         </Button>
         <Button color="red" loading={run.isPending} onClick={() => run.mutate()}>

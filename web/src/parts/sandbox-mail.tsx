@@ -1,11 +1,11 @@
 import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { readinessQuery } from '../api/queries.ts'
+import { readinessQuery } from '../api/readiness.ts'
 
 /** Outside production mail goes to the sandbox's mailbox: says so, and where that is. Nothing where the sandbox is off. */
 export function SandboxMail() {
   const { data } = useQuery(readinessQuery)
-  if (!data || !saysSandbox(data)) return null
+  if (data?.mail !== 'sandbox') return null
   return (
     <span>
       This is a sandbox: mail stays in{' '}
@@ -15,9 +15,4 @@ export function SandboxMail() {
       .
     </span>
   )
-}
-
-function saysSandbox(readiness: object): boolean {
-  const { configured } = readiness as { configured?: { mail?: unknown } }
-  return configured?.mail === 'sandbox'
 }

@@ -1,4 +1,4 @@
-import { offline } from '../api/problem.ts'
+import { offline, problemFrom } from '../api/problem.ts'
 import { createSession, type News, type Pair } from './session.ts'
 
 const KEY = 'latchkey.refresh'
@@ -37,7 +37,7 @@ async function renew(refreshToken: string): Promise<Pair | 'refused'> {
   }
   if (response.ok) return (await response.json()) as Pair
   if ([400, 401, 403, 422].includes(response.status)) return 'refused'
-  throw offline()
+  throw problemFrom(response.status, await response.json().catch(() => null), response.headers)
 }
 
 function localStorageStore() {

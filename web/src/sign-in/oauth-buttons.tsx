@@ -1,8 +1,9 @@
 import { Button, Divider, Group, Text } from '@mantine/core'
 import { IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { sentence } from '../api/problem.ts'
+import { readinessQuery } from '../api/readiness.ts'
 import { rememberReturn } from './return-memory.ts'
 
 const PROVIDERS = [
@@ -12,6 +13,8 @@ const PROVIDERS = [
 
 /** Sign-in with an account elsewhere. Leaves this app; `/auth/callback` is where the way back ends. */
 export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
+  const { data: readiness } = useQuery(readinessQuery)
+  const providers = PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')
   const start = useMutation({
     mutationFn: (provider: string) =>
       api.get<{ authorization_url: string }>(`/api/auth/oauth/${provider}`, { anonymous: true }),
@@ -21,11 +24,12 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
     },
   })
 
+  if (providers.length === 0) return null
   return (
     <>
       <Divider label="or" my="lg" />
       <Group grow>
-        {PROVIDERS.map(({ id, name, icon: Glyph }) => (
+        {providers.map(({ id, name, icon: Glyph }) => (
           <Button
             key={id}
             variant="default"

@@ -1,0 +1,26 @@
+import { queryOptions } from '@tanstack/react-query'
+
+/** How a part of the service stands: with a key of its own, played by the sandbox, or not at all. */
+export type Standing = 'configured' | 'sandbox' | 'not configured'
+
+export type Readiness = {
+  mail?: Standing
+  vendors?: Record<string, Standing>
+  oauth?: Record<string, Standing>
+}
+
+/**
+ * What the service says of itself at /readyz. An operator may keep that address to themselves: then nothing is known, and the
+ * app shows everything as if it were there.
+ */
+export const readinessQuery = queryOptions({
+  queryKey: ['readiness'],
+  queryFn: async ({ signal }): Promise<Readiness> => {
+    const response = await fetch('/readyz', { signal })
+    const body: unknown = await response.json().catch(() => null)
+    const configured = typeof body === 'object' && body !== null && 'configured' in body ? body.configured : null
+    return typeof configured === 'object' && configured !== null ? configured : {}
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+  retry: false,
+})
