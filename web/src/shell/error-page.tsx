@@ -13,6 +13,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
     reset()
     void router.invalidate()
   }
+  const unreached = error instanceof ApiProblem && error.status === 0
   const stale = /dynamically imported module|Importing a module script failed|module script/i.test(
     error instanceof Error ? error.message : '',
   )
@@ -21,10 +22,10 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       <Notice
         icon={IconHammer}
         order={1}
-        title={stale ? 'A newer version is here' : 'Something went wrong'}
+        title={stale ? 'A newer version is here' : unreached ? 'This page could not be loaded' : 'Something went wrong'}
         action={
           <Group justify="center">
-            <Button onClick={() => location.reload()}>Reload the page</Button>
+            {!unreached && <Button onClick={() => location.reload()}>Reload the page</Button>}
             {!stale && (
               <Button variant="default" onClick={again}>
                 Try again

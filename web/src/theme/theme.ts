@@ -63,6 +63,9 @@ const red: MantineColorsTuple = [
   '#74100b',
 ]
 
+/** A dialog's `header` is not the page's: without this role it would be a second banner to a screen reader. */
+const dialog = { closeButtonProps: { 'aria-label': 'Close' }, attributes: { header: { role: 'presentation' } } }
+
 export const theme = createTheme({
   colors: { pine, brass, gray, dark, red },
   primaryColor: 'pine',
@@ -103,9 +106,9 @@ export const theme = createTheme({
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Paper: { defaultProps: { radius: 'lg' } },
-    Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
+    Drawer: { defaultProps: dialog },
     Modal: {
-      defaultProps: { closeButtonProps: { 'aria-label': 'Close' }, centered: true, radius: 'lg', padding: 'lg' },
+      defaultProps: { ...dialog, centered: true, radius: 'lg', padding: 'lg' },
     },
     Skeleton: { defaultProps: { radius: 'md' } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300 } },
