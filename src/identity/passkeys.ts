@@ -22,6 +22,9 @@ const PASSKEYS_MAX = 20
 /** Three hundred files of certificate formats, for those who have a passkey. */
 const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
+/** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
+const ALGORITHMS = [-8, -7, -257]
+
 /** @throws Problem 400 when the account has as many passkeys as it may. */
 export async function registrationOptions(
   deps: IdentityDeps,
@@ -45,6 +48,7 @@ export async function registrationOptions(
     userDisplayName: user.full_name ?? user.email,
     challenge: new Uint8Array(challenge),
     attestationType: 'none',
+    supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: transportsOf(key.transports) })),
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   })
@@ -65,6 +69,7 @@ export async function addPasskey(
       response,
       expectedRPID,
       expectedOrigin: origins,
+      supportedAlgorithmIDs: ALGORITHMS,
       requireUserVerification: true,
       expectedChallenge: async (challenge) =>
         (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
