@@ -14,17 +14,17 @@ const GRACE_MS = 10 * SECOND_MS
 /** @throws Problem 401 when the token is invalid, expired, replayed, or its session has ended. */
 export async function refreshTokens(deps: IdentityDeps, refreshToken: string): Promise<TokenPair> {
   const claims = await readRefresh(deps, refreshToken)
-  const session = claims && (await transaction(deps.db, (tx) => rotate(deps, tx, claims)))
+  // The second of two tabs only reads: a crowd of them takes no turn at the write lock.
+  const session =
+    claims &&
+    ((await successorOf(deps, deps.db, claims)) ?? (await transaction(deps.db, (tx) => rotate(deps, tx, claims))))
   if (!session) throw new Problem('refresh_token_invalid', 401, 'Invalid refresh token')
   return signPair(deps, session)
 }
 
 /** Null refuses; the transaction is committed all the same, since a replay must end the session. */
-async function rotate(
-  deps: IdentityDeps,
-  tx: Db,
-  { userId, sessionId, jti }: RefreshClaims,
-): Promise<OpenedSession | null> {
+async function rotate(deps: IdentityDeps, tx: Db, claims: RefreshClaims): Promise<OpenedSession | null> {
+  const { userId, sessionId, jti } = claims
   const now = deps.clock.now()
   const live = await forUpdate(
     tx,
@@ -48,7 +48,8 @@ async function rotate(
     .where('spent_at', 'is', null)
     .returning('jti')
     .executeTakeFirst()
-  if (!spent) return repeat(deps, tx, { userId, sessionId, jti })
+  // Lost to another tab while this one waited for the lock; or a replay.
+  if (!spent) return (await successorOf(deps, tx, claims)) ?? endFamily(deps, tx, claims)
 
   await tx
     .insertInto('session_tokens')
@@ -70,13 +71,14 @@ async function rotate(
   return { userId, sessionId, jti: next, issuedAt: now }
 }
 
-async function repeat(
-  deps: IdentityDeps,
-  tx: Db,
+/** What a token spent within the grace was exchanged for, while its session is live. */
+async function successorOf(
+  { clock }: IdentityDeps,
+  db: Db,
   { userId, sessionId, jti }: RefreshClaims,
 ): Promise<OpenedSession | null> {
-  const now = deps.clock.now()
-  const successor = await tx
+  const now = clock.now()
+  const row = await db
     .selectFrom('session_tokens as old')
     .innerJoin('session_tokens as next', (join) =>
       join
@@ -84,15 +86,23 @@ async function repeat(
         .onRef('next.session_id', '=', 'old.session_id')
         .onRef('next.jti', '=', 'old.successor'),
     )
+    .innerJoin('sessions', (join) =>
+      join.onRef('sessions.user_id', '=', 'old.user_id').onRef('sessions.id', '=', 'old.session_id'),
+    )
     .select(['next.jti', 'next.issued_at'])
     .where('old.user_id', '=', userId)
     .where('old.session_id', '=', sessionId)
     .where('old.jti', '=', jti)
     .where('old.spent_at', '>=', plus(now, -GRACE_MS))
+    .where('sessions.revoked_at', 'is', null)
+    .where('sessions.expires_at', '>', now)
     .executeTakeFirst()
-  if (successor) return { userId, sessionId, jti: successor.jti, issuedAt: successor.issued_at }
+  return row ? { userId, sessionId, jti: row.jti, issuedAt: row.issued_at } : null
+}
 
+async function endFamily(deps: IdentityDeps, tx: Db, { userId, sessionId }: RefreshClaims): Promise<null> {
   await endSession(deps, tx, userId, sessionId)
-  await recordAudit(tx, { actorId: userId, action: 'session.replayed', subject: `session:${sessionId}`, at: now })
+  const at = deps.clock.now()
+  await recordAudit(tx, { actorId: userId, action: 'session.replayed', subject: `session:${sessionId}`, at })
   return null
 }
