@@ -16,6 +16,7 @@ test('every address of the administration refuses the unknown and those who are 
     ['GET', '/api/admin/stats'],
     ['GET', '/api/admin/users'],
     ['PATCH', '/api/admin/users/0190a6a8-0000-7000-8000-000000000000'],
+    ['GET', '/api/admin/contact-messages'],
     ['GET', '/api/admin/jobs'],
     ['POST', '/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry'],
   ]
@@ -128,4 +129,23 @@ test('a job that gave up is seen and tried again', async (t) => {
   await app.settle()
   assert.equal(tries, 2)
   assert.equal((await root.post('/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry')).status, 404)
+})
+
+test('superusers read the messages of the contact form, newest first', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  const hello = { name: 'Ada', email: 'ada@example.com', subject: 'sales' }
+  for (const message of ['one', 'two', 'three']) {
+    assert.equal((await app.store('POST', '/api/contact', { body: { ...hello, message } })).status, 200)
+    app.clock.advance(1000)
+  }
+  const { status, body } = await root.get('/api/admin/contact-messages?page=1&limit=2')
+  assert.equal(status, 200)
+  assert.deepEqual({ ...body, messages: [] }, { messages: [], total: 3, page: 1, limit: 2, pages: 2 })
+  assert.deepEqual(
+    body.messages.map(({ message }: { message: string }) => message),
+    ['three', 'two'],
+  )
+  assert.equal(typeof body.messages[0].notified_at, 'string')
+  assert.equal((await root.get('/api/admin/contact-messages?limit=101')).status, 422)
 })

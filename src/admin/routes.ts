@@ -9,6 +9,7 @@ import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
+import { listContactMessages } from '#storefront/contact.ts'
 
 const tags = ['admin']
 const Tier = OneOf('free', 'pro', 'enterprise')
@@ -31,6 +32,16 @@ const ListedUser = Type.Object({
   tier_override: Nullable(Type.String()),
   created_at: Instant,
   last_login_at: Nullable(Instant),
+})
+
+const ContactMessage = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: Type.String(),
+  subject: Type.String(),
+  message: Type.String(),
+  created_at: Instant,
+  notified_at: Nullable(Instant),
 })
 
 export function adminRoutes(app: App, { platform, identity }: { platform: Platform; identity: Identity }): void {
@@ -68,6 +79,20 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       config: { access: 'superuser' },
     },
     (request) => listUsers(db, request.query),
+  )
+
+  app.get(
+    '/api/admin/contact-messages',
+    {
+      schema: {
+        tags,
+        summary: 'Messages of the contact form, newest first; `notified_at` is null while support was not told',
+        querystring: Page,
+        response: { 200: Type.Object({ messages: Type.Array(ContactMessage), ...Paged }) },
+      },
+      config: { access: 'superuser' },
+    },
+    (request) => listContactMessages(db, request.query),
   )
 
   app.patch(

@@ -91,8 +91,8 @@ function howToOpen(): Html {
 
 function history(downloads: Dashboard['downloads']): Html {
   if (downloads.length === 0) return html``
-  return html`<section class="card" aria-labelledby="history"><h2 id="history">Latest downloads</h2>
-<div class="scroll" tabindex="0" role="region" aria-labelledby="history"><table><thead><tr><th scope="col">When (UTC)</th><th scope="col">Version</th><th scope="col">Address</th><th scope="col">Country</th></tr></thead>
+  return html`<section class="card history" aria-labelledby="history"><h2 id="history">Latest downloads</h2>
+<div class="scroll" tabindex="0" role="group" aria-label="Downloads as a table"><table><thead><tr><th scope="col">When (UTC)</th><th scope="col">Version</th><th scope="col">Address</th><th scope="col">Country</th></tr></thead>
 <tbody>${downloads.map(
     (row) =>
       html`<tr><td>${row.downloaded_at.slice(0, 16).replace('T', ' ')}</td><td>${row.version}</td><td>${row.ip_address}</td><td>${row.country ?? '–'}</td></tr>`,
