@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { PASSWORD } from '#testing/app.ts'
 import { type Buyer, openShop, paidSession, type Shop, signed } from '#testing/buyer.ts'
 
 const CARD = '4242424242424242'
@@ -297,11 +298,31 @@ test('forged, stale, replayed and broken events change nothing', async (t) => {
 
 test('a purchase whose account is gone is kept for the books and mailed to the payer', async (t) => {
   const shop = await openShop(t)
-  await shop.event('checkout.session.completed', paidSession(randomUUID(), 'basic'))
+  const ada = await shop.buyer('ada')
+  const { payUrl, sessionId } = await checkout(ada, 'basic')
+  assert.equal((await shop.as('ada').delete('/api/users/me', { password: PASSWORD })).status, 200)
+  await pay(shop, payUrl, 'payer@example.com')
+  const { body } = await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))
+  await shop.event('checkout.session.completed', body)
+
   const [letter] = await shop.mail('payer@example.com')
   const key = /LK(-\w{4}){7}/.exec(letter?.text ?? '')?.[0]
   const verified = await shop.store('POST', '/api/license/verify', { body: { license_key: key } })
   assert.equal(verified.body.valid, true)
+})
+
+test('of an event no name, address or email is kept', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const details = { email: 'payer@example.com', name: 'Ada Lovelace', address: { city: 'Marylebone' } }
+  await shop.event('checkout.session.completed', { ...paidSession(ada.userId, 'pro'), customer_details: details })
+  const rows = await shop.platform.db
+    .selectFrom('inbox')
+    .selectAll()
+    .where('source', '=', 'processor.storefront')
+    .execute()
+  assert.equal(rows.length, 1)
+  assert.doesNotMatch(JSON.stringify(rows), /payer@|Lovelace|Marylebone/)
 })
 
 async function checkout(buyer: Buyer, tier: string) {

@@ -1,6 +1,6 @@
 /**
- * Turns the processor's events into purchases and revocations. Subscriptions on the same account belong to billing and are passed over.
- * Only a payment that was made counts: a completed checkout may still wait for its bank.
+ * Turns the processor's events into facts about payments, and nothing else of them is kept: names and addresses stay at the processor.
+ * Only a payment that was made counts: a completed checkout may still wait for its bank. Subscriptions on the account are billing's.
  */
 import type { Stripe } from 'stripe'
 import { type ProductTier, TIERS } from './products/releases.ts'
@@ -10,18 +10,19 @@ export type PaymentFact =
   | { kind: 'paid'; payment: Payment }
   | { kind: 'refunded'; paymentRef: string; refundedCents: number; isFull: boolean }
   | { kind: 'dispute-lost'; paymentRef: string }
+  /** Paid, but only its checkout knows whether it is one of ours. */
+  | { kind: 'paid-somewhere'; paymentIntentId: string }
 
-/** Finds the checkout that a payment came from; null when there is none. */
-export type FindCheckout = (paymentIntentId: string) => Promise<Stripe.Checkout.Session | null>
-
-/** What an event means here; null for what concerns others. Rejects when the processor cannot be asked. */
-export async function factOf(event: Stripe.Event, findCheckout: FindCheckout): Promise<PaymentFact | null> {
+/** What an event means here; null for what concerns others. */
+export function factOf(event: Stripe.Event): PaymentFact | null {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
       return paid(paymentOfCheckout(event.data.object))
     case 'payment_intent.succeeded':
-      return paid(paymentOfIntent(event.data.object) ?? (await ofItsCheckout(event.data.object, findCheckout)))
+      return (
+        paid(paymentOfIntent(event.data.object)) ?? { kind: 'paid-somewhere', paymentIntentId: event.data.object.id }
+      )
     case 'charge.refunded':
       return refundOf(event.data.object)
     case 'charge.dispute.closed':
@@ -42,7 +43,6 @@ export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | n
     checkoutSessionId: session.id,
     amountCents: session.amount_total ?? 0,
     currency: session.currency ?? 'usd',
-    email: session.customer_details?.email ?? session.customer_email ?? null,
   }
 }
 
@@ -55,15 +55,7 @@ function paymentOfIntent(intent: Stripe.PaymentIntent): Payment | null {
     checkoutSessionId: null,
     amountCents: intent.amount_received || intent.amount,
     currency: intent.currency,
-    email: intent.receipt_email ?? null,
   }
-}
-
-async function ofItsCheckout(intent: Stripe.PaymentIntent, findCheckout: FindCheckout): Promise<Payment | null> {
-  const session = await findCheckout(intent.id)
-  if (session?.mode !== 'payment') return null
-  // The event says that it is paid; the session may have been read a moment before it knew.
-  return paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: intent.id })
 }
 
 function refundOf(charge: Stripe.Charge): PaymentFact | null {

@@ -8,8 +8,9 @@ import { findUser } from '#identity/users.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { factOf, type PaymentFact, paymentOfCheckout } from './payment-events.ts'
+import type { PurchaseRow } from './purchase-store.ts'
 import * as store from './purchase-store.ts'
-import { recordPurchase, recordRefund } from './purchases.ts'
+import { type Payment, recordPurchase, recordRefund } from './purchases.ts'
 
 export const INBOX_SOURCE = 'processor.storefront'
 
@@ -36,13 +37,27 @@ export async function receivePaymentEvent(
   if (typeof event?.id !== 'string' || event.id === '' || typeof event.data?.object !== 'object') {
     throw new Problem('webhook_invalid', 400, 'Invalid payload or signature')
   }
-  await inbox.receive(INBOX_SOURCE, event.id, event)
+  const fact = factOf(event)
+  if (fact) await inbox.receive(INBOX_SOURCE, event.id, fact)
 }
 
-/** Idempotent: an event may be handled twice. Rejects when the processor cannot be asked; it is tried again later. */
-export async function handlePaymentEvent(deps: PaymentDeps, event: Stripe.Event): Promise<void> {
-  const fact = await factOf(event, (paymentIntentId) => findCheckout(deps, paymentIntentId))
-  if (fact) await record(deps, fact)
+/** Idempotent: a fact may be handled twice. Rejects when the processor cannot be asked; it is tried again later. */
+export async function handlePaymentFact(deps: PaymentDeps, fact: PaymentFact): Promise<void> {
+  switch (fact.kind) {
+    case 'paid':
+      return record(deps, fact.payment)
+    case 'paid-somewhere': {
+      const session = await findCheckout(deps, fact.paymentIntentId)
+      // That it is paid is known; the session may have been read a moment before it knew.
+      const payment =
+        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: fact.paymentIntentId })
+      return payment ? record(deps, payment) : undefined
+    }
+    case 'refunded':
+      return recordRefund(deps, fact.paymentRef, fact.refundedCents, fact.isFull ? 'refund' : null)
+    case 'dispute-lost':
+      return recordRefund(deps, fact.paymentRef, 0, 'dispute')
+  }
 }
 
 /**
@@ -56,18 +71,21 @@ export async function confirmCheckout(deps: PaymentDeps, sessionId: string, user
 
   const payment = paymentOfCheckout(await deps.processor.checkout.sessions.retrieve(sessionId))
   if (!payment || (userId !== null && payment.userId !== userId)) return false
-  await record(deps, { kind: 'paid', payment })
+  await record(deps, payment)
   return true
 }
 
-async function record(deps: PaymentDeps, fact: PaymentFact): Promise<void> {
-  if (fact.kind === 'paid') {
-    const user = await findUser(deps.db, fact.payment.userId)
-    return recordPurchase(deps, fact.payment, user !== null)
-  }
+/** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */
+export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
+  const session = purchase.checkout_session_id
+    ? await deps.processor?.checkout.sessions.retrieve(purchase.checkout_session_id)
+    : await findCheckout(deps, purchase.payment_ref)
+  return session?.customer_details?.email ?? session?.customer_email ?? null
+}
 
-  if (fact.kind === 'dispute-lost') return recordRefund(deps, fact.paymentRef, 0, 'dispute')
-  return recordRefund(deps, fact.paymentRef, fact.refundedCents, fact.isFull ? 'refund' : null)
+async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
+  const user = await findUser(deps.db, payment.userId)
+  await recordPurchase(deps, payment, user !== null)
 }
 
 async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {

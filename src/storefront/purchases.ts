@@ -29,8 +29,6 @@ export interface Payment {
   tier: ProductTier
   amountCents: number
   currency: string
-  /** As typed at the checkout; used when the account is gone by now. */
-  email: string | null
 }
 
 type Deps = { db: Db; clock: Clock; jobs: Jobs; secrets: Secrets }
@@ -63,7 +61,7 @@ export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment
     // The job names the purchase only: a key in a job's payload would lie there unsealed.
     if (!isNew || is_reversed) return
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
-    await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id, email: payment.email })
+    await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
   })
 }
 

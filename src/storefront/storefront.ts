@@ -16,7 +16,8 @@ import { openCountries } from './countries.ts'
 import * as downloadStore from './download-store.ts'
 import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads.ts'
 import { purchaseLetter } from './letters.ts'
-import { confirmCheckout, handlePaymentEvent, INBOX_SOURCE, type PaymentDeps } from './payments.ts'
+import type { PaymentFact } from './payment-events.ts'
+import { confirmCheckout, handlePaymentFact, INBOX_SOURCE, type PaymentDeps, payerOf } from './payments.ts'
 import { openProducts } from './products/products.ts'
 import type { ProductTier } from './products/releases.ts'
 import * as purchaseStore from './purchase-store.ts'
@@ -58,10 +59,8 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
-  inbox.handle<Stripe.Event>(INBOX_SOURCE, (event) => handlePaymentEvent(deps, event))
-  jobs.handle<{ purchaseId: string; email: string | null }>(CONFIRMATION_JOB, (job, { id }) =>
-    confirmByMail(deps, job, id),
-  )
+  inbox.handle<PaymentFact>(INBOX_SOURCE, (fact) => handlePaymentFact(deps, fact))
+  jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, (job, { id }) => confirmByMail(deps, job, id))
   jobs.handle<{ sessionId: string }>(
     FOLLOW_UP_JOB,
     async ({ sessionId }) => void (await confirmCheckout(deps, sessionId, null)),
@@ -101,16 +100,13 @@ export async function collectStorefront(db: Db, userId: string) {
 /** Ends a user's storefront sessions with the account's others. */
 export const endStoreSessions = sessionStore.removeOfUser
 
-async function confirmByMail(
-  deps: StorefrontDeps,
-  job: { purchaseId: string; email: string | null },
-  messageId: string,
-) {
+async function confirmByMail(deps: StorefrontDeps, { purchaseId }: { purchaseId: string }, messageId: string) {
   const { config, db, secrets, mail, log } = deps
-  const purchase = await purchaseStore.findById(db, job.purchaseId)
+  const purchase = await purchaseStore.findById(db, purchaseId)
   if (!purchase) return
   const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
-  const to = user?.email ?? job.email
+  // An account deleted while its payment was on its way: who paid gets what they paid for.
+  const to = user?.email ?? (await payerOf(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   await mail.deliver(purchaseLetter(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
 }

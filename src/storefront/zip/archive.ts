@@ -2,7 +2,7 @@
  * Writes a release as an AES-256 ZIP (WinZip AE-2) for one buyer, any byte range of it on demand, without a stored copy.
  * The salts are derived, not drawn, so the same order gives the same bytes each time: that is what makes a resume possible.
  */
-import { createHash, createHmac } from 'node:crypto'
+import { createHash, createHmac, type Hash } from 'node:crypto'
 import { deriveKeys, type EntryKeys, entryCipher } from './cipher.ts'
 import { isSafePath } from './entry-name.ts'
 import {
@@ -22,6 +22,7 @@ const BATCH_BYTES = 128 * 1024
 const PIECE_BYTES = 64 * 1024
 const KEYS_AHEAD = 8
 const CODES_KEPT = 20_000
+const UNFINISHED_KEPT = 2_000
 
 /** A compressed file, as it lies in a pack. */
 export interface PackedEntry {
@@ -139,7 +140,8 @@ function hashOf(password: string): Buffer {
 
 /**
  * The bytes [start, end) of the archive, in pieces of about 64–128 KB. Memory stays bounded by a few pieces, whatever the size.
- * A range costs the entries it touches; only an entry whose authentication code is asked for is read from its beginning.
+ * A range costs the entries it touches; an entry whose authentication code is asked for is read from its beginning, unless this
+ * process was writing it before.
  */
 export async function* readArchive(
   archive: Archive,
@@ -206,21 +208,26 @@ async function* entryBody(
 
   const codeAsked = codeAt < window.end && codeAt + CODE_BYTES > window.start
   const known = codeAsked ? codes.get(salt.toString('latin1')) : undefined
-  const mac = codeAsked && !known ? createHmac('sha1', keys.macKey) : undefined
+  const mac = codeAsked && !known ? resumeMac(salt, keys.macKey) : undefined
   const to = codeAsked ? packed.packedBytes : Math.min(packed.packedBytes, window.end - dataAt)
   const skipped = Math.min(Math.max(0, window.start - dataAt), to)
-  const from = mac ? 0 : skipped === packed.packedBytes ? to : skipped - (skipped % BATCH_BYTES)
+  const wanted = skipped === packed.packedBytes ? to : skipped - (skipped % BATCH_BYTES)
   const encrypt = entryCipher(keys.cipherKey, BATCH_BYTES)
 
-  for (let position = from; position < to; position += BATCH_BYTES) {
-    const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packed.packedBytes - position))
-    await pack.read(batch, packed.offset + position)
-    encrypt(batch, position)
-    mac?.update(batch)
-    yield* clip(batch, dataAt + position, window)
+  try {
+    for (let position = mac ? Math.min(mac.position, wanted) : wanted; position < to; position += BATCH_BYTES) {
+      const batch = Buffer.allocUnsafeSlow(Math.min(BATCH_BYTES, packed.packedBytes - position))
+      await pack.read(batch, packed.offset + position)
+      encrypt(batch, position)
+      if (mac?.position === position) advance(mac, batch)
+      yield* clip(batch, dataAt + position, window)
+    }
+  } finally {
+    // The reader may have left half-way, and will come back for the rest.
+    if (mac) keep(unfinished, salt, mac, UNFINISHED_KEPT)
   }
 
-  if (codeAsked) yield* clip(known ?? remember(salt, mac?.digest().subarray(0, CODE_BYTES)), codeAt, window)
+  if (codeAsked) yield* clip(known ?? finish(salt, mac, keys.macKey), codeAt, window)
 }
 
 function* clip(bytes: Buffer, at: number, window: Window): Generator<Buffer> {
@@ -268,15 +275,47 @@ async function saltedKeys(archive: Archive, entry: ArchiveEntry): Promise<Salted
   return { salt, ...(await deriveKeys(archive.password, salt)) }
 }
 
+/** HMAC-SHA1 (RFC 2104) over a plain hash, because a Hash can be copied half-way and an Hmac cannot. */
+interface Mac {
+  inner: Hash
+  /** Bytes of the entry it has seen. */
+  position: number
+}
+
 /**
- * Codes already computed in this process, oldest first. Without them, asking again and again for the last byte of a large entry would
- * each time hash the whole entry.
+ * Codes of finished entries and the state of unfinished ones, in this process, oldest first. Without them every resume, and every
+ * request for an entry's last byte, would hash the entry from its beginning; in another process it still does.
  */
 const codes = new Map<string, Buffer>()
+const unfinished = new Map<string, Mac>()
 
-function remember(salt: Buffer, code: Buffer | undefined): Buffer {
-  if (!code) throw new Error('the authentication code was asked for without its entry')
-  if (codes.size >= CODES_KEPT) codes.delete(codes.keys().next().value as string)
-  codes.set(salt.toString('latin1'), code)
+function resumeMac(salt: Buffer, macKey: Buffer): Mac {
+  const kept = unfinished.get(salt.toString('latin1'))
+  if (kept) return { inner: kept.inner.copy(), position: kept.position }
+  return { inner: createHash('sha1').update(padded(macKey, 0x36)), position: 0 }
+}
+
+function advance(mac: Mac, batch: Buffer) {
+  mac.inner.update(batch)
+  mac.position += batch.length
+}
+
+function finish(salt: Buffer, mac: Mac | undefined, macKey: Buffer): Buffer {
+  if (!mac) throw new Error('the authentication code was asked for without its entry')
+  const inner = mac.inner.digest()
+  const code = createHash('sha1').update(padded(macKey, 0x5c)).update(inner).digest().subarray(0, CODE_BYTES)
+  unfinished.delete(salt.toString('latin1'))
+  keep(codes, salt, code, CODES_KEPT)
   return code
+}
+
+function padded(key: Buffer, filler: number): Buffer {
+  const block = Buffer.alloc(64, filler)
+  for (const [index, byte] of key.entries()) block[index] = byte ^ filler
+  return block
+}
+
+function keep<T>(map: Map<string, T>, salt: Buffer, value: T, max: number) {
+  if (map.size >= max) map.delete(map.keys().next().value as string)
+  map.set(salt.toString('latin1'), value)
 }

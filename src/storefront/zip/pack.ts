@@ -12,8 +12,9 @@ import { promisify } from 'node:util'
 import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
 import type { PackedEntry, PackReader } from './archive.ts'
 
-const FORMAT = 1
-const LEVEL = constants.Z_BEST_COMPRESSION
+const FORMAT = 2
+/** Level 9 took 5 times as long for 2 % less on source code. */
+const LEVEL = constants.Z_DEFAULT_COMPRESSION
 const WHOLE_BYTES_MAX = 1024 * 1024
 const UNUSED_MS = 30 * 24 * 3600_000
 
