@@ -1,12 +1,13 @@
 /** What is on offer. Names and features are ours; what it costs is asked of the processor, the only place where that is set. */
 import { type Static, Type } from 'typebox'
 import { HOUR_MS } from '#platform/clock.ts'
+import { OneOf } from '#platform/http/schema.ts'
 import type { PaidTier } from '../config.ts'
 import type { BillingDeps } from './deps.ts'
 
 export const Plan = Type.Object({
   name: Type.String(),
-  tier: Type.Union([Type.Literal('free'), Type.Literal('pro'), Type.Literal('enterprise')]),
+  tier: OneOf('free', 'pro', 'enterprise'),
   price: Type.Optional(
     Type.Number({ description: 'A month, in units of the currency; left out when the processor cannot be asked' }),
   ),

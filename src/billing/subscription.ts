@@ -2,19 +2,18 @@
 import { type Static, Type } from 'typebox'
 import { findUser } from '#identity/users.ts'
 import { plus, SECOND_MS } from '#platform/clock.ts'
+import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { awaitsCheckout, findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { syncCustomer } from './sync.ts'
 
-const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
-
 export const SubscriptionView = Type.Object({
-  status: Type.String(),
-  tier: Type.String(),
+  status: OneOf('free', 'active', 'cancelled', 'past_due'),
+  tier: OneOf('free', 'pro', 'enterprise'),
   processor_customer_id: Nullable(Type.String()),
   price_id: Nullable(Type.String()),
-  current_period_end: Nullable(Type.String()),
+  current_period_end: Nullable(Instant),
   cancel_at_period_end: Type.Boolean(),
 })
 export type SubscriptionView = Static<typeof SubscriptionView>
