@@ -1,6 +1,7 @@
 import { ActionIcon, Button, Group, Loader, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
 import { useId, useMemo, useState } from 'react'
+import { flushSync } from 'react-dom'
 import type { Components } from 'streamdown'
 import { EndingNote } from '../chat/turn-view.tsx'
 import { Passage } from '../documents/passage.tsx'
@@ -21,6 +22,7 @@ const WIDER = 0.5
 export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
   const base = useId()
   const [lit, setLit] = useState<number | null>(null)
+  const [open, setOpen] = useState(false)
   const { question, reach, answer, sources, ending } = inquiry
   const streaming = ending === undefined
 
@@ -35,7 +37,11 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
             className={classes.mark}
             aria-label={`Passage ${number}`}
             onClick={() => {
-              setLit(Number(number))
+              // Drawn at once, so that a passage that was folded away can be gone to.
+              flushSync(() => {
+                setLit(Number(number))
+                setOpen(true)
+              })
               const passage = document.getElementById(`${base}-${number}`)
               passage?.focus({ preventScroll: true })
               passage?.scrollIntoView({ block: 'nearest' })
@@ -75,30 +81,45 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
         )}
       </div>
       {sources && (
-        <aside className={classes.sources} aria-label={`Passages behind “${question}”`}>
-          <Text c="dimmed" size="sm">
+        <aside className={classes.sources} aria-label={`Passages behind “${question}”`} data-open={open || undefined}>
+          <Text c="dimmed" size="sm" className={classes.count ?? ''}>
             {sources.length === 0
               ? `No passage came as near as ${reach.min_score.toFixed(2)}`
               : plural(sources.length, 'passage')}
           </Text>
+          {sources.length > 0 && (
+            <Button
+              variant="default"
+              className={classes.toggle ?? ''}
+              onClick={() => setOpen(!open)}
+              aria-expanded={open}
+            >
+              {open ? 'Hide' : 'Show'} {plural(sources.length, 'passage')}
+            </Button>
+          )}
           {sources.length === 0 && onRetry && reach.min_score > 0.05 && (
             <Button variant="light" onClick={() => onRetry(reach.min_score * WIDER)}>
               Look further, down to {(reach.min_score * WIDER).toFixed(2)}
             </Button>
           )}
-          {sources.map((chunk, index) => (
-            <Passage
-              key={chunk.id}
-              chunk={chunk}
-              id={`${base}-${index + 1}`}
-              lit={lit === index + 1}
-              mark={
-                <span className={classes.mark} aria-hidden>
-                  {index + 1}
-                </span>
-              }
-            />
-          ))}
+          {sources.length > 0 && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+            <div className={classes.passages} tabIndex={0}>
+              {sources.map((chunk, index) => (
+                <Passage
+                  key={chunk.id}
+                  chunk={chunk}
+                  id={`${base}-${index + 1}`}
+                  lit={lit === index + 1}
+                  mark={
+                    <span className={classes.mark} aria-hidden>
+                      {index + 1}
+                    </span>
+                  }
+                />
+              ))}
+            </div>
+          )}
         </aside>
       )}
     </article>

@@ -39,7 +39,7 @@ export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
         </Badge>
       </Group>
       <Text size="sm" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
-        {chunk.content}
+        {chunk.content.trim()}
       </Text>
       {long && (
         <Button variant="subtle" px={0} onClick={() => setWhole(!whole)} aria-expanded={whole}>
