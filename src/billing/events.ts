@@ -8,7 +8,7 @@ import type { BillingDeps } from './deps.ts'
 import type { Hint } from './hints.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { isLive, type Standing, type SubscriptionFacts, statusOf, tierOf } from './standing.ts'
-import { type Seen, settleStanding, syncCustomer } from './sync.ts'
+import { readSubscriptions, type Seen, settleStanding, syncCustomer } from './sync.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
 
@@ -19,11 +19,7 @@ export async function handleHint(deps: BillingDeps, hint: Hint): Promise<void> {
     deps.log.info({ event: hint.id, type: hint.type }, 'an event concerns nobody here')
     return
   }
-  // Whoever pays now is the customer now, also when an earlier one is on record.
-  if (hint.about === 'checkout' && hint.customerId && hint.customerId !== user.processor_customer_id) {
-    await adoptCustomer(deps, user.id, hint.customerId, { replace: true })
-  }
-  const customerId = hint.customerId ?? user.processor_customer_id
+  const customerId = await customerThatCounts(deps, user, hint)
   const seen = customerId ? await syncCustomer(deps, user.id, customerId) : null
   if (hint.about === 'customer') {
     if (hint.customerId) await loseCustomer(deps, user.id, hint.customerId)
@@ -34,12 +30,30 @@ export async function handleHint(deps: BillingDeps, hint: Hint): Promise<void> {
     if (hint.type === 'checkout.session.completed') await replaceOlder(deps, hint, seen ?? [])
     return
   }
-  await believe(deps, user, hint)
+  const isForeign = hint.customerId !== null && hint.customerId !== customerId
+  if (!isForeign) await believe(deps, user, hint)
 }
 
 async function userOf({ db }: BillingDeps, { customerId, userId }: Hint): Promise<User | null> {
   const byCustomer = customerId ? await findByProcessorCustomer(db, customerId) : null
   return byCustomer ?? (userId ? await findUser(db, userId) : null)
+}
+
+const FRESH_MS = 60 * 60_000
+
+/**
+ * An event may name another customer than the one on record: an earlier one that was deleted, or one that a payment link made.
+ * Whoever pays now is the customer now; an old event takes the place only when that customer still has something running.
+ */
+async function customerThatCounts(deps: BillingDeps, user: User, hint: Hint): Promise<string | null> {
+  const known = user.processor_customer_id
+  if (hint.customerId === null || hint.customerId === known) return known
+  if (hint.about !== 'checkout') return known ?? hint.customerId
+  const isFresh = deps.clock.ms() - hint.created * 1000 < FRESH_MS
+  if (known === null || isFresh || (await readSubscriptions(deps, hint.customerId))?.some(isLive)) {
+    return adoptCustomer(deps, user.id, hint.customerId, { replace: true })
+  }
+  return known
 }
 
 /** True when the processor knows the subscription that the event is about, so that what was just read decides. */

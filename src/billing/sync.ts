@@ -68,7 +68,8 @@ export async function settleStanding(
   })
 }
 
-async function readSubscriptions(deps: BillingDeps, customerId: string): Promise<Seen> {
+/** Null when the processor does not know the customer. */
+export async function readSubscriptions(deps: BillingDeps, customerId: string): Promise<Seen> {
   const processor = requireProcessor(deps.processor)
   try {
     const { data } = await processor.subscriptions.list({

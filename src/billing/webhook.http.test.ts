@@ -255,6 +255,32 @@ test('a whole life, delivered in any order and twice, ends where the processor s
   assert.deepEqual({ status, tier }, { status: 'past_due', tier: 'enterprise' })
 })
 
+test('events of an earlier customer, however late, do not touch what the customer of today has', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const { processor_customer_id: first } = await shop.subscribe(ada)
+  const old = await shop.subscriptionOf(ada)
+  await shop.processor.customers.del(first ?? '')
+  const { processor_customer_id: second } = await shop.subscribe(ada, { price: PRICES.enterprise })
+  assert.notEqual(second, first)
+
+  const metadata = { user_id: ada.userId }
+  const hour = 3_600
+  const created = Math.floor(app.clock.ms() / 1000) - 2 * hour
+  await shop.send({ type: 'customer.subscription.deleted', object: { ...old, metadata } })
+  await shop.send({
+    type: 'customer.subscription.updated',
+    object: { ...old, id: 'sub_lost', status: 'past_due', metadata },
+  })
+  await shop.send({
+    type: 'checkout.session.completed',
+    object: { id: 'cs_old', mode: 'subscription', customer: first, subscription: old.id, metadata },
+    created,
+  })
+  assert.deepEqual(await shop.standing(ada), { status: 'active', tier: 'enterprise', processor_customer_id: second })
+})
+
 test('an event that cannot be handled yet is received, kept and handled later', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
