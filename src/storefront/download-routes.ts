@@ -40,7 +40,8 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
         purchaseId: purchaseIdOf((request.query as { purchase_id?: unknown }).purchase_id),
         range: headers.range,
         ifRange: [headers['if-range']].flat()[0],
-        address: request.ip,
+        // Behind a dual-stack socket an IPv4 address comes mapped into IPv6.
+        address: request.ip.replace(/^::ffff:(?=\d+\.)/i, ''),
         userAgent: headers['user-agent'] ?? '',
       }
       if (request.method === 'HEAD') {

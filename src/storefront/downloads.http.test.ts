@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { createHash, randomUUID } from 'node:crypto'
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -334,6 +334,51 @@ test('the dashboard shows the checksum of what was downloaded', async (t) => {
   const page = await ada.get('/dashboard')
   assert.ok(page.text.includes(createHash('sha256').update(bytes).digest('hex')))
 })
+
+test('a client that leaves half-way, or reads slowly, holds nothing', async (t) => {
+  const root = productsFolder(t)
+  writeFileSync(join(root, 'pro/1.0.0/large.bin'), randomBytes(24_000_000))
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+
+  const rssBefore = process.memoryUsage().rss
+  const leaving = new AbortController()
+  const response = await fetch(`${shop.storefrontUrl}/api/download`, {
+    headers: { cookie: ada.cookie },
+    signal: leaving.signal,
+  })
+  const reader = response.body!.getReader()
+  const first = Buffer.from((await reader.read()).value ?? [])
+  assert.equal(openPacks(), existsSync('/proc/self/fd') ? 1 : 0)
+  leaving.abort()
+  await reader.read().catch(() => {})
+  for (let tries = 0; openPacks() > 0 && tries < 500; tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.equal(openPacks(), 0)
+  assert.ok(process.memoryUsage().rss - rssBefore < 200_000_000)
+
+  const size = Number(response.headers.get('content-length'))
+  const rest = await ada.download('/api/download', { range: `bytes=${first.length}-` })
+  assert.equal(rest.status, 206)
+  assert.equal(first.length + rest.bytes.length, size)
+  const files = await unpack(Buffer.concat([first, rest.bytes]), response.headers.get('x-license-key') ?? '')
+  assert.deepEqual(
+    Object.keys(files).sort(),
+    ['a.txt', 'b.bin', 'large.bin'].map((name) => `latchkey-pro-1.0.0/${name}`),
+  )
+})
+
+/** Packs this process holds open, as the kernel sees them; 0 where it does not tell. */
+function openPacks(): number {
+  if (!existsSync('/proc/self/fd')) return 0
+  return readdirSync('/proc/self/fd').filter((fd) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${fd}`).endsWith('.pack')
+    } catch {
+      return false
+    }
+  }).length
+}
 
 test('a browser gets a page for an error, a program the JSON', async (t) => {
   const shop = await openShop(t)

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
+import { Secret, TOTP } from 'otpauth'
 import { PASSWORD } from '#testing/app.ts'
 import { cookieOf, openShop } from '#testing/buyer.ts'
 
@@ -79,6 +81,55 @@ test('a changed password ends the storefront session', async (t) => {
     .post('/api/users/me/change-password', { current_password: PASSWORD, new_password: 'another good password' })
   assert.equal(changed.status, 200)
   assert.equal((await ada.get('/api/purchases')).status, 401)
+})
+
+test('a deactivated user is signed out and kept out', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const root = await shop.as('root')
+  await sql`update users set is_superuser = ${true} where id = ${root.userId}`.execute(shop.platform.db)
+  shop.platform.bus.publish('identity.changed', { userId: root.userId })
+  const off = await root.patch(`/api/admin/users/${ada.userId}`, { is_active: false })
+  assert.equal(off.status, 200, off.text)
+
+  assert.equal((await ada.get('/api/purchases')).status, 401)
+  assert.equal((await ada.get('/dashboard')).status, 302)
+  const again = await shop.store('POST', '/api/session', { body: ADA })
+  assert.deepEqual([again.status, again.body], [403, { error: 'Inactive account' }])
+
+  // Switched on again, the old session stays ended.
+  await root.patch(`/api/admin/users/${ada.userId}`, { is_active: true })
+  assert.equal((await ada.get('/api/purchases')).status, 401)
+})
+
+test('with two-factor on, the login asks for a code, as JSON and as a form', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.as('ada')
+  const { secret } = (await ada.post('/api/users/me/totp')).body
+  const codeNow = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: shop.clock.ms() })
+  const confirmed = await ada.post('/api/users/me/totp/confirm', { code: codeNow() })
+  shop.clock.advance(31_000)
+
+  const asked = await shop.store('POST', '/api/session', { body: ADA })
+  assert.deepEqual([asked.status, asked.body], [401, { error: 'Two-factor code required' }])
+  const wrong = await shop.store('POST', '/api/session', { body: { ...ADA, code: '000000' } })
+  assert.deepEqual([wrong.status, wrong.body], [401, { error: 'Invalid two-factor code' }])
+  const recovery = { ...ADA, code: confirmed.body.recovery_codes[0] }
+  assert.equal((await shop.store('POST', '/api/session', { body: recovery })).status, 200)
+  assert.equal((await shop.store('POST', '/api/session', { body: recovery })).status, 401)
+
+  const post = (fields: Record<string, string>) =>
+    shop.store('POST', '/login', {
+      headers: FORM,
+      body: new URLSearchParams({ redirect: '/pricing', ...ADA, ...fields }).toString(),
+    })
+  const page = await post({})
+  assert.equal(page.status, 401)
+  assert.match(page.text, /Two-factor code required/)
+  assert.match(page.text, /<label for="code">/)
+  assert.match(page.text, /name="redirect" value="\/pricing"/)
+  const done = await post({ code: codeNow() })
+  assert.deepEqual([done.status, done.headers.get('location')], [303, '/pricing'])
 })
 
 test('the login form leads on to where the buyer was going, and never off this server', async (t) => {
