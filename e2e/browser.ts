@@ -1,31 +1,71 @@
 // The browser of the walks: Chromium as an npm package ships it, so that nothing needs to be installed.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
-import Chromium from '@sparticuz/chromium'
+import { fileURLToPath } from 'node:url'
+import Chromium, { inflate } from '@sparticuz/chromium'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
+const CACHE = join(import.meta.dirname, '..', 'node_modules', '.cache', 'latchkey-browser')
+
 export type Visit = { page: Page; context: BrowserContext; errors: string[] }
+
+/** Not the package's own arguments: its single process shares storage between visitors, and its web security is off. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-dev-shm-usage',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--no-first-run',
+]
 
 /** A browser for the test's time. */
 export async function openBrowser(t: Pick<TestContext, 'after'>): Promise<Browser> {
-  const browser = await chromium.launch({
-    executablePath: await Chromium.executablePath(),
-    args: [
-      ...Chromium.args,
-      '--no-sandbox',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-    headless: true,
+  const browser = await launch().catch(() => {
+    // An extraction that was interrupted, or a system without the libraries that Chromium wants: unpack anew, with those.
+    rmSync(CACHE, { recursive: true, force: true })
+    return launch({ withLibraries: true })
   })
   t.after(() => browser.close())
   return browser
+}
+
+async function launch({ withLibraries = false } = {}): Promise<Browser> {
+  const { executablePath, libraries } = await unpack(withLibraries)
+  const env = libraries ? { LD_LIBRARY_PATH: libraries } : {}
+  return chromium.launch({
+    executablePath,
+    args: ARGUMENTS,
+    headless: true,
+    env: { ...process.env, ...env } as Record<string, string>,
+  })
+}
+
+/** Unpacks into this checkout: the package would use the machine's shared folder for temporary files. */
+async function unpack(withLibraries: boolean): Promise<{ executablePath: string; libraries: string | null }> {
+  mkdirSync(CACHE, { recursive: true })
+  const before = process.env.TMPDIR
+  process.env.TMPDIR = CACHE
+  try {
+    const executablePath = await Chromium.executablePath()
+    const archive = join(
+      dirname(fileURLToPath(import.meta.resolve('@sparticuz/chromium'))),
+      '..',
+      'bin',
+      'al2023.tar.br',
+    )
+    return { executablePath, libraries: withLibraries ? join(await inflate(archive), 'lib') : null }
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  }
 }
 
 /** A visitor of their own, whose page keeps what went wrong in it. */

@@ -210,7 +210,8 @@ async function questionFrom(api: string, key: string): Promise<string> {
 function citedShare(answer: string, sources: { content: string }[]): string {
   const flat = (text: string) => text.replace(/\s+/g, ' ').trim()
   const haystack = sources.map((source) => flat(source.content)).join(' ')
-  const sentences = flat(answer.replace(/\[\d+\]/g, ''))
+  // Its marks and its signature are its own words.
+  const sentences = flat(answer.replace(/\[\d+\]/g, '').replace(/— Sandbox model:.*$/s, ''))
     .split(/(?<=[.!?])\s+/)
     .map((sentence) => sentence.replace(/^[\s"“„*>-]+|[\s"”*]+$/g, ''))
     .filter((sentence) => sentence.length > 30)

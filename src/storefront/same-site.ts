@@ -2,12 +2,15 @@ import type { FastifyRequest } from 'fastify'
 import { Problem } from '#platform/problem.ts'
 
 /**
- * Refuses a write that another site made a browser send. Browsers name the origin of every POST; a client that names none
- * (curl, a script, a server) carries no cookie it did not mean to. SameSite=Lax on the cookie is the second lock.
+ * Refuses a write that another site made a browser send. Today's browsers say where a request comes from; older ones name
+ * the origin of every POST; a client that says neither (curl, a script, a server) carries no cookie it did not mean to.
+ * SameSite=Lax on the cookie is the second lock.
  */
 export function requireSameSite(request: FastifyRequest, ownOrigin: string): void {
   const site = request.headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin' && site !== 'none') throw refused()
+  // Decides alone: under a strict referrer policy a browser's own form has the origin `null`.
+  if (site === 'same-origin' || site === 'none') return
+  if (site !== undefined) throw refused()
   const { origin } = request.headers
   if (origin !== undefined && origin !== ownOrigin && hostOf(origin) !== request.headers.host) throw refused()
 }

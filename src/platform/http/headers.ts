@@ -31,10 +31,10 @@ export function securityHeaders({ https }: { https: boolean }) {
   }
 }
 
-/** Addresses that carry a token in their query (mailed links) must not travel on as a referrer. */
+/** Addresses that carry a token in their query (mailed links) must not travel on to other sites as a referrer. */
 export function pageHeaders(reply: FastifyReply): FastifyReply {
   return reply
     .headers(PAGE_HEADERS)
     .header('content-security-policy', PAGE_POLICY)
-    .header('referrer-policy', 'no-referrer')
+    .header('referrer-policy', 'same-origin')
 }

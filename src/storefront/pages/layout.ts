@@ -18,7 +18,7 @@ export interface PageParts {
 
 /** Sends a page in the shop's frame, under a policy that lets nothing run or load but our own files. */
 export function sendPage(reply: FastifyReply, config: Config, parts: PageParts): FastifyReply {
-  reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'no-referrer' })
+  reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
   return page(reply, document(config, parts), parts.status)
 }
