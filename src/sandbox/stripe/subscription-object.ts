@@ -1,0 +1,133 @@
+/** A new subscription and its items, with every field that the API version has. */
+import type { Stripe } from 'stripe'
+import { decimal } from './catalogue.ts'
+import { badParameter } from './fault.ts'
+import { newId, put } from './objects.ts'
+import { addInterval } from './periods.ts'
+import type { World } from './world.ts'
+
+export type NewSubscription = {
+  customer: string
+  lines: readonly { price: Stripe.Price; quantity: number }[]
+  metadata: Record<string, string>
+  method: Stripe.PaymentMethod
+  coupon: Stripe.Coupon | undefined
+}
+
+export function newItem(
+  world: World,
+  subscription: string,
+  price: Stripe.Price,
+  quantity: number,
+  at: number,
+): Stripe.SubscriptionItem {
+  if (!price.recurring)
+    throw badParameter(
+      'line_items',
+      'You must provide at least one recurring price in `subscription` mode when using prices.',
+    )
+  const item: Stripe.SubscriptionItem = {
+    id: newId('si'),
+    object: 'subscription_item',
+    billing_thresholds: null,
+    created: at,
+    current_period_end: addInterval(at, price.recurring),
+    current_period_start: at,
+    current_trial: null,
+    discounts: [],
+    metadata: {},
+    plan: planOf(price),
+    price,
+    quantity,
+    subscription,
+    tax_rates: [],
+  }
+  return put(world.db, item, { owner: subscription })
+}
+
+export function planOf(price: Stripe.Price): Stripe.Plan {
+  return {
+    id: price.id,
+    object: 'plan',
+    active: price.active,
+    amount: price.unit_amount,
+    amount_decimal: decimal(price.unit_amount ?? 0),
+    billing_scheme: 'per_unit',
+    created: price.created,
+    currency: price.currency,
+    interval: price.recurring?.interval ?? 'month',
+    interval_count: price.recurring?.interval_count ?? 1,
+    livemode: false,
+    metadata: price.metadata,
+    meter: null,
+    nickname: null,
+    product: price.product,
+    tiers_mode: null,
+    transform_usage: null,
+    trial_period_days: null,
+    usage_type: 'licensed',
+  }
+}
+
+export function newSubscription(
+  id: string,
+  at: number,
+  wanted: NewSubscription,
+  items: Stripe.SubscriptionItem[],
+): Stripe.Subscription {
+  return {
+    id,
+    object: 'subscription',
+    application: null,
+    application_fee_percent: null,
+    automatic_tax: { disabled_reason: null, enabled: false, liability: null },
+    billing_cycle_anchor: at,
+    billing_cycle_anchor_config: null,
+    billing_mode: { flexible: { proration_discounts: 'included' }, type: 'flexible' },
+    billing_schedules: [],
+    billing_thresholds: null,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    canceled_at: null,
+    cancellation_details: { comment: null, feedback: null, feedback_option: null, reason: null },
+    collection_method: 'charge_automatically',
+    created: at,
+    currency: items[0]?.price.currency ?? 'usd',
+    customer: wanted.customer,
+    customer_account: null,
+    days_until_due: null,
+    default_payment_method: wanted.method.id,
+    default_source: null,
+    default_tax_rates: [],
+    description: null,
+    discounts: [],
+    ended_at: null,
+    invoice_settings: {
+      account_tax_ids: null,
+      custom_fields: null,
+      description: null,
+      footer: null,
+      issuer: { type: 'self' },
+    },
+    items: { object: 'list', data: items, has_more: false, url: `/v1/subscription_items?subscription=${id}` },
+    latest_invoice: null,
+    livemode: false,
+    managed_payments: null,
+    metadata: wanted.metadata,
+    next_pending_invoice_item_invoice: null,
+    on_behalf_of: null,
+    pause_collection: null,
+    payment_settings: { payment_method_options: null, payment_method_types: null, save_default_payment_method: 'off' },
+    pending_invoice_item_interval: null,
+    pending_setup_intent: null,
+    pending_update: null,
+    schedule: null,
+    start_date: at,
+    status: 'incomplete',
+    test_clock: null,
+    transfer_data: null,
+    trial_end: null,
+    trial_settings: { end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'create_invoice' } },
+    trial_start: null,
+  }
+}
