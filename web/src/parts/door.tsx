@@ -26,7 +26,7 @@ export function Door({ title, lead, children, after }: DoorProps) {
         <Box mt="xl">{children}</Box>
       </Box>
       {after && (
-        <Text component="div" c="dimmed" size="sm" ta="center" mt="lg">
+        <Text component="div" c="dimmed" size="sm" ta="center" mt="xs" className={classes.after ?? ''}>
           {after}
         </Text>
       )}

@@ -46,7 +46,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
           {...form.getInputProps('password')}
         />
         <Group justify="flex-end" mt={-8}>
-          <ToText to="/forgot-password" size="sm" py={8} underline="hover">
+          <ToText to="/forgot-password" size="sm" py={12} underline="hover">
             Forgot your password?
           </ToText>
         </Group>

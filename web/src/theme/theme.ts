@@ -97,7 +97,7 @@ export const theme = createTheme({
     Input: { defaultProps: { size: 'md' } },
     InputWrapper: { defaultProps: { size: 'md' } },
     TextInput: { defaultProps: { size: 'md' } },
-    PasswordInput: { defaultProps: { size: 'md' } },
+    PasswordInput: { defaultProps: { size: 'md', rightSectionWidth: 48 } },
     NumberInput: { defaultProps: { size: 'md' } },
     Select: { defaultProps: { size: 'md', allowDeselect: false } },
     Textarea: { defaultProps: { size: 'md' } },
@@ -117,10 +117,7 @@ export const theme = createTheme({
 })
 
 export const variables: CSSVariablesResolver = () => ({
-  variables: {
-    '--button-height-md': '2.75rem',
-    '--input-height-md': '2.75rem',
-  },
+  variables: {},
   light: {
     '--mantine-color-body': '#f8f6f0',
     '--mantine-color-placeholder': gray[6],
