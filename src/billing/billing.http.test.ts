@@ -4,6 +4,7 @@ import { PASSWORD, testApp } from '#testing/app.ts'
 import { DECLINED_CARD, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
 import type { Processor } from './processor.ts'
+import { RECONCILE_JOB } from './reconciliation.ts'
 import { syncCustomer } from './sync.ts'
 
 const free = { status: 'free', tier: 'free' }
@@ -304,6 +305,22 @@ test('events that were never delivered are read from the processor', async (t) =
   assert.ok((done?.events ?? 0) >= 2)
   assert.equal((await app.service.billing.sync())?.events, 0, 'the inbox knows them now')
   assert.deepEqual(said(await shop.standing(ada)), pro)
+})
+
+test('a processor that is away for long does not end reconciliation for good', async (t) => {
+  const env = {
+    STRIPE_SECRET_KEY: 'sk_test_x',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    STRIPE_API_BASE: 'http://127.0.0.1:9',
+  }
+  const app = await testApp(t, { env })
+  const { db, jobs } = app.platform
+  await jobs.enqueue(db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
+  for (const minutes of [0, 2, 10, 60]) {
+    app.clock.advance(minutes * 60_000)
+    await app.settle()
+  }
+  assert.deepEqual(await jobs.counts(), { queued: 0, dead: 0 })
 })
 
 test('deleting the account cancels the subscription and closes open checkouts', async (t) => {

@@ -10,7 +10,14 @@ import { END_JOB, endCustomer, eraseBilling } from './endings.ts'
 import { CANCEL_JOB, cancelSubscription, handleHint } from './events.ts'
 import type { Hint } from './hints.ts'
 import type { Processor } from './processor.ts'
-import { RECONCILE_JOB, type Reconciled, reconcile, scheduleReconciliation } from './reconciliation.ts'
+import {
+  RECONCILE_DELAYS_MS,
+  RECONCILE_JOB,
+  type Reconciled,
+  reconcile,
+  reconcileOrWait,
+  scheduleReconciliation,
+} from './reconciliation.ts'
 import { billingRoutes } from './routes.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
@@ -37,14 +44,9 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))
   jobs.handle<{ customerId: string }>(END_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<{ subscriptionId: string }>(CANCEL_JOB, ({ subscriptionId }) => cancelSubscription(deps, subscriptionId))
-  jobs.handle<object>(
-    RECONCILE_JOB,
-    async () => {
-      await reconcile(deps)
-    },
-    // The next hour comes anyway.
-    { delaysMs: [60_000, 300_000] },
-  )
+  jobs.handle<object>(RECONCILE_JOB, (_, { attempt }) => reconcileOrWait(deps, attempt), {
+    delaysMs: RECONCILE_DELAYS_MS,
+  })
 
   return {
     routes: (app) => billingRoutes(app, deps),
