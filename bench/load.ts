@@ -70,8 +70,13 @@ export async function load({ port, path, headers = {}, connections, seconds }: L
 function replyEnd(buffer: Buffer): number | null {
   const head = buffer.indexOf('\r\n\r\n')
   if (head < 0) return null
-  const length = /\r\ncontent-length: (\d+)/i.exec(buffer.subarray(0, head).toString('latin1'))?.[1]
-  if (length === undefined) throw new Error('the reply has no Content-Length')
+  const headers = buffer.subarray(0, head).toString('latin1')
+  const length = /\r\ncontent-length: (\d+)/i.exec(headers)?.[1]
+  if (length === undefined) {
+    if (!/\r\ntransfer-encoding: chunked/i.test(headers)) throw new Error('the reply says nowhere where it ends')
+    const last = buffer.indexOf('\r\n0\r\n\r\n', head)
+    return last < 0 ? null : last + 7
+  }
   const end = head + 4 + Number(length)
   return buffer.length >= end ? end : null
 }

@@ -1,8 +1,10 @@
 // GET /api/auth/me with a bearer, against a bare node:http server that verifies the same token and reads the same row.
-// Both are processes of their own, take turns, and get the same load. Wanted: 0.7 of the bare server's requests per second.
+// All are processes of their own, take turns, and get the same load. Wanted: 0.7 of the bare server's requests per second,
+// and 8 times those of better-auth's get-session, which answers the same question.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type LoadResult, load } from './load.ts'
+import { type Peer, startBetterAuth } from './peers/better-auth.ts'
 import { freePort, type RunningService, signUp, startService } from './service.ts'
 import { printTable, quantile } from './table.ts'
 
@@ -17,9 +19,11 @@ export async function run(): Promise<void> {
   try {
     const { token, userId } = await signUp(service.url)
     const bare = await startBare(service, userId)
+    const peer = await startBetterAuth()
     try {
-      await measure(service.port, bare.port, token)
+      await measure(service.port, bare.port, token, peer)
     } finally {
+      peer.stop()
       bare.stop()
     }
   } finally {
@@ -27,7 +31,7 @@ export async function run(): Promise<void> {
   }
 }
 
-async function measure(servicePort: number, barePort: number, token: string) {
+async function measure(servicePort: number, barePort: number, token: string, peer: Peer) {
   const once = (port: number, seconds: number) =>
     load({
       port,
@@ -36,14 +40,27 @@ async function measure(servicePort: number, barePort: number, token: string) {
       connections: CONNECTIONS,
       seconds,
     })
+  const oncePeer = (seconds: number) =>
+    load({
+      port: peer.port,
+      path: '/api/auth/get-session',
+      headers: { cookie: peer.cookie },
+      connections: CONNECTIONS,
+      seconds,
+    })
   await once(barePort, 1)
   await once(servicePort, 2)
+  await oncePeer(1)
 
-  const pairs: { bare: LoadResult; service: LoadResult }[] = []
+  const pairs: { bare: LoadResult; service: LoadResult; peer: LoadResult }[] = []
   for (let round = 0; round < ROUNDS; round++) {
-    pairs.push({ bare: await once(barePort, SECONDS), service: await once(servicePort, SECONDS) })
+    pairs.push({
+      bare: await once(barePort, SECONDS),
+      service: await once(servicePort, SECONDS),
+      peer: await oncePeer(SECONDS),
+    })
   }
-  const errors = pairs.reduce((sum, { bare, service }) => sum + bare.errors + service.errors, 0)
+  const errors = pairs.flatMap((pair) => Object.values(pair)).reduce((sum, result) => sum + result.errors, 0)
   const row = (name: string, results: LoadResult[]) => [
     name,
     Math.round(median(results.map((result) => result.perSecond))),
@@ -62,10 +79,16 @@ async function measure(servicePort: number, barePort: number, token: string) {
         'Latchkey',
         pairs.map((pair) => pair.service),
       ),
+      row(
+        'better-auth 1.7.6, get-session',
+        pairs.map((pair) => pair.peer),
+      ),
     ],
   )
   const ratio = median(pairs.map(({ bare, service }) => service.perSecond / bare.perSecond))
+  const lead = median(pairs.map((pair) => pair.service.perSecond / pair.peer.perSecond))
   console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.70) ${ratio >= 0.7 ? 'holds' : 'BROKEN'}`)
+  console.log(`  Lead over better-auth: ${lead.toFixed(1)} × (wanted: 8) ${lead >= 8 ? 'holds' : 'BROKEN'}`)
 }
 
 async function startBare(service: RunningService, userId: string): Promise<{ port: number; stop(): void }> {

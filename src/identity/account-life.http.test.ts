@@ -4,6 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
 import { run as audit } from '#cli/audit.ts'
 import { run as superuser } from '#cli/superuser.ts'
+import { forgetOldTokens } from '#identity/one-time-tokens.ts'
+import { forgetOldSessions } from '#identity/sessions.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { createService } from '#src/service.ts'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
@@ -204,6 +206,42 @@ test('deletion leaves no row of the user in this room, and a log that still hold
   assert.equal((await verify(app)).code, 0)
   const gone = (await app.mail(ada.email))[0]!
   assert.match(gone.subject, /deleted/i)
+})
+
+test('a hash with other parameters is replaced at the next sign-in', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const { db } = app.platform
+  const stored = async () =>
+    (await db.selectFrom('users').select('password_hash').where('id', '=', ada.userId).executeTakeFirstOrThrow())
+      .password_hash
+  // `password` with 64 MiB, as another program has left it.
+  const old = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+  await db.updateTable('users').set({ password_hash: old }).where('id', '=', ada.userId).execute()
+
+  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'passwore' })).status, 401)
+  assert.equal(await stored(), old)
+  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'password' })).status, 200)
+  assert.match((await stored()) ?? '', /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
+  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: 'password' })).status, 200)
+})
+
+test('what nobody can use any more is removed, and what was mailed still gets an honest answer', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  await app.get('/api/auth/oauth/google')
+  const { db } = app.platform
+  const purposes = async () =>
+    (await db.selectFrom('one_time_tokens').select('purpose').execute()).map((row) => row.purpose)
+  app.clock.advance(2 * 86_400_000)
+  await forgetOldTokens(app.platform, db)
+  assert.equal((await purposes()).includes('oauth'), false)
+  assert.ok((await purposes()).includes('verify'))
+  app.clock.advance(40 * 86_400_000)
+  await forgetOldTokens(app.platform, db)
+  await forgetOldSessions(app.platform)
+  assert.deepEqual(await purposes(), [])
+  assert.deepEqual(await db.selectFrom('sessions').selectAll().where('user_id', '=', ada.userId).execute(), [])
 })
 
 test('the audit log shows what was done to it', async (t) => {

@@ -10,6 +10,7 @@ import type { IdentityDeps } from './deps.ts'
 import { confirmPassword } from './own-password.ts'
 import { endEverySession } from './session-ends.ts'
 import type { User } from './users.ts'
+import { lockUser } from './ways-in.ts'
 
 export type Confirmation = { password?: string | null | undefined; confirm?: string | null | undefined }
 
@@ -26,9 +27,11 @@ export async function deleteAccount(
   await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
 
   await transaction(deps.db, async (tx) => {
-    await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
+    // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
+    await lockUser(tx, user.id)
     await endEverySession(deps, tx, user.id)
     for (const erase of deps.erase) await erase(tx, user.id)
+    await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
     await forgetPerson(tx, user.id)
     // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
     await tx.deleteFrom('users').where('id', '=', user.id).execute()

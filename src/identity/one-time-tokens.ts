@@ -128,12 +128,20 @@ export async function voidTokens(
     .execute()
 }
 
-/** A month after their end, so that an old link still gets an honest answer. */
+/** What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not. */
 export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db): Promise<void> {
+  const now = clock.now()
   await db
     .deleteFrom('one_time_tokens')
-    .where('expires_at', '<', plus(clock.now(), -30 * DAY_MS))
+    .where((e) =>
+      e.or([
+        e('expires_at', '<', plus(now, -30 * DAY_MS)),
+        e.and([e('expires_at', '<', now), e('purpose', 'in', [...NEVER_MAILED])]),
+      ]),
+    )
     .execute()
 }
+
+const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
 
 const hashOf = (secrets: Secrets, purpose: Purpose, token: string) => secrets.hash(`one-time-tokens/${purpose}`, token)

@@ -1,0 +1,65 @@
+// better-auth 1.7.6 as a process of its own on a temporary folder; installed beside this file,
+// in a package of its own (a package.json in bench/ would hide the product's `#room` imports from the measurements), at its first use.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../service.ts'
+
+export type Peer = {
+  url: string
+  port: number
+  /** The cookie of a signed-in person. */
+  cookie: string
+  email: string
+  password: string
+  stop(): void
+}
+
+const PEERS = import.meta.dirname
+
+export async function startBetterAuth(): Promise<Peer> {
+  install()
+  const dataDir = mkdtempSync(join(tmpdir(), 'better-auth-bench-'))
+  const port = await freePort()
+  const child = spawn(
+    process.execPath,
+    [join(PEERS, 'better-auth-server.mjs'), String(port), join(dataDir, 'auth.db')],
+    { cwd: PEERS, env: { PATH: process.env.PATH ?? '', NODE_ENV: 'production' }, stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  await new Promise((resolve, reject) =>
+    child.stdout.once('data', resolve).once('end', () => reject(new Error('better-auth did not start'))),
+  )
+  const url = `http://127.0.0.1:${port}`
+  const person = { email: 'ada@example.com', password: 'a long enough password' }
+  const reply = await fetch(`${url}/api/auth/sign-up/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: url },
+    body: JSON.stringify({ ...person, name: 'Ada' }),
+  })
+  if (!reply.ok) throw new Error(`better-auth: ${reply.status} ${await reply.text()}`)
+  const cookie = reply.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+  return {
+    url,
+    port,
+    cookie,
+    ...person,
+    stop() {
+      child.kill()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function install() {
+  if (existsSync(join(PEERS, 'node_modules/better-auth'))) return
+  console.log('Installing the peers of bench/peers/package.json …')
+  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--no-package-lock'], {
+    cwd: PEERS,
+    stdio: 'inherit',
+  })
+  if (status !== 0) throw new Error('the peers could not be installed')
+}
