@@ -3,7 +3,7 @@
  * The one thing to know: chunks are written under a version of their own, invisible until the document's row names it; so a replacement is one
  * small transaction however large the text, and a search sees the old document or the new one, never none and never both.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -11,7 +11,7 @@ import { invalid, Problem } from '#platform/problem.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { packOccurrences, subtractOccurrences, sumOccurrences } from './embedders/rarity.ts'
 import { termsOf } from './embedders/terms.ts'
-import type { Reader } from './reader.ts'
+import type { LongText, Reader } from './reader.ts'
 import {
   bumpRevision,
   deleteChunks,
@@ -41,7 +41,7 @@ export interface Library {
 }
 
 export interface NewDocument {
-  text: string
+  text: string | LongText
   metadata: Metadata
   source: string | null
   chunkSize: number
@@ -70,9 +70,8 @@ export async function ingest(
 ): Promise<Ingested> {
   const { db, clock, jobs, embedder, vectors, reader } = library
   const { text, metadata, source, chunkSize, chunkOverlap } = document
-  const id = documentId(text)
-  const spans = await reader.chunk(text, { size: chunkSize, overlap: chunkOverlap })
-  const total = spans.length / 2
+  const manuscript = await reader.manuscript(text, { size: chunkSize, overlap: chunkOverlap }, embedder)
+  const { id, characters, total } = manuscript
   if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
   if (total > CHUNKS_MAX) {
     throw invalid(
@@ -93,8 +92,7 @@ export async function ingest(
   let tokens = 0
   for (let from = 0; from < total; from += SLICE) {
     signal.throwIfAborted()
-    const texts = slicesOf(text, spans, from, Math.min(total, from + SLICE))
-    const embedded = await reader.embed(embedder, texts, signal)
+    const { texts, embedded } = await manuscript.read(from, Math.min(total, from + SLICE), signal)
     tokens += embedded.tokens
     if (embedded.occurrences) packings.push(embedded.occurrences)
     const rows = texts.map((content, i) => ({ index: from + i, content, vector: embedded.vectors[i] as Float32Array }))
@@ -123,7 +121,7 @@ export async function ingest(
       metadata_json: metadata,
       chunks: total,
       total_chunks: total,
-      characters: text.length,
+      characters,
       embedder: embedder.id,
       kept_in: vectors.name,
       occurrences: packings.length === 0 ? new Uint8Array(0) : sumOccurrences(packings),
@@ -132,16 +130,6 @@ export async function ingest(
     await bumpRevision(tx, userId)
     if (replaced !== undefined) await drop(library, tx, userId, replaced)
   }
-}
-
-export function documentId(text: string): string {
-  return createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
-}
-
-function slicesOf(text: string, spans: Int32Array, from: number, to: number): string[] {
-  return Array.from({ length: to - from }, (_, i) =>
-    text.slice(spans[(from + i) * 2] as number, spans[(from + i) * 2 + 1] as number),
-  )
 }
 
 /** A chunk by its id, or a whole document by its 12 characters. Fails with 404 when the user has none such. */

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { NOTHING_FOUND } from './prompt.ts'
@@ -489,4 +490,66 @@ test('what was stored is still there after a restart', async (t) => {
   await app.restart()
 
   assert.match((await found(ada, question))[0]?.content ?? '', /Duroc/)
+})
+
+test('a body too long to parse where everybody waits is treated like any other', async (t) => {
+  const app = await testApp(t, { env: { MAX_FILE_MB: '3' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const long = Array.from(
+    { length: 12_000 },
+    (_, i) => `Entry ${i} – the ledger “${i * 31}” was closed by clerk ${i % 17}.`,
+  ).join('\n')
+  assert.ok(long.length > 600_000)
+  const send = (body: string) =>
+    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+
+  const stored = await ada.post('/api/rag/ingest/text', {
+    content: long,
+    metadata: { kind: 'ledger' },
+    chunk_size: 2_000,
+  })
+  assert.equal(stored.status, 200, stored.text)
+  assert.equal(stored.body.document_ids[0], `${createHash('md5').update(long).digest('hex').slice(0, 12)}_0`)
+  const [hit] = await found(ada, 'Who closed ledger 99231?', { filter: { kind: 'ledger' } })
+  assert.match(hit?.content ?? '', /“99231” was closed by clerk 5/)
+
+  const asFile = await ada.post('/api/rag/ingest/file', formOf('ledger.txt', long, { chunk_size: '2000' }))
+  assert.deepEqual(asFile.body, stored.body)
+  assert.equal((await ada.get('/api/rag/documents')).body[0].source, 'ledger.txt')
+
+  const padding = ' '.repeat(600_000)
+  const refused: [string, string][] = [
+    [`{"content": "${long.slice(0, 10)}${padding}`, 'body'],
+    [`[1${padding}]`, 'body'],
+    [`{"content": 5${padding}}`, 'content'],
+    [`{"metadata": {}${padding}}`, 'content'],
+    [`{"content": ""${padding}}`, 'content'],
+    [`{"content": "${padding}"}`, 'content'],
+    [`{"content": "${'a'.repeat(600_000)}\\u0000"}`, 'content'],
+    [`{"content": "${'a'.repeat(600_000)}", "chunk_size": 1}`, 'chunk_size'],
+    [`{"content": "a", "metadata": {"x": "${'y'.repeat(600_000)}"}}`, 'metadata'],
+    [`{"content": "a", "metadata": {"x": "${'y'.repeat(1_600_000)}"}}`, 'metadata'],
+  ]
+  for (const [body, field] of refused) {
+    const reply = await send(body)
+    assert.equal(reply.status, 422, `${body.slice(0, 40)}: ${reply.text}`)
+    assert.equal(reply.body.detail[0].loc.at(-1), field, reply.text)
+  }
+  assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
+
+  const leaving = new AbortController()
+  const left = fetch(`${app.url}/api/rag/ingest/text`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ content: `${long}${long}${long}`, chunk_size: 100 }),
+    signal: leaving.signal,
+  })
+  setTimeout(() => leaving.abort(), 150)
+  await left.then((reply) => reply.text()).catch(() => undefined)
+  assert.equal((await ada.get('/api/rag/documents')).status, 200)
+  assert.equal(
+    (await send(JSON.stringify({ content: long, chunk_size: 1_000 }))).status,
+    200,
+    'its worker is free again',
+  )
 })

@@ -28,6 +28,7 @@ export async function createRag(platform: Platform, { ledger, gateway }: { ledge
   const reader = createReader()
   const shelves = createShelves({ db })
   const closing = new AbortController()
+  const embedder = embedderOf(config.embedder, gateway)
   const room = {
     db,
     clock,
@@ -35,8 +36,8 @@ export async function createRag(platform: Platform, { ledger, gateway }: { ledge
     log,
     ledger,
     gateway,
-    embedder: embedderOf(config.embedder, gateway),
-    vectors: (await openPgvector({ db })) ?? openByteVectors({ db }),
+    embedder,
+    vectors: (await openPgvector({ db })) ?? openByteVectors({ db }, { coarse: embedder.lexical !== undefined }),
     parser,
     reader,
     shelves,

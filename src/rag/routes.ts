@@ -1,6 +1,7 @@
 // Guards the addresses of RAG: what a caller may send and what comes back.
 // One thing to know: the user's id always comes from the credential, never from the request.
 import multipart from '@fastify/multipart'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Usage } from '#ai/vendors/vendor.ts'
@@ -14,6 +15,7 @@ import { answer, answerStream } from './answer.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
 import { deleteDocument, ingest, type NewDocument } from './documents.ts'
 import { parseFilter } from './filter.ts'
+import { holdFor, readLongBodies } from './long-body.ts'
 import { checkedMetadata } from './metadata.ts'
 import { metered } from './metering.ts'
 import { NOTHING_FOUND } from './prompt.ts'
@@ -87,31 +89,32 @@ const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' }
 export async function ragRoutes(app: App, room: Room): Promise<void> {
   const { db, maxTextBytes, maxFileBytes } = room
 
-  app.post(
-    '/api/rag/ingest/text',
-    {
-      schema: { tags, summary: 'Store a text', body: TextBody, response: { 200: Ingested } },
-      config,
-      // The limit is on the text; JSON puts some escapes around it.
-      bodyLimit: maxTextBytes + MEGABYTE,
-    },
-    async (request, reply) => {
-      const { content, metadata = {}, chunk_size, chunk_overlap } = request.body
-      const caller = callerOf(request)
-      const checked = checkedMetadata(metadata)
-      return take(
-        room,
-        { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) },
-        {
-          text: content,
+  await app.register(async (plain) => {
+    const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+    readLongBodies(scope, room)
+    scope.post(
+      '/api/rag/ingest/text',
+      {
+        schema: { tags, summary: 'Store a text', body: TextBody, response: { 200: Ingested } },
+        config,
+        // The limit is on the text; JSON puts some escapes around it.
+        bodyLimit: maxTextBytes + MEGABYTE,
+      },
+      async (request, reply) => {
+        const { content, metadata = {}, chunk_size, chunk_overlap } = request.body
+        const caller = callerOf(request)
+        const checked = checkedMetadata(metadata)
+        const asked = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) }
+        return take(room, asked, {
+          text: request.longText ?? content,
           metadata: checked,
           source: typeof checked.source === 'string' ? checked.source : null,
           chunkSize: chunk_size,
           chunkOverlap: overlapFor(chunk_size, chunk_overlap),
-        },
-      )
-    },
-  )
+        })
+      },
+    )
+  })
 
   await app.register(async (scope) => {
     await scope.register(multipart)
@@ -132,7 +135,8 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
         const caller = callerOf(request)
         const signal = clientGone(reply)
         const { name, bytes, chunkSize, chunkOverlap } = await readUpload(request, maxFileBytes)
-        const text = await room.parser.read(name, bytes, signal)
+        const read = await room.parser.read(name, bytes, signal)
+        const text = typeof read === 'string' ? read : holdFor(reply, room, read, 'text')
         return take(
           room,
           { caller, route: '/api/rag/ingest/file', signal },
@@ -241,8 +245,10 @@ type Asked = Parameters<typeof answer>[1]
 
 /** Takes a text in and records it. */
 export async function take(room: Room, { caller, route, signal }: Asked, document: NewDocument) {
-  if (document.text.includes('\0')) throw invalid(['body', 'content'], 'Should not hold the character NUL')
-  const call = { caller, route, characters: document.text.length, signal }
+  const { text } = document
+  const hasNul = typeof text === 'string' ? text.includes('\0') : (await text.head()).hasNul
+  if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
+  const call = { caller, route, characters: typeof text === 'string' ? text.length : text.sizeBytes, signal }
   const { document_ids, chunks_created } = await metered(room, call, () =>
     ingest(room, caller.userId, document, signal),
   )

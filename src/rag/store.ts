@@ -154,14 +154,24 @@ export async function readContents(
   chunks: { version: string; index: number }[],
 ): Promise<Map<string, string>> {
   const contents = new Map<string, string>()
-  if (chunks.length === 0) return contents
-  const rows = await db
-    .selectFrom('rag_chunks')
-    .select(['version', 'chunk_index', 'content'])
-    .where('user_id', '=', userId)
-    .where((e) => e.or(chunks.map(({ version, index }) => e.and({ version, chunk_index: index }))))
-    .execute()
-  for (const row of rows) contents.set(`${row.version}/${row.chunk_index}`, row.content)
+  // One statement a version: for a long list of pairs SQLite would walk through all of the user's chunks.
+  const versions = [...Map.groupBy(chunks, ({ version }) => version)]
+  await Promise.all(
+    versions.map(async ([version, wanted]) => {
+      const rows = await db
+        .selectFrom('rag_chunks')
+        .select(['chunk_index', 'content'])
+        .where('user_id', '=', userId)
+        .where('version', '=', version)
+        .where(
+          'chunk_index',
+          'in',
+          wanted.map(({ index }) => index),
+        )
+        .execute()
+      for (const row of rows) contents.set(`${version}/${row.chunk_index}`, row.content)
+    }),
+  )
   return contents
 }
 

@@ -29,7 +29,7 @@ type RagChunksTable = {
   version: string
   chunk_index: number
   content: string
-  /** Little-endian floats; empty where another store keeps them. */
+  /** As the byte store packs them; empty where another store keeps them. */
   vector: Uint8Array
 }
 

@@ -13,11 +13,11 @@ after(() => Promise.all([parser.close(), cramped.close()]))
 
 const patient = new AbortController().signal
 const read = (name: string, bytes: Uint8Array | string) =>
-  parser.read(name, typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, patient)
+  parser.read(name, typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, patient).then(String)
 
-async function refused(promise: Promise<string>): Promise<{ status: number; reason: string }> {
+async function refused(promise: Promise<string | Uint8Array>): Promise<{ status: number; reason: string }> {
   const problem = await promise.then(
-    (text) => assert.fail(`read as ${JSON.stringify(text.slice(0, 80))}`),
+    (text) => assert.fail(`read as ${JSON.stringify(String(text).slice(0, 80))}`),
     (error: Problem) => error,
   )
   const { detail } = problem

@@ -33,13 +33,12 @@ export function createParser(limits: Partial<Limits> = {}) {
   })
 
   return {
-    /** The file's text, never empty. Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
-    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<string> {
+    /** The file's text, never empty; as UTF-8 where it is long. Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
+    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<string | Uint8Array> {
       const format = formatOf(name, bytes)
       const outcome = await run({ format, bytes }, signal)
       if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
-      if (outcome.text.trim() === '') throw unreadable('The file has no text.')
-      return outcome.text
+      return 'text' in outcome ? outcome.text : outcome.utf8
     },
     close: () => pool.destroy(),
   }

@@ -5,19 +5,31 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/filter.ts'
-import { Best, type Matrix, nearestRows } from './nearest.ts'
+import { Best, type Matrix, nearestRows, toBytes } from './nearest.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
 const CACHE_BYTES_MAX = 256 * 1024 * 1024
 /** Rows read in one statement, and compared without letting others run. */
-const ROWS_AT_ONCE = 2_000
+const ROWS_AT_ONCE = 1_000
 
-export function openByteVectors({ db }: { db: Db }, cacheBytesMax = CACHE_BYTES_MAX): VectorStore {
+export interface ByteOptions {
+  /** One byte a dimension instead of four: enough to choose candidates that are scored again. */
+  coarse: boolean
+  cacheBytesMax?: number
+}
+
+export function openByteVectors(
+  { db }: { db: Db },
+  { coarse, cacheBytesMax = CACHE_BYTES_MAX }: ByteOptions,
+): VectorStore {
   const cache = createCache(cacheBytesMax)
 
   return {
-    name: 'bytes',
-    bytesOf: (vector) => new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength),
+    name: coarse ? 'coarse-bytes' : 'bytes',
+    bytesOf(vector) {
+      const { buffer, byteOffset, byteLength } = coarse ? toBytes(vector) : vector
+      return new Uint8Array(buffer, byteOffset, byteLength)
+    },
     async insert() {},
     async remove() {},
     async erase(_tx, userId) {
@@ -27,9 +39,10 @@ export function openByteVectors({ db }: { db: Db }, cacheBytesMax = CACHE_BYTES_
 
     async nearest(userId, query, scope, count) {
       const best = new Best<Neighbour>(count)
+      const wanted = coarse ? toBytes(query) : query
       let sinceBreath = 0
       for await (const { version, matrix } of matrices(userId, query.length, scope)) {
-        nearestRows(matrix, query, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
+        nearestRows(matrix, wanted, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
         sinceBreath += matrix.indexes.length
         if (sinceBreath < ROWS_AT_ONCE) continue
         await breathe()
@@ -71,18 +84,18 @@ export function openByteVectors({ db }: { db: Db }, cacheBytesMax = CACHE_BYTES_
       )
       const byVersion = Map.groupBy(rows, ({ version }) => version)
       for (const document of group) {
-        const matrix = matrixOf(byVersion.get(document.version) ?? [], dims)
-        cache.set(userId, keyOf(document), dims, [matrix])
+        const matrix = matrixOf(byVersion.get(document.version) ?? [], dims, coarse)
+        cache.set(userId, keyOf(document), [matrix])
         yield { document, matrix }
       }
       return
     }
     for (let from = 0; from < first.totalChunks; from += ROWS_AT_ONCE) {
-      const matrix = matrixOf(await read(userId, [first.version], from, from + ROWS_AT_ONCE), dims)
+      const matrix = matrixOf(await read(userId, [first.version], from, from + ROWS_AT_ONCE), dims, coarse)
       slices.push(matrix)
       yield { document: first, matrix }
     }
-    cache.set(userId, keyOf(first), dims, slices)
+    cache.set(userId, keyOf(first), slices)
   }
 
   function read(userId: string, versions: string[], from: number, to: number) {
@@ -117,12 +130,13 @@ function grouped(documents: Scope['documents']): Scope['documents'][] {
   return groups
 }
 
-function matrixOf(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number): Matrix {
+function matrixOf(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number, coarse: boolean): Matrix {
   // A row of another width would be of another embedder; the document's name for it keeps them out, this makes sure.
-  const fitting = chunks.filter(({ vector }) => vector.byteLength === dims * 4)
-  const rows = new Float32Array(fitting.length * dims)
+  const width = coarse ? dims : dims * 4
+  const fitting = chunks.filter(({ vector }) => vector.byteLength === width)
+  const rows = coarse ? new Int8Array(fitting.length * dims) : new Float32Array(fitting.length * dims)
   const bytes = new Uint8Array(rows.buffer)
-  for (const [row, { vector }] of fitting.entries()) bytes.set(vector, row * dims * 4)
+  for (const [row, { vector }] of fitting.entries()) bytes.set(vector, row * width)
   return { indexes: Int32Array.from(fitting, ({ chunk_index }) => chunk_index), rows }
 }
 
@@ -132,7 +146,7 @@ function within(matrix: Matrix, { conditions }: Scope, dims: number): Matrix {
   const kept = [...matrix.indexes.keys()].filter((row) =>
     conditions.every((condition) => holds(matrix.indexes[row], condition)),
   )
-  const rows = new Float32Array(kept.length * dims)
+  const rows = new (matrix.rows instanceof Int8Array ? Int8Array : Float32Array)(kept.length * dims)
   for (const [i, row] of kept.entries()) rows.set(matrix.rows.subarray(row * dims, (row + 1) * dims), i * dims)
   return { indexes: Int32Array.from(kept, (row) => matrix.indexes[row] as number), rows }
 }
@@ -157,7 +171,7 @@ function createCache(bytesMax: number) {
       const known = user.documents.get(key)
       return known?.every(({ rows, indexes }) => rows.length === indexes.length * dims) ? known : undefined
     },
-    set(userId: string, key: string, _dims: number, matrices: Matrix[]): void {
+    set(userId: string, key: string, matrices: Matrix[]): void {
       const bytes = matrices.reduce((sum, { rows }) => sum + rows.byteLength + 200, 0)
       const user = users.get(userId) ?? { documents: new Map<string, Matrix[]>(), bytes: 0 }
       if (user.bytes + bytes > bytesMax / 2) {

@@ -1,0 +1,80 @@
+/**
+ * Holds one long text away from the main thread, from its bytes to its chunks' vectors: parsing 64 MB of JSON, or copying such a text between
+ * threads, would stop everybody for half a second. Answers one question at a time until the port closes.
+ */
+import { createHash } from 'node:crypto'
+import type { MessagePort } from 'node:worker_threads'
+import { type Chunking, spansOf } from './chunker.ts'
+import { embedDocuments, type Rows } from './read-worker.ts'
+
+export interface LongTask {
+  port: MessagePort
+  bytes: Uint8Array
+  /** A JSON body with the text as its `content`, or the text itself. */
+  form: 'json' | 'text'
+}
+
+export type LongQuestion =
+  | { ask: 'head' }
+  | { ask: 'chunk'; chunking: Chunking }
+  | { ask: 'read'; from: number; to: number; isEmbedded: boolean }
+
+export type Head = {
+  /** The body without its text; undefined when it is no JSON. */
+  body?: unknown
+  hasNul: boolean
+}
+export type Outline = { id: string; characters: number; total: number }
+export type Slice = { texts: string[]; embedded?: Rows }
+
+/** What a body may hold beside its text before it is called too large unseen. */
+const REST_MAX = 1_000_000
+/** Stands in for a text that is there; the schema looks at no more than that. */
+const PLACEHOLDER = '…'
+
+export async function hold({ port, bytes, form }: LongTask): Promise<void> {
+  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : opened(bytes)
+  let spans: Int32Array = new Int32Array(0)
+
+  const answers = {
+    head: (): Head => ({ body, hasNul: text.includes('\0') }),
+    chunk({ chunking }: { chunking: Chunking }): Outline {
+      spans = spansOf(text, chunking)
+      const id = createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
+      return { id, characters: text.length, total: spans.length / 2 }
+    },
+    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<Slice> {
+      const texts = Array.from({ length: to - from }, (_, i) =>
+        text.slice(spans[(from + i) * 2] as number, spans[(from + i) * 2 + 1] as number),
+      )
+      return isEmbedded ? { texts, embedded: await embedDocuments(texts) } : { texts }
+    },
+  }
+
+  await new Promise<void>((resolve) => {
+    port.on('message', async (question: LongQuestion) => {
+      port.postMessage(await answers[question.ask](question as never))
+    })
+    port.on('close', resolve)
+  })
+}
+
+function opened(bytes: Uint8Array): { text: string; body: unknown } {
+  let body: unknown
+  try {
+    body = JSON.parse(decode(bytes))
+  } catch {
+    return { text: '', body: undefined }
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { text: '', body: null }
+  const { content, ...rest } = body as Record<string, unknown>
+  const text = typeof content === 'string' ? content : ''
+  if (JSON.stringify(rest).length > REST_MAX) return { text, body: { content: PLACEHOLDER, metadata: 'too large' } }
+  const shown =
+    typeof content === 'string' ? (content === '' ? '' : PLACEHOLDER) : content === undefined ? undefined : null
+  return { text, body: shown === undefined ? rest : { ...rest, content: shown } }
+}
+
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
