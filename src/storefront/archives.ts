@@ -9,7 +9,7 @@ import { type ProductTier, type Release, releaseFor, releaseOf } from './product
 import type { PurchaseRow } from './purchase-store.ts'
 import { openLicenseKey } from './purchases.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
-import { keptPack, openPack, type Pack, preparePack } from './zip/pack.ts'
+import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
 
 export interface BuyerArchive extends Archive {
   version: string
@@ -63,23 +63,21 @@ export async function prepareRelease(
   if (release) await preparePack(cacheDir(config), release.files)
 }
 
-/** The archive's bytes [start, end). The pack is closed when the stream ends, however it ends. */
-export function streamArchive(config: Config, archive: BuyerArchive, start = 0, end = archive.sizeBytes): Readable {
-  return Readable.from(bytes(), { objectMode: false, highWaterMark: 128 * 1024 })
+/** Opens what the archive is written from; whoever opens it closes it, or gives it to `streamArchive`. */
+export function openArchive(config: Config, archive: BuyerArchive): Promise<OpenPack> {
+  return openPack(cacheDir(config), archive.pack)
+}
 
-  async function* bytes() {
-    const pack = await openPack(cacheDir(config), archive.pack)
-    try {
-      yield* readArchive(archive, pack, start, end)
-    } finally {
-      await pack.close()
-    }
-  }
+/** The archive's bytes [start, end). The pack is closed with the stream, however that ends, also when nobody read from it. */
+export function streamArchive(archive: BuyerArchive, pack: OpenPack, start = 0, end = archive.sizeBytes): Readable {
+  const stream = Readable.from(readArchive(archive, pack, start, end), { objectMode: false, highWaterMark: 128 * 1024 })
+  return stream.once('close', () => void pack.close())
 }
 
 export async function checksumOf(config: Config, archive: BuyerArchive): Promise<string> {
   const hash = createHash('sha256')
-  for await (const chunk of streamArchive(config, archive)) hash.update(chunk as Buffer)
+  const stream = streamArchive(archive, await openArchive(config, archive))
+  for await (const chunk of stream) hash.update(chunk as Buffer)
   return hash.digest('hex')
 }
 

@@ -2,7 +2,7 @@ import { knownArchiveOf } from './archives.ts'
 import * as downloadStore from './download-store.ts'
 import { cooldownLeftMs, type DownloadDeps } from './downloads.ts'
 import { maskLicenseKey } from './license-key.ts'
-import { listReleases, type Release } from './products/releases.ts'
+import { type Release, showReleases } from './products/releases.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import * as purchaseStore from './purchase-store.ts'
 import { openLicenseKey } from './purchases.ts'
@@ -37,10 +37,16 @@ export async function readDashboard(deps: DownloadDeps, userId: string): Promise
 }
 
 async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<OwnedProduct> {
-  const { clock, db, products, secrets } = deps
+  const { clock, db, log, secrets } = deps
   const licenseKey = openLicenseKey(secrets, purchase)
-  const releases = await listReleases(products, purchase.tier, clock.now())
-  const archive = purchase.status === 'refunded' ? null : await knownArchiveOf(deps, purchase)
+  const releases = await showReleases(deps, purchase.tier)
+  const archive =
+    purchase.status === 'refunded'
+      ? null
+      : await knownArchiveOf(deps, purchase).catch((error) => {
+          log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
+          return null
+        })
   const checksum = archive && (await downloadStore.findChecksum(db, archive.etag))
   return {
     purchase,

@@ -5,7 +5,7 @@ import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { streamArchive } from './archives.ts'
-import { type Delivery, describeDownload, grantDownload, listDownloads } from './downloads.ts'
+import { type Announcement, type Delivery, describeDownload, grantDownload, listDownloads } from './downloads.ts'
 import { onPageError } from './pages/errors.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
@@ -48,7 +48,7 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
         return announce(reply, await describeDownload(deps, userId, wanted)).send()
       }
       const delivery = await grantDownload(deps, userId, wanted)
-      return announce(reply, delivery).send(streamOf(request, deps, delivery))
+      return announce(reply, delivery).send(streamOf(request, delivery))
     },
   })
 
@@ -67,7 +67,7 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
   )
 }
 
-function announce(reply: FastifyReply, { archive, fileName, part }: Delivery): FastifyReply {
+function announce(reply: FastifyReply, { archive, fileName, part }: Announcement): FastifyReply {
   const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
   if (part) reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${archive.sizeBytes}`)
   return reply.headers({
@@ -83,8 +83,8 @@ function announce(reply: FastifyReply, { archive, fileName, part }: Delivery): F
   })
 }
 
-function streamOf(request: FastifyRequest, { config }: StorefrontDeps, { archive, part }: Delivery) {
-  const stream = streamArchive(config, archive, part?.start, part?.end)
+function streamOf(request: FastifyRequest, { archive, pack, part }: Delivery) {
+  const stream = streamArchive(archive, pack, part?.start, part?.end)
   stream.once('error', (error) => {
     request.log.error({ err: error, reqId: request.id }, 'a download broke off')
   })

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js'
+import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import { openShop } from '#testing/buyer.ts'
 
 const HOUR_MS = 3_600_000
@@ -250,6 +251,33 @@ test('a product that cannot be packed is a 500 that counts nothing and shows not
   const reply = await ada.download()
   assert.equal(reply.status, 500)
   assert.doesNotMatch(reply.body.error, /releases|JSON|\//)
+  const [purchase] = (await ada.get('/api/purchases')).body
+  assert.deepEqual([purchase.download_count, purchase.version], [0, null])
+  assert.match((await ada.get('/dashboard')).text, /not published yet/)
+})
+
+test('products are sold from a bucket', async (t) => {
+  const endpoint = await startBucket(t, {
+    'shop/pro/1.0.0/a.txt': 'from a bucket',
+    'shop/pro/1.0.0/deep/b.txt': 'deeper',
+    'shop/pro/1.0.0/c.txt': 'third',
+    'shop/pro/releases.json': releases('1.0.0'),
+  })
+  const shop = await openShop(t, {
+    PRODUCTS_DIR: 's3://products-bucket/shop',
+    S3_ENDPOINT: endpoint,
+    AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey,
+  })
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const reply = await ada.download()
+  assert.equal(reply.status, 200)
+  assert.deepEqual(await unpack(reply.bytes, reply.headers.get('x-license-key') ?? ''), {
+    'latchkey-pro-1.0.0/a.txt': 'from a bucket',
+    'latchkey-pro-1.0.0/c.txt': 'third',
+    'latchkey-pro-1.0.0/deep/b.txt': 'deeper',
+  })
 })
 
 test('the newest release published before the entitlement ended is served', async (t) => {

@@ -10,13 +10,14 @@ import { Problem } from '#platform/problem.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Config } from '#src/config.ts'
-import { archiveOf, type BuyerArchive, checksumOf } from './archives.ts'
+import { archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
 import * as store from './download-store.ts'
 import { licensePrefix } from './license-key.ts'
 import type { FileStore } from './products/file-store.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import * as purchaseStore from './purchase-store.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
+import type { OpenPack } from './zip/pack.ts'
 
 export const CHECKSUM_JOB = 'storefront.checksum'
 export const COOLDOWN_MS = MINUTE_MS
@@ -45,7 +46,12 @@ export interface DownloadRequest {
   userAgent: string
 }
 
-export interface Delivery {
+export interface Delivery extends Announcement {
+  /** Open: whoever gets the delivery closes it. */
+  pack: OpenPack
+}
+
+export interface Announcement {
   archive: BuyerArchive
   fileName: string
   /** Null: the whole file. */
@@ -61,14 +67,26 @@ export async function grantDownload(deps: DownloadDeps, userId: string, request:
   const resumed = isResume(range) ? await resume(deps, userId, request, range) : null
   if (resumed) return resumed
 
-  const { db, clock, jobs } = deps
   const purchase = await activePurchase(deps, userId, request.purchaseId)
-  const waitMs = cooldownLeftMs(purchase, clock.ms())
+  const waitMs = cooldownLeftMs(purchase, deps.clock.ms())
   if (waitMs > 0) throw coolingDown(waitMs)
 
   const archive = await requireArchive(deps, purchase)
-  const delivery = deliver(deps, purchase, archive, request.ifRange && request.ifRange !== archive.etag ? null : range)
+  const asked = request.ifRange && request.ifRange !== archive.etag ? null : range
+  return openedWith(deps, announce(deps, purchase, archive, asked), () =>
+    count(deps, userId, purchase, archive, request),
+  )
+}
 
+/** Counts and logs the download, or throws what stands in its way. */
+async function count(
+  deps: DownloadDeps,
+  userId: string,
+  purchase: PurchaseRow,
+  archive: BuyerArchive,
+  request: DownloadRequest,
+) {
+  const { db, clock, jobs } = deps
   const now = clock.now()
   const counted = await transaction(db, async (tx) => {
     const row = await purchaseStore.countDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))
@@ -90,7 +108,7 @@ export async function grantDownload(deps: DownloadDeps, userId: string, request:
     await jobs.enqueue(tx, CHECKSUM_JOB, job, { key: `checksum:${archive.etag}` })
     return true
   })
-  if (counted) return delivery
+  if (counted) return
 
   // Another download took the slot since we looked: say what it left behind.
   const left = await activePurchase(deps, userId, purchase.id)
@@ -102,9 +120,9 @@ export async function describeDownload(
   deps: DownloadDeps,
   userId: string,
   request: DownloadRequest,
-): Promise<Delivery> {
+): Promise<Announcement> {
   const purchase = await activePurchase(deps, userId, request.purchaseId)
-  return deliver(deps, purchase, await requireArchive(deps, purchase), null)
+  return announce(deps, purchase, await requireArchive(deps, purchase), null)
 }
 
 /** At most 50, newest first. */
@@ -142,11 +160,28 @@ async function resume(
 
   const archive = await requireArchive(deps, purchase, grant.version)
   if (archive.etag !== grant.etag) return null
-  const delivery = deliver(deps, purchase, archive, range)
-  if (!(await store.countResume(db, userId, grant.id, RESUMES_MAX))) {
+  return openedWith(deps, announce(deps, purchase, archive, range), async () => {
+    if (await store.countResume(db, userId, grant.id, RESUMES_MAX)) return
     throw new Problem('resumes_used_up', 429, 'This download was resumed too often. Please start it again.')
+  })
+}
+
+/** Opens the pack before anything is counted: what cannot be read must not cost a download. */
+async function openedWith(
+  deps: DownloadDeps,
+  announcement: Announcement,
+  work: () => Promise<void>,
+): Promise<Delivery> {
+  const pack = await openArchive(deps.config, announcement.archive).catch((cause) => {
+    throw zipFailed(deps, cause)
+  })
+  try {
+    await work()
+  } catch (error) {
+    await pack.close()
+    throw error
   }
-  return delivery
+  return { ...announcement, pack }
 }
 
 async function activePurchase({ db }: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
@@ -168,20 +203,19 @@ async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | und
 
 async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
   const archive = await archiveOf(deps, purchase, version).catch((cause) => {
-    deps.log.error({ err: cause, tier: purchase.tier, version }, 'an archive could not be made')
-    throw new Problem('zip_failed', 500, 'The download could not be prepared. Please try again later.', { cause })
+    throw zipFailed(deps, cause)
   })
   if (archive) return archive
   deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
   throw new Problem('product_files_missing', 404, 'Product files not found')
 }
 
-function deliver(
+function announce(
   { config }: DownloadDeps,
   purchase: PurchaseRow,
   archive: BuyerArchive,
   range: RangeRequest | null,
-): Delivery {
+): Announcement {
   const part = range && resolveRange(range, archive.sizeBytes)
   if (range && !part) {
     // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
@@ -191,6 +225,11 @@ function deliver(
   }
   const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
   return { archive, fileName, part }
+}
+
+function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {
+  log.error({ err: cause }, 'an archive could not be made')
+  return new Problem('zip_failed', 500, 'The download could not be prepared. Please try again later.', { cause })
 }
 
 function coolingDown(waitMs: number): Problem {

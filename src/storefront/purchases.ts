@@ -8,9 +8,10 @@ import type { Clock } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Secrets } from '#platform/secrets.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { FileStore } from './products/file-store.ts'
-import { listReleases, type ProductTier } from './products/releases.ts'
+import { type ProductTier, showReleases } from './products/releases.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import * as store from './purchase-store.ts'
 import type { PurchaseStatus } from './tables.ts'
@@ -108,13 +109,13 @@ export interface PurchaseView {
 
 /** Newest first. */
 export async function listPurchases(
-  { db, clock, secrets, products }: Omit<Deps, 'jobs'> & { products: FileStore },
+  { db, clock, secrets, products, log }: Omit<Deps, 'jobs'> & { products: FileStore; log: Log },
   userId: string,
 ): Promise<PurchaseView[]> {
   const rows = await store.listOfUser(db, userId)
   return Promise.all(
     rows.map(async (row) => {
-      const releases = await listReleases(products, row.tier, clock.now())
+      const releases = await showReleases({ products, clock, log }, row.tier)
       return {
         id: row.id,
         tier: row.tier,

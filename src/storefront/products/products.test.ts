@@ -1,23 +1,16 @@
 import assert from 'node:assert/strict'
-import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import type { FileStore } from './file-store.ts'
 import { openProducts } from './products.ts'
 import { compareVersions, listReleases, releaseFor, releaseOf, TIERS } from './releases.ts'
 import { signGet } from './signature-v4.ts'
 
 const NOW = '2026-06-01T00:00:00.000Z'
-const KEEPERS = {
-  accessKeyId: 'AKIDEXAMPLE',
-  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-  sessionToken: null,
-}
 const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }
 
 const RELEASES = JSON.stringify([
@@ -130,7 +123,8 @@ test('a bucket that refuses the key says so, and is asked again when it is busy'
 
 test('signatures equal those in the S3 documentation', () => {
   const keys = {
-    ...KEEPERS,
+    ...BUCKET_KEYS,
+    sessionToken: null,
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
     secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   }
@@ -176,64 +170,13 @@ async function folderOf(t: TestContext, files: Record<string, string>): Promise<
   return openProducts({ location: root, s3: NO_S3 })
 }
 
-/** A stand-in for S3: two objects to a page, keys URL-encoded, every signature recomputed from the request as it came. */
 async function bucketOf(t: TestContext, files: Record<string, string>, change = {}, failures = 0): Promise<FileStore> {
-  let left = failures
   const objects = Object.fromEntries(Object.entries(files).map(([key, content]) => [`shop/v1/${key}`, content]))
-  const server = createServer((request, reply) => {
-    const url = new URL(request.url ?? '/', 'http://s3')
-    const answer = (status: number, body: string) => reply.writeHead(status).end(body)
-    if (left-- > 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
-    if (!isSigned(request)) return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
-    if (!url.pathname.startsWith('/products-bucket/')) return answer(404, '<Error><Code>NoSuchBucket</Code></Error>')
-    if (url.searchParams.get('list-type') === '2') return answer(200, listing(objects, url.searchParams))
-    const content = objects[decodeURIComponent(url.pathname.slice('/products-bucket/'.length))]
-    return content === undefined ? answer(404, '<Error><Code>NoSuchKey</Code></Error>') : answer(200, content)
-  }).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  t.after(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const endpoint = await startBucket(t, objects, failures)
   return openProducts({
     location: 's3://products-bucket/shop/v1/',
-    s3: { endpoint, region: 'eu-central-1', ...KEEPERS, ...change },
+    s3: { endpoint, region: 'eu-central-1', ...BUCKET_KEYS, sessionToken: null, ...change },
   })
-}
-
-function listing(objects: Record<string, string>, query: URLSearchParams): string {
-  const prefix = query.get('prefix') ?? ''
-  const below = Object.keys(objects).filter((key) => key.startsWith(prefix))
-  const cut = (key: string) => (query.get('delimiter') ? key.slice(0, key.indexOf('/', prefix.length) + 1) || key : key)
-  const names = [...new Set(below.map(cut))].sort()
-  const start = Number(query.get('continuation-token') ?? 0)
-  const page = names.slice(start, start + 2)
-  const encode = (key: string) => encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%20', '+')
-  const items = page.map((name) =>
-    name.endsWith('/') && query.get('delimiter')
-      ? `<CommonPrefixes><Prefix>${encode(name)}</Prefix></CommonPrefixes>`
-      : `<Contents><Key>${encode(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;${name.length}&quot;</ETag><Size>${Buffer.byteLength(objects[name] ?? '')}</Size></Contents>`,
-  )
-  const more = start + 2 < names.length
-  const next = more ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''
-  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${items.join('')}</ListBucketResult>`
-}
-
-function isSigned(request: IncomingMessage): boolean {
-  const given = /Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request,SignedHeaders=([^,]+),Signature=(\w+)/.exec(
-    request.headers.authorization ?? '',
-  )
-  if (!given) return false
-  const [, id, day = '', region = '', names = '', signature] = given
-  const [path = '', query = ''] = (request.url ?? '').split('?')
-  const headers = names.split(';').map((name) => `${name}:${request.headers[name]}\n`)
-  const canonical = `GET\n${path}\n${query.split('&').sort().join('&')}\n${headers.join('')}\n${names}\n${request.headers['x-amz-content-sha256']}`
-  const sign = (key: string | Buffer, value: string) => createHmac('sha256', key).update(value).digest()
-  const hash = (value: string) => createHash('sha256').update(value).digest('hex')
-  const key = sign(sign(sign(sign(`AWS4${KEEPERS.secretAccessKey}`, day), region), 's3'), 'aws4_request')
-  const subject = `AWS4-HMAC-SHA256\n${request.headers['x-amz-date']}\n${day}/${region}/s3/aws4_request\n${hash(canonical)}`
-  return id === KEEPERS.accessKeyId && sign(key, subject).toString('hex') === signature
 }
 
 function temporary(t: TestContext): string {

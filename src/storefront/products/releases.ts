@@ -2,6 +2,8 @@
  * What of a product's files is out, and which release a purchase gets.
  * With a releases.json only what it lists is out; without one, every version's folder is, since the day of its oldest file.
  */
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 
 export const TIERS = ['basic', 'pro', 'enterprise'] as const
@@ -14,6 +16,8 @@ export interface Release {
   notes: string
 }
 
+type ShowDeps = { products: FileStore; clock: Clock; log: Log }
+
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
 /** Releases that are out at `now`, newest first. A releases.json that cannot be read is an error, not an empty list. */
@@ -25,6 +29,14 @@ export async function listReleases(store: FileStore, tier: ProductTier, now: str
   return releases
     .filter(({ version, publishedAt }) => folders.includes(version) && publishedAt <= now)
     .sort((a, b) => compare(b.publishedAt, a.publishedAt) || compareVersions(b.version, a.version))
+}
+
+/** The same for pages, which must not break with a product: a list that cannot be read is told to the operator and shown as empty. */
+export async function showReleases({ products, clock, log }: ShowDeps, tier: ProductTier): Promise<Release[]> {
+  return listReleases(products, tier, clock.now()).catch((error) => {
+    log.error({ err: error, tier }, 'the releases of a product cannot be read')
+    return []
+  })
 }
 
 /** The newest release published before the entitlement ended, with its files; null when there is none. */

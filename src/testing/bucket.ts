@@ -1,0 +1,70 @@
+// Guards the tests of S3: a bucket on loopback that recomputes every signature from the request as it came.
+// One thing to know: it serves two objects to a page and URL-encodes keys, so that a client which reads one page or plain keys fails.
+import { createHash, createHmac } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { TestContext } from 'node:test'
+
+export const BUCKET_KEYS = {
+  accessKeyId: 'AKIDEXAMPLE',
+  secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
+}
+
+/** Serves `products-bucket` with these objects and returns its endpoint. The first `failures` requests are told to slow down. */
+export async function startBucket(
+  t: Pick<TestContext, 'after'>,
+  objects: Record<string, string>,
+  failures = 0,
+): Promise<string> {
+  let left = failures
+  const server = createServer((request, reply) => {
+    const url = new URL(request.url ?? '/', 'http://s3')
+    const answer = (status: number, body: string) => reply.writeHead(status).end(body)
+    if (left-- > 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
+    if (!isSigned(request)) return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
+    if (!url.pathname.startsWith('/products-bucket/')) return answer(404, '<Error><Code>NoSuchBucket</Code></Error>')
+    if (url.searchParams.get('list-type') === '2') return answer(200, listing(objects, url.searchParams))
+    const content = objects[decodeURIComponent(url.pathname.slice('/products-bucket/'.length))]
+    return content === undefined ? answer(404, '<Error><Code>NoSuchKey</Code></Error>') : answer(200, content)
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+function listing(objects: Record<string, string>, query: URLSearchParams): string {
+  const prefix = query.get('prefix') ?? ''
+  const below = Object.keys(objects).filter((key) => key.startsWith(prefix))
+  const cut = (key: string) => (query.get('delimiter') ? key.slice(0, key.indexOf('/', prefix.length) + 1) || key : key)
+  const names = [...new Set(below.map(cut))].sort()
+  const start = Number(query.get('continuation-token') ?? 0)
+  const page = names.slice(start, start + 2)
+  const encode = (key: string) => encodeURIComponent(key).replaceAll('%2F', '/').replaceAll('%20', '+')
+  const items = page.map((name) =>
+    name.endsWith('/') && query.get('delimiter')
+      ? `<CommonPrefixes><Prefix>${encode(name)}</Prefix></CommonPrefixes>`
+      : `<Contents><Key>${encode(name)}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>&quot;${name.length}&quot;</ETag><Size>${Buffer.byteLength(objects[name] ?? '')}</Size></Contents>`,
+  )
+  const more = start + 2 < names.length
+  const next = more ? `<NextContinuationToken>${start + 2}</NextContinuationToken>` : ''
+  return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${more}</IsTruncated>${next}${items.join('')}</ListBucketResult>`
+}
+
+function isSigned(request: IncomingMessage): boolean {
+  const given = /Credential=([^/]+)\/(\d{8})\/([^/]+)\/s3\/aws4_request,SignedHeaders=([^,]+),Signature=(\w+)/.exec(
+    request.headers.authorization ?? '',
+  )
+  if (!given) return false
+  const [, id, day = '', region = '', names = '', signature] = given
+  const [path = '', query = ''] = (request.url ?? '').split('?')
+  const headers = names.split(';').map((name) => `${name}:${request.headers[name]}\n`)
+  const canonical = `GET\n${path}\n${query.split('&').sort().join('&')}\n${headers.join('')}\n${names}\n${request.headers['x-amz-content-sha256']}`
+  const sign = (key: string | Buffer, value: string) => createHmac('sha256', key).update(value).digest()
+  const hash = (value: string) => createHash('sha256').update(value).digest('hex')
+  const key = sign(sign(sign(sign(`AWS4${BUCKET_KEYS.secretAccessKey}`, day), region), 's3'), 'aws4_request')
+  const subject = `AWS4-HMAC-SHA256\n${request.headers['x-amz-date']}\n${day}/${region}/s3/aws4_request\n${hash(canonical)}`
+  return id === BUCKET_KEYS.accessKeyId && sign(key, subject).toString('hex') === signature
+}
