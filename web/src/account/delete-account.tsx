@@ -4,9 +4,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { dropAllConversations } from '../chat/conversation-shelf.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { session } from '../session/browser-session.ts'
+import { leave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 
@@ -34,10 +33,7 @@ function Farewell({ onClose }: { onClose: () => void }) {
   const remove = useMutation({
     mutationFn: ({ password, confirm }: typeof form.values) =>
       api.delete<Message>('/api/users/me', { ...(password && { password }), ...(confirm && { confirm }) }),
-    onSuccess: () => {
-      dropAllConversations(user.id)
-      session.end()
-    },
+    onSuccess: leave,
     onError: (problem) => spread(form, problem),
   })
 
