@@ -62,6 +62,8 @@ export type LedgerNeeds = {
   /** The month's tokens for a tier; null: no limit. */
   tierTokens(tier: string): number | null
   keyTokens(keyId: string): number | null
+  /** True when any tier has a limit; then calls without one are counted for the day when they have. */
+  readonly countsAll: boolean
 }
 
 type Entry =
@@ -82,7 +84,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
   const nextId = timeOrderedIds(deps)
   const waitingByUser = new Map<string, Set<() => void>>()
 
-  const turns = inTurns<Entry, Result>((entries) => writeTurn(deps, nodeId, nextId, entries))
+  const turns = inTurns<Entry, Result>((entries) => writeTurn(deps, needs, nodeId, nextId, entries))
 
   const wake = (userId: string) => {
     for (const retry of waitingByUser.get(userId) ?? []) retry()
@@ -170,7 +172,13 @@ function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit
 }
 
 /** Settlements go first: they free what the reservations of the same turn may take. */
-async function writeTurn(deps: Deps, nodeId: string, nextId: () => string, entries: Entry[]): Promise<Result[]> {
+async function writeTurn(
+  deps: Deps,
+  needs: LedgerNeeds,
+  nodeId: string,
+  nextId: () => string,
+  entries: Entry[],
+): Promise<Result[]> {
   return deps.db.transaction().execute(async (tx) => {
     const settled = entries.filter((entry) => entry.kind === 'settle')
     const records = settled.flatMap(({ record }) => (record === null ? [] : [record]))
@@ -178,7 +186,7 @@ async function writeTurn(deps: Deps, nodeId: string, nextId: () => string, entri
     await settleBudgets(
       tx,
       nodeId,
-      settled.map(({ granted, record }) => ({ granted, record })),
+      settled.filter(({ granted }) => needs.countsAll || granted !== null),
     )
 
     const claims = entries.flatMap((entry) => (entry.kind === 'reserve' ? [entry.claim] : []))

@@ -1,47 +1,58 @@
 import './tables.ts'
 import { sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
+import { compiledQueries } from './compiled.ts'
 import type { UsageRecord } from './ledger.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
 
+const run = compiledQueries()
+
 export async function insertRecords(tx: Db, records: UsageRecord[], nextId: () => string): Promise<void> {
   for (let from = 0; from < records.length; from += ROWS_MAX) {
-    const rows = records.slice(from, from + ROWS_MAX).map((record) => ({
-      user_id: record.userId,
-      id: nextId(),
-      day: record.startedAt.slice(0, 10),
-      key_id: keyOf(record),
-      route: record.route,
-      vendor: record.vendor,
-      model: record.model,
-      prompt_tokens: record.promptTokens,
-      completion_tokens: record.completionTokens,
-      cached_tokens: record.cachedTokens,
-      cost_nanos: nanosOf(record),
-      latency_ms: Math.round(record.latencyMs),
-      attempts: record.attempts,
-      tried: record.tried,
-      outcome: record.outcome,
-      is_estimated: record.isEstimated,
-      created_at: record.startedAt,
-    }))
-    await tx.insertInto('usage_records').values(rows).execute()
+    const rows = records.slice(from, from + ROWS_MAX).map((record) => rowOf(record, nextId()))
+    await run(tx, `records:${rows.length}`, rows.flatMap(Object.values), () =>
+      tx.insertInto('usage_records').values(rows),
+    )
   }
   for (const day of daySums(records)) {
-    await tx
-      .insertInto('usage_days')
-      .values(day)
-      .onConflict((conflict) =>
-        conflict.columns(['user_id', 'day', 'key_id', 'model']).doUpdateSet({
-          requests: sql`usage_days.requests + excluded.requests`,
-          prompt_tokens: sql`usage_days.prompt_tokens + excluded.prompt_tokens`,
-          completion_tokens: sql`usage_days.completion_tokens + excluded.completion_tokens`,
-          cost_nanos: sql`usage_days.cost_nanos + excluded.cost_nanos`,
-        }),
-      )
-      .execute()
+    await run(tx, 'day', Object.values(day), () =>
+      tx
+        .insertInto('usage_days')
+        .values(day)
+        .onConflict((conflict) =>
+          conflict.columns(['user_id', 'day', 'key_id', 'model']).doUpdateSet({
+            requests: sql`usage_days.requests + excluded.requests`,
+            prompt_tokens: sql`usage_days.prompt_tokens + excluded.prompt_tokens`,
+            completion_tokens: sql`usage_days.completion_tokens + excluded.completion_tokens`,
+            cost_nanos: sql`usage_days.cost_nanos + excluded.cost_nanos`,
+          }),
+        ),
+    )
+  }
+}
+
+/** Its members stand in the order of the statement's columns. */
+function rowOf(record: UsageRecord, id: string) {
+  return {
+    user_id: record.userId,
+    id,
+    day: record.startedAt.slice(0, 10),
+    key_id: keyOf(record),
+    route: record.route,
+    vendor: record.vendor,
+    model: record.model,
+    prompt_tokens: record.promptTokens,
+    completion_tokens: record.completionTokens,
+    cached_tokens: record.cachedTokens,
+    cost_nanos: nanosOf(record),
+    latency_ms: Math.round(record.latencyMs),
+    attempts: record.attempts,
+    tried: record.tried,
+    outcome: record.outcome,
+    is_estimated: record.isEstimated,
+    created_at: record.startedAt,
   }
 }
 

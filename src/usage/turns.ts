@@ -1,6 +1,6 @@
 // Guards the cost of writing: what many calls want written at one moment goes into one transaction.
-// One thing to know: the first to come waits for no timer, only for the event loop's turn; whoever comes while a
-// transaction runs goes into the next. A commit costs 150 to 300 µs here, a row in it 10.
+// One thing to know: a commit is answered with a rest of four times its own length, so that commits never take more than
+// a fifth of the time: 0.2 ms and 1 ms on a quick disk, 2 ms and 8 ms on a slow one. Who comes alone waits for no rest.
 
 export type Turns<T, R> = {
   /** Resolves when the transaction with this item has committed. */
@@ -12,16 +12,21 @@ export type Turns<T, R> = {
 type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
 
 const TURN_MAX = 256
+const REST_PER_WORK = 4
+const REST_MS_MAX = 50
 
 /** `write` gets the items in their order and returns one result for each; a throw fails them all. */
 export function inTurns<T, R>(write: (items: T[]) => Promise<R[]>): Turns<T, R> {
   const waiting: Waiting<T, R>[] = []
   let running: Promise<void> | null = null
+  let restUntilMs = 0
 
   const run = async () => {
-    await new Promise((resolve) => setImmediate(resolve))
     while (waiting.length > 0) {
+      const restMs = restUntilMs - performance.now()
+      await new Promise((resolve) => (restMs > 0 ? setTimeout(resolve, restMs) : setImmediate(resolve)))
       const turn = waiting.splice(0, TURN_MAX)
+      const startedMs = performance.now()
       try {
         const results = await write(turn.map(({ item }) => item))
         turn.forEach(({ resolve }, index) => {
@@ -30,6 +35,8 @@ export function inTurns<T, R>(write: (items: T[]) => Promise<R[]>): Turns<T, R> 
       } catch (error) {
         for (const { reject } of turn) reject(error)
       }
+      const endedMs = performance.now()
+      restUntilMs = endedMs + Math.min(REST_MS_MAX, (endedMs - startedMs) * REST_PER_WORK)
     }
     running = null
   }

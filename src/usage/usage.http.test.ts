@@ -162,6 +162,18 @@ test('what a crashed process had reserved is given back', async (t) => {
   assert.equal(after.used_tokens, 15)
 })
 
+test('what was used while there was no budget counts when there is one', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_ENTERPRISE_TOKENS: '1000' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  vendor.play(says('ok', { usage: { prompt: 900, completion: 100 } }))
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
+
+  const richer = await app.as('ada', { tier: 'enterprise' })
+
+  assert.equal((await richer.post('/api/ai/chat', { messages: HI })).status, 429)
+})
+
 test('a key’s own monthly limit holds for the key alone', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: vendor.env.openai })

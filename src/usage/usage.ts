@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { watchNodes } from './budgets.ts'
+import { recountBudgets, watchNodes } from './budgets.ts'
 import { createLedger, type LedgerNeeds } from './ledger.ts'
 import { usageRoutes } from './routes.ts'
 import { eraseUsage, listRecords } from './store.ts'
@@ -14,10 +14,12 @@ export type Usage = ReturnType<typeof createUsage>
 export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds, 'keyTokens'>) {
   const { budgets } = platform.config
   const nodeId = randomUUID()
+  const countsAll = budgets.pro !== null || budgets.enterprise !== null
   const ledger = createLedger(
     platform,
     {
       keyTokens,
+      countsAll,
       tierTokens: (tier) => (tier === 'pro' || tier === 'enterprise' ? budgets[tier] : null),
     },
     nodeId,
@@ -30,7 +32,10 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
     /** For the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
-    start: nodes.start,
+    async start() {
+      if (countsAll) await recountBudgets(platform.db, platform.clock.now().slice(0, 7))
+      await nodes.start()
+    },
     async close() {
       await ledger.close()
       await nodes.stop()

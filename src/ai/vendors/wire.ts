@@ -92,6 +92,13 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
       cancel: () => exchange.fail(new DOMException('The reader went away', 'AbortError')),
     })
 
+    // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they go out as one batch.
+    let isFlushDue = false
+    const flush = () => {
+      isFlushDue = false
+      if (stream.flush()) resolve(stream)
+    }
+
     const events = splitEvents((data) => {
       if (!reader.isOver) stream.read(data)
     })
@@ -110,7 +117,7 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
           events.push(chunk)
         } catch (error) {
           // What came before the failure was said: whether it shared a network read with it must make no difference.
-          if (stream.flush()) resolve(stream)
+          flush()
           exchange.fail(
             error instanceof VendorError
               ? error
@@ -118,23 +125,31 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
           )
           return
         }
-        if (stream.flush()) resolve(stream)
-        if (reader.isOver) stream.end()
+        if (reader.isOver) {
+          flush()
+          stream.end()
+        } else if (!isFlushDue) {
+          isFlushDue = true
+          queueMicrotask(flush)
+        }
       },
       onEnd() {
         if (refusal !== null) {
           const { status, headers, chunks } = refusal
           reject(failureFromReply(vendor, status, headers, Buffer.concat(chunks).toString('utf8')))
         } else if (reader.isWhole) {
+          flush()
           stream.end()
           resolve(stream)
         } else {
+          flush()
           const error = new VendorError(vendor.name, 'nonsense', 'ended its stream without saying that it is complete')
           stream.fail(error)
           reject(error)
         }
       },
       onFailure(error) {
+        flush()
         // A connection that breaks after the end mark has cost nothing.
         if (reader.isWhole && error instanceof VendorError) {
           stream.end()

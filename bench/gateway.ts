@@ -1,0 +1,229 @@
+// The AI gateway against the npm package @portkey-ai/gateway and against no gateway at all, with a mock vendor in a process
+// of its own. Latchkey checks an API key and writes its ledger; Portkey does neither. They take turns under one load.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
+import { freePort, type RunningService, signUp, startService } from './service.ts'
+import { printTable, quantile } from './table.ts'
+
+export const says =
+  'chat through the gateway, against @portkey-ai/gateway and none: requests, streams, CPU a token, memory'
+
+const SECONDS = 4
+const ROUNDS = 3
+const FLAT_TOKENS = 1_000
+const PACED_TOKENS = 100
+const PACED_GAP_MS = 20
+const PORTKEY = join(import.meta.dirname, 'node_modules/@portkey-ai/gateway')
+
+type Server = { target: Target; pid: number | null }
+
+/** `npm run bench -- gateway [whole|flat|paced]`: all three without a name. */
+export async function run(args: string[]): Promise<void> {
+  const wants = (part: string) => args.length === 0 || args.includes(part)
+  if (!existsSync(PORTKEY)) {
+    console.log('Installing the peer under bench/ (once)…')
+    execFileSync('npm', ['install', '--prefix', import.meta.dirname, '--no-audit', '--no-fund'], { stdio: 'inherit' })
+  }
+  const vendorPort = await freePort()
+  const vendor = await startNode([join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)])
+  const portkeyPort = await freePort()
+  const portkey = await startNode(
+    [join(PORTKEY, 'build/start-server.js'), `--port=${portkeyPort}`, '--headless'],
+    portkeyPort,
+  )
+  const service = await startService({
+    RATE_LIMIT_GENERAL: 'off',
+    RATE_LIMIT_AI: 'off',
+    OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`,
+    OPENAI_API_KEY: 'sk-bench',
+  })
+  try {
+    const key = await payingKey(service)
+    const servers: Server[] = [
+      { target: { name: 'direct', port: vendorPort, path: '/v1/chat/completions', headers: {} }, pid: null },
+      {
+        target: {
+          name: 'Portkey 1.15.2',
+          port: portkeyPort,
+          path: '/v1/chat/completions',
+          headers: {
+            'x-portkey-provider': 'openai',
+            'x-portkey-custom-host': `http://127.0.0.1:${vendorPort}/v1`,
+            Authorization: 'Bearer sk-bench',
+          },
+        },
+        pid: portkey.pid ?? null,
+      },
+      {
+        target: {
+          name: 'Latchkey',
+          port: service.port,
+          path: '/v1/chat/completions',
+          headers: { Authorization: `Bearer ${key}` },
+        },
+        pid: service.child.pid ?? null,
+      },
+    ]
+    if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(servers, inFlight)
+    if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'flat')
+    if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'paced')
+    if (wants('flat') || wants('paced')) {
+      const bare = execFileSync(process.execPath, [join(import.meta.dirname, 'gateway/bare.ts')], { encoding: 'utf8' })
+      console.log(`\n  Parsing and re-printing the same events in a bare script: ${Number(bare).toFixed(2)} µs a token`)
+    }
+    countLedger(service)
+  } finally {
+    await service.stop()
+    portkey.kill()
+    vendor.kill()
+  }
+}
+
+async function measureWhole(servers: Server[], inFlight: number) {
+  const body = { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Say something short.' }], max_tokens: 50 }
+  for (const { target } of servers) await askWhole(target, body, inFlight, 1)
+  const results = new Map<string, { result: WholeResult; cpuUs: number }[]>()
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const { target, pid } of servers) {
+      const before = cpuMs(pid)
+      const result = await askWhole(target, body, inFlight, SECONDS)
+      const cpuUs = ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.requests)
+      results.set(target.name, [...(results.get(target.name) ?? []), { result, cpuUs }])
+    }
+  }
+  const of = (name: string, pick: (result: WholeResult) => number) =>
+    median((results.get(name) ?? []).map(({ result }) => pick(result)))
+  const p50 = (result: WholeResult) => quantile(result.times, 0.5)
+  const p99 = (result: WholeResult) => quantile(result.times, 0.99)
+  printTable(
+    `Whole answers, ${inFlight} in flight, ${ROUNDS} rounds of ${SECONDS} s in turn, medians`,
+    ['server', 'requests/s', 'added p50 ms', 'added p99 ms', 'CPU µs/request', 'errors'],
+    servers.map(({ target: { name }, pid }) => [
+      name,
+      Math.round(of(name, (result) => result.perSecond)),
+      name === 'direct' ? '0' : (of(name, p50) - of('direct', p50)).toFixed(2),
+      name === 'direct' ? '0' : (of(name, p99) - of('direct', p99)).toFixed(2),
+      pid === null ? '' : Math.round(median((results.get(name) ?? []).map(({ cpuUs }) => cpuUs))),
+      (results.get(name) ?? []).reduce((sum, { result }) => sum + result.errors, 0),
+    ]),
+  )
+  explain([...results.values()].flatMap((rounds) => rounds.map(({ result }) => result.firstError)))
+}
+
+async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 'paced') {
+  const tokens = kind === 'flat' ? FLAT_TOKENS : PACED_TOKENS
+  const streams = kind === 'flat' ? Math.max(2 * atOnce, 128) : atOnce
+  const body = (count: number) => ({
+    model: 'gpt-4.1-mini',
+    messages: [{ role: 'user', content: 'Tell a story.' }],
+    stream: true,
+    max_tokens: count,
+    ...(kind === 'paced' ? { seed: PACED_GAP_MS } : {}),
+  })
+  const rows: (string | number)[][] = []
+  const errors: (string | null)[] = []
+  let directFirst = [0, 0]
+  for (const { target, pid } of servers) {
+    if (kind === 'flat') await askStreams(target, body, tokens, atOnce, atOnce)
+    const before = cpuMs(pid)
+    const result: StreamResult = await askStreams(target, body, tokens, streams, atOnce)
+    const cpu = ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.tokens)
+    const first = [quantile(result.firstTokenMs, 0.5), quantile(result.firstTokenMs, 0.99)]
+    if (target.name === 'direct') directFirst = first
+    rows.push([
+      target.name,
+      target.name === 'direct' ? '0' : ((first[0] ?? 0) - (directFirst[0] ?? 0)).toFixed(1),
+      target.name === 'direct' ? '0' : ((first[1] ?? 0) - (directFirst[1] ?? 0)).toFixed(1),
+      Math.round(result.tokens / result.elapsedS),
+      pid === null ? '' : cpu.toFixed(1),
+      pid === null ? '' : Math.round(memoryMb(pid)),
+      result.wrong,
+      result.incomplete,
+    ])
+    errors.push(result.firstError)
+  }
+  printTable(
+    kind === 'flat'
+      ? `Streams flat out, ${atOnce} at once, ${streams} of ${tokens} tokens`
+      : `Streams paced at a token each ${PACED_GAP_MS} ms, ${atOnce} at once, ${tokens} tokens each`,
+    [
+      'server',
+      'first token +p50 ms',
+      '+p99 ms',
+      'tokens/s',
+      'CPU µs/token',
+      'memory MB',
+      'lost or reordered',
+      'streams cut',
+    ],
+    rows,
+  )
+  explain(errors)
+}
+
+function explain(errors: (string | null)[]) {
+  const first = errors.find((error) => error !== null)
+  if (first) console.log(`\n  The first failure:\n${first.replaceAll(/^/gm, '    ')}`)
+}
+
+/** A user of the paid tier, and an API key of his. */
+async function payingKey(service: RunningService): Promise<string> {
+  const { token, userId } = await signUp(service.url)
+  const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { timeout: 5_000 })
+  db.prepare("update users set subscription_tier = 'pro', subscription_status = 'active' where id = ?").run(userId)
+  db.close()
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  const reply = await fetch(`${service.url}/api/api-keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench' }),
+  })
+  if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
+  return ((await reply.json()) as { key: string }).key
+}
+
+function countLedger(service: RunningService) {
+  const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { readOnly: true, timeout: 5_000 })
+  const records = db.prepare('select outcome, count(*) as calls from usage_records group by outcome').all()
+  db.close()
+  console.log(`\n  The ledger holds ${records.map((row) => `${row.calls} ${row.outcome}`).join(', ') || 'nothing'}`)
+}
+
+async function startNode(args: string[], port?: number): Promise<ChildProcess> {
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_ENV: 'production' },
+  })
+  if (port === undefined) await new Promise((resolve) => child.stdout?.once('data', resolve))
+  child.stdout?.resume()
+  for (let left = 200; port !== undefined && left > 0; left--) {
+    const alive = await fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    )
+    if (alive) return child
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  return child
+}
+
+/** User and system time of a process so far; a tick is 10 ms. */
+function cpuMs(pid: number | null): number {
+  if (pid === null) return 0
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+function memoryMb(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
+}
+
+function median(values: number[]): number {
+  return quantile(
+    values.toSorted((a, b) => a - b),
+    0.5,
+  )
+}
