@@ -14,7 +14,7 @@ export const says =
 const SECONDS = 4
 const ROUNDS = 3
 const FLAT_TOKENS = 1_000
-const PACED_TOKENS = 100
+const PACED_TOKENS = 250
 const PACED_GAP_MS = 20
 const PORTKEY = join(import.meta.dirname, 'node_modules/@portkey-ai/gateway')
 
@@ -127,7 +127,7 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
   const errors: (string | null)[] = []
   let directFirst = [0, 0]
   for (const { target, pid } of servers) {
-    if (kind === 'flat') await askStreams(target, body, tokens, atOnce, atOnce)
+    await askStreams(target, body, kind === 'flat' ? tokens : 50, atOnce, atOnce)
     const before = cpuMs(pid)
     const result: StreamResult = await askStreams(target, body, tokens, streams, atOnce)
     const cpu = ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.tokens)

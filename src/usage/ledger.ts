@@ -84,7 +84,9 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
   const nextId = timeOrderedIds(deps)
   const waitingByUser = new Map<string, Set<() => void>>()
 
-  const turns = inTurns<Entry, Result>((entries) => writeTurn(deps, needs, nodeId, nextId, entries))
+  const turns = inTurns<Entry, Result>((entries) =>
+    withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, entries)),
+  )
 
   const wake = (userId: string) => {
     for (const retry of waitingByUser.get(userId) ?? []) retry()
@@ -169,6 +171,17 @@ function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit
   const keyTokens = keyId === null ? null : needs.keyTokens(keyId)
   if (keyId !== null && keyTokens !== null) limits.push({ scope: keyId, tokens: keyTokens })
   return limits
+}
+
+/** Two nodes may lock two users' budgets crosswise; PostgreSQL then ends one of the transactions (40P01). */
+async function withoutDeadlock<T>(work: () => Promise<T>): Promise<T> {
+  for (let left = 3; ; left--) {
+    try {
+      return await work()
+    } catch (error) {
+      if (left === 0 || (error as { code?: unknown }).code !== '40P01') throw error
+    }
+  }
 }
 
 /** Settlements go first: they free what the reservations of the same turn may take. */

@@ -108,6 +108,69 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   assert.equal((await again.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
+test('a thousand claims at once take what a budget holds, to the last token', async (t) => {
+  const app = await testApp(t, { env: { BUDGET_PRO_TOKENS: '7007' } })
+  const { ledger } = app.service.usage
+  const record = (userId: string, tokens: number) => ({
+    userId,
+    keyId: null,
+    route: '/test',
+    vendor: 'openai',
+    model: 'gpt-6-luna',
+    promptTokens: 10,
+    completionTokens: tokens - 10,
+    cachedTokens: 0,
+    costUsd: 0.000_001,
+    latencyMs: 1,
+    attempts: 1,
+    tried: 'openai:ok',
+    outcome: 'ok' as const,
+    isEstimated: false,
+    startedAt: app.clock.now(),
+  })
+  let most = 0
+  let running = 0
+
+  const results = await Promise.allSettled(
+    Array.from({ length: 1_000 }, async (_, index) => {
+      const userId = index % 2 === 0 ? 'ada' : 'bob'
+      const reservation = await ledger.reserve({
+        userId,
+        keyId: null,
+        tier: 'pro',
+        promptTokens: 10,
+        completionTokens: 90,
+      })
+      running++
+      most = Math.max(most, running)
+      await new Promise((resolve) => setTimeout(resolve, index % 7))
+      running--
+      // Seventeen tokens of the hundred that were reserved.
+      await ledger.settle(reservation, record(userId, 17))
+    }),
+  )
+
+  // 412 calls of 17 tokens are 7,004; the three that are left hold no prompt.
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 2 * 412)
+  assert.ok(most > 20, `only ${most} ran at once`)
+  const budgets = await app.platform.db.selectFrom('usage_budgets').selectAll().orderBy('user_id').execute()
+  assert.deepEqual(
+    budgets.map(({ user_id, used_tokens, reserved_tokens }) => [user_id, used_tokens, reserved_tokens]),
+    [
+      ['ada', 7_004, 0],
+      ['bob', 7_004, 0],
+    ],
+  )
+  const days = await app.platform.db.selectFrom('usage_days').selectAll().execute()
+  assert.deepEqual(
+    days.map(({ requests, cost_nanos }) => [requests, cost_nanos]),
+    [
+      [412, 412_000],
+      [412, 412_000],
+    ],
+  )
+})
+
 test('the last tokens of a budget go to a shorter answer', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '60' } })

@@ -173,7 +173,7 @@ type Listener = {
 
 type Exchange = { pause(): void; resume(): void; fail(error: Error): void }
 
-/** undici's dispatch without its streams: half the CPU of `request` for a long answer in small chunks. */
+/** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
 function dispatch(
   { agent, timeouts }: Deps,
   { vendor, baseUrl }: Target,
