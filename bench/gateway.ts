@@ -16,16 +16,20 @@ const ROUNDS = 3
 const FLAT_TOKENS = 1_000
 const PACED_TOKENS = 250
 const PACED_GAP_MS = 20
-const PORTKEY = join(import.meta.dirname, 'node_modules/@portkey-ai/gateway')
+const PORTKEY = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway')
 
 type Server = { target: Target; pid: number | null }
 
-/** `npm run bench -- gateway [whole|flat|paced]`: all three without a name. */
+/** `npm run bench -- gateway [whole|flat|paced|memory]`: all but the last without a name. */
 export async function run(args: string[]): Promise<void> {
-  const wants = (part: string) => args.length === 0 || args.includes(part)
+  const wants = (part: string) => (args.length === 0 && part !== 'memory') || args.includes(part)
   if (!existsSync(PORTKEY)) {
-    console.log('Installing the peer under bench/ (once)…')
-    execFileSync('npm', ['install', '--prefix', import.meta.dirname, '--no-audit', '--no-fund'], { stdio: 'inherit' })
+    console.log('Installing the peer under bench/peers (once)…')
+    execFileSync(
+      'npm',
+      ['install', '--prefix', join(import.meta.dirname, 'peers'), '--no-package-lock', '--no-audit', '--no-fund'],
+      { stdio: 'inherit' },
+    )
   }
   const vendorPort = await freePort()
   const vendor = await startNode([join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)])
@@ -70,6 +74,7 @@ export async function run(args: string[]): Promise<void> {
     if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(servers, inFlight)
     if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'flat')
     if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'paced')
+    if (wants('memory')) await measureMemory(servers.slice(1))
     if (wants('flat') || wants('paced')) {
       const bare = execFileSync(process.execPath, [join(import.meta.dirname, 'gateway/bare.ts')], { encoding: 'utf8' })
       console.log(`\n  Parsing and re-printing the same events in a bare script: ${Number(bare).toFixed(2)} µs a token`)
@@ -162,6 +167,33 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
     rows,
   )
   explain(errors)
+}
+
+const MEMORY_CALLS = 100_000
+
+/** Memory after each fifth of a hundred thousand calls, a tenth of them streams. */
+async function measureMemory(servers: Server[]) {
+  const messages = [{ role: 'user', content: 'Say something short.' }]
+  const whole = { model: 'gpt-4.1-mini', messages, max_tokens: 50 }
+  const streamed = (tokens: number) => ({ ...whole, stream: true, max_tokens: tokens })
+  const rows: (string | number)[][] = []
+  for (const { target, pid } of servers) {
+    if (pid === null) continue
+    const row: (string | number)[] = [target.name]
+    let calls = 0
+    for (let fifth = 1; fifth <= 5; fifth++) {
+      const until = (MEMORY_CALLS / 5) * fifth
+      while (calls < until) {
+        calls += (await askWhole(target, whole, 64, 2)).requests
+        const streams = Math.min(500, until - calls)
+        if (streams > 0) calls += (await askStreams(target, streamed, 20, streams, 64)).streams
+      }
+      row.push(`${Math.round(memoryMb(pid))} MB`)
+    }
+    rows.push(row)
+  }
+  const fifths = [1, 2, 3, 4, 5].map((fifth) => `${(MEMORY_CALLS / 5) * fifth} calls`)
+  printTable('Memory, 64 in flight', ['server', ...fifths], rows)
 }
 
 function explain(errors: (string | null)[]) {
