@@ -31,7 +31,11 @@ export function claimsToBeKey(text: string): boolean {
 }
 
 function checksum(body: string): string {
-  return base62(BigInt(crc32(`lk_${body}`)), CHECKSUM_LENGTH)
+  let text = ''
+  for (let rest = crc32(`lk_${body}`); text.length < CHECKSUM_LENGTH; rest = Math.floor(rest / 62)) {
+    text = ALPHABET[rest % 62] + text
+  }
+  return text
 }
 
 function base62(value: bigint, length: number): string {
