@@ -8,7 +8,7 @@ import { docxOf, drawn, paragraph, pdfOf, zipOf } from '#rag/parsers/samples.ts'
 import { walkXml } from '#rag/parsers/xml.ts'
 
 const parser = createParser()
-const cramped = createParser({ timeMs: 2_000, heapMb: 64, growthMb: 300 })
+const cramped = createParser({ timeMs: 10_000, heapMb: 64, buffersMb: 100 })
 after(() => Promise.all([parser.close(), cramped.close()]))
 
 const patient = new AbortController().signal

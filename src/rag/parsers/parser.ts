@@ -9,11 +9,11 @@ import type { Format, Outcome, Task } from './worker.ts'
 export interface Limits {
   timeMs: number
   heapMb: number
-  /** How much the whole process may grow while a file is read; typed arrays lie outside of the heap's limit. */
-  growthMb: number
+  /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
+  buffersMb: number
 }
 
-const defaults: Limits = { timeMs: 60_000, heapMb: 512, growthMb: 1024 }
+const defaults: Limits = { timeMs: 60_000, heapMb: 512, buffersMb: 768 }
 const THREADS_MAX = 2
 const QUEUE_MAX = 32
 const WATCH_MS = 100
@@ -21,7 +21,7 @@ const WATCH_MS = 100
 export type Parser = ReturnType<typeof createParser>
 
 export function createParser(limits: Partial<Limits> = {}) {
-  const { timeMs, heapMb, growthMb } = { ...defaults, ...limits }
+  const { timeMs, heapMb, buffersMb } = { ...defaults, ...limits }
   const pool = new Piscina<Task, Outcome>({
     filename: new URL('./worker.ts', import.meta.url).href,
     name: 'parse',
@@ -36,7 +36,7 @@ export function createParser(limits: Partial<Limits> = {}) {
     /** The file's text, never empty; as UTF-8 where it is long. Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
     async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<string | Uint8Array> {
       const format = formatOf(name, bytes)
-      const outcome = await run({ format, bytes }, signal)
+      const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)
       if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
       return 'text' in outcome ? outcome.text : outcome.utf8
     },
@@ -45,7 +45,6 @@ export function createParser(limits: Partial<Limits> = {}) {
 
   async function run(task: Task, signal: AbortSignal): Promise<Outcome> {
     const killed = new AbortController()
-    const baseline = process.memoryUsage.rss()
     let reason = ''
     const kill = (why: string) => {
       reason = why
@@ -55,8 +54,10 @@ export function createParser(limits: Partial<Limits> = {}) {
       () => kill('The file takes too long to read. Split it, or save it anew, and send it again.'),
       timeMs,
     )
-    const watch = setInterval(() => {
-      if (process.memoryUsage.rss() - baseline > growthMb * 1024 * 1024) kill(tooMuchMemory)
+    const watch = setInterval(async () => {
+      const thread = pool.threads.find(({ threadId }) => threadId === task.threadId[0])
+      const memory = await thread?.getHeapStatistics().catch(() => undefined)
+      if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024) kill(tooMuchMemory)
     }, WATCH_MS)
 
     try {

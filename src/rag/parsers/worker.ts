@@ -1,3 +1,4 @@
+import { threadId } from 'node:worker_threads'
 import { parseDocx } from './docx.ts'
 import { parsePdf } from './pdf.ts'
 import { parsePlainText } from './plain-text.ts'
@@ -7,6 +8,8 @@ export type Format = 'text' | 'pdf' | 'docx'
 export interface Task {
   format: Format
   bytes: Uint8Array
+  /** Where the worker leaves its thread's id, so that its memory can be watched. */
+  threadId: Int32Array
 }
 
 /** Expected failures are returned, not thrown: an error loses its class on the way between threads. */
@@ -15,7 +18,8 @@ export type Outcome = { text: string } | { utf8: Uint8Array } | { unreadable: st
 /** Longer texts travel as bytes, which is quicker, and are held by another worker. */
 const LONG_CHARACTERS = 500_000
 
-export async function parse({ format, bytes }: Task): Promise<Outcome> {
+export async function parse({ format, bytes, threadId: told }: Task): Promise<Outcome> {
+  Atomics.store(told, 0, threadId)
   try {
     const text = await parsers[format](bytes)
     // A lone surrogate cannot be stored as UTF-8, and PostgreSQL takes no NUL.
