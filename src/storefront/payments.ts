@@ -3,6 +3,7 @@
  * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
  */
 import type { Stripe } from 'stripe'
+import { isMissing, type Processor } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { findUser } from '#identity/users.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -12,6 +13,8 @@ import type { PurchaseRow } from './purchase-store.ts'
 import * as store from './purchase-store.ts'
 import { type Payment, recordPurchase, recordRefund } from './purchases.ts'
 
+/** The processor's own recommendation; older ones may be replayed. */
+const SIGNATURE_AGE_MAX_S = 300
 export const INBOX_SOURCE = 'processor.storefront'
 
 export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
@@ -24,17 +27,18 @@ export async function receivePaymentEvent(
   body: Buffer,
   signature: string | undefined,
 ): Promise<void> {
-  const { config, inbox } = deps
+  const { config, clock, inbox } = deps
   const secret = config.processor.storefrontWebhookSecret
   if (!secret) throw new Problem('billing_not_configured', 503, 'Billing is not configured')
 
   const event = await stripeSdk()
-    .webhooks.constructEventAsync(body, signature ?? '', secret)
+    .webhooks.constructEventAsync(body, signature ?? '', secret, SIGNATURE_AGE_MAX_S, undefined, clock.ms())
     .catch((cause) => {
       throw new Problem('webhook_invalid', 400, 'Invalid payload or signature', { cause })
     })
   // The signature proves who sent it, not what it is.
-  if (typeof event?.id !== 'string' || event.id === '' || typeof event.data?.object !== 'object') {
+  const object: unknown = event?.data?.object
+  if (typeof event?.id !== 'string' || event.id === '' || typeof object !== 'object' || object === null) {
     throw new Problem('webhook_invalid', 400, 'Invalid payload or signature')
   }
   const fact = factOf(event)
@@ -69,7 +73,8 @@ export async function confirmCheckout(deps: PaymentDeps, sessionId: string, user
   if (known) return userId === null || known.user_id === userId
   if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return false
 
-  const payment = paymentOfCheckout(await deps.processor.checkout.sessions.retrieve(sessionId))
+  const session = await retrieveCheckout(deps.processor, sessionId)
+  const payment = session && paymentOfCheckout(session)
   if (!payment || (userId !== null && payment.userId !== userId)) return false
   await record(deps, payment)
   return true
@@ -78,7 +83,7 @@ export async function confirmCheckout(deps: PaymentDeps, sessionId: string, user
 /** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */
 export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
   const session = purchase.checkout_session_id
-    ? await deps.processor?.checkout.sessions.retrieve(purchase.checkout_session_id)
+    ? deps.processor && (await retrieveCheckout(deps.processor, purchase.checkout_session_id))
     : await findCheckout(deps, purchase.payment_ref)
   return session?.customer_details?.email ?? session?.customer_email ?? null
 }
@@ -86,6 +91,14 @@ export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise
 async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
   const user = await findUser(deps.db, payment.userId)
   await recordPurchase(deps, payment, user !== null)
+}
+
+/** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
+function retrieveCheckout(processor: Processor, id: string) {
+  return processor.checkout.sessions.retrieve(id).catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
 }
 
 async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {

@@ -66,7 +66,12 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
     async ({ sessionId }) => void (await confirmCheckout(deps, sessionId, null)),
   )
   jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
-  jobs.handle<{ tier: ProductTier }>(PREPARE_JOB, ({ tier }) => prepareRelease(deps, tier))
+  // Only a warm-up: the first download says what is wrong with a product.
+  jobs.handle<{ tier: ProductTier }>(PREPARE_JOB, ({ tier }) =>
+    prepareRelease(deps, tier).catch((error) =>
+      platform.log.error({ err: error, tier }, 'a release could not be prepared'),
+    ),
+  )
   jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notify(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 

@@ -56,7 +56,7 @@ export async function openShop(t: TestContext, env: Record<string, string> = {})
         type,
         data: { object },
       })
-      const signature = signed(body, options.secret ?? 'whsec_shop', options.age ?? 0)
+      const signature = signed(body, options.secret ?? 'whsec_shop', app.clock.ms() - (options.age ?? 0) * 1000)
       return app.store('POST', '/api/processor/webhook', {
         body,
         headers: { 'content-type': 'application/json', [options.header ?? 'stripe-signature']: signature },
@@ -90,8 +90,8 @@ export function paidSession(userId: string, tier: string) {
   }
 }
 
-export function signed(body: string, secret: string, ageSeconds = 0): string {
-  const time = Math.floor(Date.now() / 1000) - ageSeconds
+export function signed(body: string, secret: string, atMs = Date.now()): string {
+  const time = Math.floor(atMs / 1000)
   return `t=${time},v1=${createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')}`
 }
 

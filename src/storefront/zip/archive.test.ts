@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -245,6 +246,20 @@ test('a reader that stops early stops the work', async (t) => {
     break
   }
   assert.ok(read < 1_000_000, `${read} bytes read for one piece`)
+})
+
+test('a large file is deflated where that helps, and stored where it does not', async (t) => {
+  const files = { 'text.txt': Buffer.alloc(3_000_000, 'all work and no play '), 'noise.bin': randomBytes(3_000_000) }
+  const { bytes, archive } = await pack(t, files)
+  assert.deepEqual(
+    archive.entries.map(({ method, packed }) => [method, packed.sizeBytes]),
+    [
+      [8, 3_000_000],
+      [0, 3_000_000],
+    ],
+  )
+  assert.ok(bytes.length < 3_100_000)
+  assert.deepEqual(await unpack(bytes, PASSWORD), inFolder(files))
 })
 
 test('a pack is made once, shared by two callers, and made again when it is torn', async (t) => {

@@ -12,9 +12,11 @@ import { promisify } from 'node:util'
 import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
 import type { PackedEntry, PackReader } from './archive.ts'
 
-const FORMAT = 2
+const FORMAT = 3
 /** Level 9 took 5 times as long for 2 % less on source code. */
 const LEVEL = constants.Z_DEFAULT_COMPRESSION
+const SAMPLE_BYTES = 256 * 1024
+const SAMPLE_RATIO = 0.97
 const WHOLE_BYTES_MAX = 1024 * 1024
 const UNUSED_MS = 30 * 24 * 3600_000
 
@@ -138,31 +140,55 @@ async function packWhole(file: FileHandle, source: PackSource, offset: number, w
   }
 }
 
-/** Large files are deflated even where it does not help: that costs 5 bytes in 32 KB, and holding them back would cost memory. */
+/** A large file is looked at first: deflating a video or a model's weights takes minutes and saves nothing. */
 async function packStreaming(file: FileHandle, source: PackSource, offset: number, whole: Hash): Promise<PackedEntry> {
+  const chunks: AsyncIterator<Buffer> = (await source.open())[Symbol.asyncIterator]()
+  const head = await take(chunks, SAMPLE_BYTES)
+  const isWorthIt = (await deflate(head, { level: LEVEL })).length < head.length * SAMPLE_RATIO
+
   const hash = createHash('sha256')
   let sizeBytes = 0
   let packedBytes = 0
-  await pipeline(
-    await source.open(),
-    async function* (chunks: AsyncIterable<Buffer>) {
-      for await (const chunk of chunks) {
+  async function* content() {
+    try {
+      for (let chunk: Buffer | null = head; chunk; chunk = await next(chunks)) {
         sizeBytes += chunk.length
         yield chunk
       }
-    },
-    createDeflateRaw({ level: LEVEL, chunkSize: 64 * 1024 }),
-    async (chunks: AsyncIterable<Buffer>) => {
-      for await (const chunk of chunks) {
-        await file.write(chunk, 0, chunk.length, offset + packedBytes)
-        hash.update(chunk)
-        whole.update(chunk)
-        packedBytes += chunk.length
-      }
-    },
-  )
+    } finally {
+      await chunks.return?.()
+    }
+  }
+  async function write(packed: AsyncIterable<Buffer>) {
+    for await (const chunk of packed) {
+      await file.write(chunk, 0, chunk.length, offset + packedBytes)
+      hash.update(chunk)
+      whole.update(chunk)
+      packedBytes += chunk.length
+    }
+  }
+  if (isWorthIt) await pipeline(content, createDeflateRaw({ level: LEVEL, chunkSize: 64 * 1024 }), write)
+  else await pipeline(content, write)
+
   const { path, executable } = source
-  return { path, method: 8, sizeBytes, packedBytes, offset, hash: hash.digest('base64url'), executable }
+  const method = isWorthIt ? 8 : 0
+  return { path, method, sizeBytes, packedBytes, offset, hash: hash.digest('base64url'), executable }
+}
+
+async function take(chunks: AsyncIterator<Buffer>, sizeBytes: number): Promise<Buffer> {
+  const parts: Buffer[] = []
+  for (let taken = 0; taken < sizeBytes; ) {
+    const chunk = await next(chunks)
+    if (!chunk) break
+    parts.push(chunk)
+    taken += chunk.length
+  }
+  return Buffer.concat(parts)
+}
+
+async function next(chunks: AsyncIterator<Buffer>): Promise<Buffer | null> {
+  const { value, done } = await chunks.next()
+  return done ? null : value
 }
 
 /** Removes what no download has used for a month, and drafts of processes that died. A reader that has a pack open keeps it. */
