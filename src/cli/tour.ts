@@ -230,7 +230,7 @@ async function startService(print: Context['print']): Promise<Places & { stop():
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-tour-'))
   const [port, storePort] = [await freePort(), await freePort()]
   const main = join(import.meta.dirname, '..', `main${extname(import.meta.filename)}`)
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     env: cleanEnvironment({
       PORT: String(port),
       STOREFRONT_PORT: String(storePort),

@@ -1,7 +1,8 @@
 // Guards the sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
 // One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
-import { Agent, type Dispatcher } from 'undici'
+import type { Agent, Dispatcher } from 'undici'
+import { lazily } from '#platform/lazy.ts'
 import { splitEvents } from './event-stream.ts'
 import { failureFromReply, failureFromWire } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
@@ -24,8 +25,25 @@ const ERROR_BYTES_MAX = 64 * 1024
 /** Longer than most vendors keep a connection; the shorter of the two counts (they announce theirs). */
 const KEEP_ALIVE_MS = 55_000
 
+const undici = lazily<typeof import('undici')>('undici')
+
 export function openWire(timeouts: WireTimeouts): Wire {
-  const agent = new Agent({
+  let opened: Agent | null = null
+  const agent = () => {
+    opened ??= openAgent(timeouts)
+    return opened
+  }
+  const deps = { agent, timeouts }
+
+  return {
+    send: (target, request, signal) => sendWhole(deps, target, request, signal),
+    open: (target, request, signal) => openStream(deps, target, request, signal),
+    close: async () => opened?.destroy(),
+  }
+}
+
+function openAgent(timeouts: WireTimeouts): Agent {
+  return new (undici().Agent)({
     // HTTP/1.1: an abort closes the vendor's connection, which is how every vendor notices that nobody listens.
     allowH2: false,
     connect: { timeout: timeouts.connectTimeoutMs },
@@ -34,16 +52,9 @@ export function openWire(timeouts: WireTimeouts): Wire {
     bodyTimeout: timeouts.idleTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
-  const deps = { agent, timeouts }
-
-  return {
-    send: (target, request, signal) => sendWhole(deps, target, request, signal),
-    open: (target, request, signal) => openStream(deps, target, request, signal),
-    close: () => agent.destroy(),
-  }
 }
 
-type Deps = { agent: Agent; timeouts: WireTimeouts }
+type Deps = { agent: () => Agent; timeouts: WireTimeouts }
 
 function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
   const { name } = target.vendor
@@ -209,7 +220,7 @@ function dispatch(
   }
   signal.addEventListener('abort', onAbort)
 
-  agent.dispatch(
+  agent().dispatch(
     {
       origin: url.origin,
       path: prefix + request.path,
