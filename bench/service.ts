@@ -26,7 +26,7 @@ export async function startService(
   const dataDir = keep.dataDir ?? mkdtempSync(join(tmpdir(), 'latchkey-bench-'))
   const [port, storefrontPort] = [await freePort(), await freePort()]
   const started = performance.now()
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', join(ROOT, 'src/main.ts')], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', join(ROOT, 'latchkey.js')], {
     cwd: dataDir,
     env: {
       PATH: process.env.PATH ?? '',

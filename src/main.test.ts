@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { freePorts } from '#testing/app.ts'
 
-const MAIN = join(import.meta.dirname, 'main.ts')
+const MAIN = join(import.meta.dirname, '..', 'latchkey.js')
 
 async function start(env: Record<string, string>, cwd = tmpdir()) {
   const child = spawn(process.execPath, [MAIN], {

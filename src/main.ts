@@ -1,7 +1,5 @@
 // Guards a process's life: settings, services, ports, a welcome; and on a signal the way back.
-import { enableCompileCache } from 'node:module'
-
-enableCompileCache?.()
+import { configFromProcess } from './config.ts'
 
 const DRAIN_MS = 30_000
 
@@ -12,8 +10,6 @@ await start().catch((error: Error) => {
 })
 
 async function start() {
-  refuseOldNode()
-  const { configFromProcess } = await import('./config.ts')
   const config = configFromProcess()
 
   const { createService } = await import('./service.ts')
@@ -34,12 +30,4 @@ async function start() {
       process.exit(0)
     })
   }
-}
-
-function refuseOldNode() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  if (major > 24 || (major === 24 && minor >= 12)) return
-  throw new Error(
-    `Node ${process.versions.node} is too old: use 'npm start', which brings its own, or Node 24.12 or later`,
-  )
 }

@@ -14,6 +14,10 @@ export async function findAccount(db: Db, userId: string): Promise<Account | nul
   return (await db.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId).executeTakeFirst()) ?? null
 }
 
+export async function anyAccount(db: Db): Promise<boolean> {
+  return (await db.selectFrom('billing_accounts').select('user_id').limit(1).executeTakeFirst()) !== undefined
+}
+
 /** The row, made where missing, locked until the transaction ends. */
 export async function lockAccount(tx: Db, userId: string): Promise<Account> {
   await tx

@@ -1,7 +1,7 @@
 // Guards against events that never came: what the processor has recorded is read again, and quiet accounts are looked at.
 // One thing to know: reading events twice is free, because the inbox knows each by its id.
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
-import { instantOf, staleAccounts } from './accounts.ts'
+import { anyAccount, instantOf, staleAccounts } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { HINT_TYPES, hintOf } from './hints.ts'
 import { requireProcessor } from './processor.ts'
@@ -43,6 +43,8 @@ export async function reconcile(deps: BillingDeps, { everyone = false } = {}): P
 
 async function readMissedEvents(deps: BillingDeps): Promise<number> {
   const processor = requireProcessor(deps.processor)
+  // Every customer begins with an account of ours: without one there is nobody an event could be about.
+  if (!(await anyAccount(deps.db))) return 0
   const now = deps.clock.now()
   const known = await deps.db
     .selectFrom('billing_cursors')

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { basename, extname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { Context } from './context.ts'
 import { openArchive } from './tour/archive.ts'
 import { call, stream, until } from './tour/client.ts'
@@ -229,7 +229,7 @@ async function startService(print: Context['print']): Promise<Places & { stop():
   const started = performance.now()
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-tour-'))
   const [port, storePort] = [await freePort(), await freePort()]
-  const main = join(import.meta.dirname, '..', `main${extname(import.meta.filename)}`)
+  const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
     env: cleanEnvironment({
       PORT: String(port),
