@@ -38,6 +38,12 @@ const TextBody = Type.Object({
   ),
 })
 
+const FileForm = Type.Object({
+  file: Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
+  chunk_size: Type.Optional(Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX })),
+  chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
+})
+
 const Ingested = Type.Object({ document_ids: Type.Array(Type.String()), chunks_created: Type.Integer() })
 
 const Chunk = Type.Object({
@@ -126,10 +132,13 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           summary: 'Store a file: .txt, .md, .pdf or .docx',
           description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
+          body: FileForm,
           response: { 200: Ingested },
         },
         config,
         bodyLimit: maxFileBytes + MEGABYTE,
+        // The form is read as it arrives, by readUpload, which checks it; the schema is for the reference.
+        validatorCompiler: () => (value: unknown) => ({ value }),
       },
       async (request, reply) => {
         const caller = callerOf(request)

@@ -17,7 +17,8 @@ interface Kept extends Shelf {
   ready: Promise<void>
 }
 
-const USERS_MAX = 100
+/** Each holds a megabyte of counts. */
+const USERS_MAX = 50
 const READ_AT_ONCE = 200
 
 export type Shelves = ReturnType<typeof createShelves>
