@@ -72,7 +72,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.goto(`${home}/forgot-password`)
     await page.getByLabel('Email').fill(EMAIL)
     await page.locator('button[type=submit]').click()
-    await page.getByRole('status').waitFor()
+    await page.getByText('If your email is registered').waitFor()
     await page.goto(await mailedLink(app, '/reset-password'))
     await page.getByLabel('New password').fill('eight green lanterns')
     await page.locator('button[type=submit]').click()

@@ -1,7 +1,7 @@
 // Guards the event loop: Argon2 runs here, on a thread of its own that gives way to the one that serves requests.
 import { argon2Sync } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { Argon2Parameters } from './phc.ts'
 
@@ -25,7 +25,8 @@ function giveWay() {
   if (process.platform !== 'linux') return
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1))
-    if (Number.isInteger(thread) && thread !== process.pid) setPriority(thread, 10)
+    // From wherever the operator has put the process; 19 is the lowest there is.
+    if (Number.isInteger(thread) && thread !== process.pid) setPriority(thread, Math.min(19, getPriority() + 10))
   } catch {
     // A container may forbid either call; the hashes are right all the same.
   }
