@@ -23,7 +23,7 @@ import {
   VendorError,
   type VendorName,
 } from './vendors/vendor.ts'
-import { openWire, type Target, type Wire } from './vendors/wire.ts'
+import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
 export type Gateway = {
   config: Platform['config']['ai']
@@ -76,9 +76,9 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log'>
     ledger,
     wire: openWire(config),
     targets: {
-      openai: { vendor: createOpenAi(vendors.openai.apiKey ?? ''), baseUrl: vendors.openai.baseUrl },
-      anthropic: { vendor: createAnthropic(vendors.anthropic.apiKey ?? ''), baseUrl: vendors.anthropic.baseUrl },
-      gemini: { vendor: createGemini(vendors.gemini.apiKey ?? ''), baseUrl: vendors.gemini.baseUrl },
+      openai: targetOf(createOpenAi(vendors.openai.apiKey ?? ''), vendors.openai.baseUrl),
+      anthropic: targetOf(createAnthropic(vendors.anthropic.apiKey ?? ''), vendors.anthropic.baseUrl),
+      gemini: targetOf(createGemini(vendors.gemini.apiKey ?? ''), vendors.gemini.baseUrl),
     },
     breakers: { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) },
     turnstile: createTurnstile({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX }),

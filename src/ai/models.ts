@@ -183,3 +183,9 @@ export function temperatureOf(vendor: VendorName, modelId: string): Model['tempe
 export function wantsMaxCompletionTokens(modelId: string): boolean {
   return /^(o\d|gpt-([4-9]|\d\d))/.test(modelId)
 }
+
+/**
+ * Thoughts count against an answer's limit at every vendor. Below this many tokens a model that thinks by its own
+ * choice is asked to think little, unless the caller named an effort: an answer cut before its first word helps nobody.
+ */
+export const SHORT_ANSWER_TOKENS = 4_096

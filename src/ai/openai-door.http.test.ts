@@ -206,8 +206,54 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
   ])
   assert.deepEqual(anthropic.output_config.format, { type: 'json_schema', schema })
   assert.deepEqual(gemini.contents[0].parts[1], { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } })
+  assert.equal(gemini.contents[1].parts[0].thoughtSignature, 'skip_thought_signature_validator')
   assert.deepEqual(gemini.contents[2].parts[0], { functionResponse: { name: 'weather', response: { celsius: 9 } } })
   assert.deepEqual(gemini.generationConfig.responseJsonSchema, schema)
+})
+
+test('the signature of a Gemini call comes out with it and goes back in', async (t) => {
+  const { vendor, post } = await setting(t)
+  const part = { functionCall: { name: 'weather', args: {} }, thoughtSignature: 'c2lnbmVk' }
+  const ask = (messages: object[], stream = false) =>
+    post('/v1/chat/completions', { model: 'gemini-3.8-flash', messages, tools: [WEATHER], stream })
+  vendor.play(streams(event({ candidates: [{ content: { parts: [part] }, finishReason: 'STOP' }] })))
+  const { chunks } = chunksOf((await ask(HI, true)).text)
+  const call = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])[0]
+  assert.equal(call.extra_content.google.thought_signature, 'c2lnbmVk')
+
+  vendor.play(says('9 degrees'))
+  await ask([
+    ...HI,
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: call.id, content: '9' },
+  ])
+  assert.equal(vendor.calls[0]!.body.contents[1].parts[0].thoughtSignature, 'c2lnbmVk')
+})
+
+test('a short answer is not thought away: efforts are named where the caller names none', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(says('ok'))
+  const bodyFor = async (model: string, more: object) => {
+    await post('/v1/chat/completions', { model, messages: HI, ...more })
+    return vendor.calls.at(-1)!.body
+  }
+
+  assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, max_tokens: 100 })).reasoning_effort, 'none')
+  assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, max_tokens: 100 })).temperature, 0.7)
+  assert.equal('temperature' in (await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'high' })), false)
+  assert.equal('temperature' in (await bodyFor('o3', { temperature: 0.7 })), false)
+  assert.equal((await bodyFor('llama3', { temperature: 0.7, max_tokens: 9 })).max_tokens, 9)
+  assert.equal((await bodyFor('claude-haiku-5-5', { max_tokens: 100 })).output_config.effort, 'low')
+  assert.equal(
+    (await bodyFor('claude-haiku-5-5', { max_tokens: 100, reasoning_effort: 'high' })).output_config.effort,
+    'high',
+  )
+  assert.equal('output_config' in (await bodyFor('claude-haiku-4-5', { max_tokens: 100, temperature: 0.5 })), false)
+  assert.equal(
+    (await bodyFor('gemini-3.8-flash', { max_tokens: 100 })).generationConfig.thinkingConfig.thinkingLevel,
+    'low',
+  )
+  assert.equal('generationConfig' in (await bodyFor('gemini-3.8-flash', {})), false)
 })
 
 test('the model’s name picks the vendor, or a prefix does', async (t) => {

@@ -210,10 +210,11 @@ function chunkPrinter(answer: CompletionStream, wantsUsage: boolean): Printer {
     isFirst = false
     if (text !== '') chunks += made({ content: text }, null)
     if (tools !== null) {
-      const calls = tools.map(({ index, id, name, arguments: args }) => ({
+      const calls = tools.map(({ index, id, name, arguments: args, extra_content }) => ({
         index,
         ...(id === undefined ? {} : { id, type: 'function' }),
         function: { ...(name === undefined ? {} : { name }), arguments: args },
+        ...(extra_content === undefined ? {} : { extra_content }),
       }))
       chunks += made({ tool_calls: calls }, null)
     }

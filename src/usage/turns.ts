@@ -1,6 +1,6 @@
 // Guards the cost of writing: what many calls want written at one moment goes into one transaction.
-// One thing to know: a commit is answered with a rest of four times its own length, so that commits never take more than
-// a fifth of the time: 0.2 ms and 1 ms on a quick disk, 2 ms and 8 ms on a slow one. Who comes alone waits for no rest.
+// One thing to know: a commit that served many is followed by a rest of up to four times its own length, so that under
+// load commits take a fifth of the time, be the disk quick (0.2 ms) or slow (5 ms). Who comes alone waits for no rest.
 
 export type Turns<T, R> = {
   /** Resolves when the transaction with this item has committed. */
@@ -12,7 +12,7 @@ export type Turns<T, R> = {
 type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
 
 const TURN_MAX = 256
-const REST_PER_WORK = 4
+const REST_PER_WORK_MAX = 4
 const REST_MS_MAX = 50
 
 /** `write` gets the items in their order and returns one result for each; a throw fails them all. */
@@ -36,7 +36,8 @@ export function inTurns<T, R>(write: (items: T[]) => Promise<R[]>): Turns<T, R> 
         for (const { reject } of turn) reject(error)
       }
       const endedMs = performance.now()
-      restUntilMs = endedMs + Math.min(REST_MS_MAX, (endedMs - startedMs) * REST_PER_WORK)
+      restUntilMs =
+        endedMs + Math.min(REST_MS_MAX, (endedMs - startedMs) * Math.min(REST_PER_WORK_MAX, turn.length - 1))
     }
     running = null
   }

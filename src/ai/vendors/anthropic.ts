@@ -1,7 +1,7 @@
 // Guards Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // One thing to know: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
-import { findModel, temperatureOf } from '../models.ts'
+import { findModel, SHORT_ANSWER_TOKENS, temperatureOf } from '../models.ts'
 import {
   type Answer,
   type ChatMessage,
@@ -75,12 +75,20 @@ function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<st
     if (choice) body.tool_choice = choice
   }
   const schema = request.response_format?.json_schema?.schema
-  const effort = request.reasoning_effort
+  const effort = effortOf(model, request.reasoning_effort ?? null, wanted)
   const output: Record<string, unknown> = {}
   if (request.response_format?.type === 'json_schema' && schema) output.format = { type: 'json_schema', schema }
-  if (effort === 'low' || effort === 'medium' || effort === 'high' || effort === 'max') output.effort = effort
+  if (effort !== null) output.effort = effort
   if (Object.keys(output).length > 0) body.output_config = output
   return body
+}
+
+/** Models that refuse sampling parameters are those that think by their own choice and take an effort. */
+function effortOf(model: string, asked: string | null, limit: number): string | null {
+  if (temperatureOf('anthropic', model) === 'taken') return null
+  if (asked === 'low' || asked === 'medium' || asked === 'high' || asked === 'max') return asked
+  if (asked === 'xhigh') return 'max'
+  return asked !== null || limit <= SHORT_ANSWER_TOKENS ? 'low' : null
 }
 
 /** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */

@@ -1,7 +1,7 @@
 // Guards Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
 // One thing to know: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
-import { findModel } from '../models.ts'
+import { findModel, SHORT_ANSWER_TOKENS } from '../models.ts'
 import {
   type Answer,
   type ChatMessage,
@@ -79,7 +79,10 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
     if (format.json_schema?.schema) generation.responseJsonSchema = format.json_schema.schema
   }
 
-  const body: Record<string, unknown> = { contents: turnsOf(request.messages) }
+  const level = thinkingLevel(model, request.reasoning_effort ?? null, limit ?? null)
+  if (level !== null) generation.thinkingConfig = { thinkingLevel: level }
+
+  const body: Record<string, unknown> = { contents: turnsOf(request.messages, signsThoughts(model)) }
   if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
   if (Object.keys(generation).length > 0) body.generationConfig = generation
   if (request.tools?.length) {
@@ -100,15 +103,25 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
   return body
 }
 
+/** Since Gemini 3. */
+const signsThoughts = (model: string) => /^gemini-([3-9]|\d\d)/.test(model)
+
+function thinkingLevel(model: string, effort: string | null, limit: number | null): string | null {
+  if (!signsThoughts(model)) return null
+  if (effort === 'medium' || effort === 'high') return effort
+  if (effort === 'max' || effort === 'xhigh') return 'high'
+  return effort !== null || (limit !== null && limit <= SHORT_ANSWER_TOKENS) ? 'low' : null
+}
+
 /** Consecutive messages of one role become one turn. A tool's answer refers to the call by name, not by id. */
-function turnsOf(messages: ChatMessage[]): Turn[] {
+function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') continue
     for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
-    const parts = partsOf(message, toolNames)
+    const parts = partsOf(message, toolNames, isSigned)
     if (parts.length === 0) continue
     const last = turns.at(-1)
     if (last?.role === role) last.parts.push(...parts)
@@ -118,7 +131,7 @@ function turnsOf(messages: ChatMessage[]): Turn[] {
   return turns
 }
 
-function partsOf(message: ChatMessage, toolNames: Map<string, string>): Part[] {
+function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
   if (message.role === 'tool') {
     const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
     return [{ functionResponse: { name, response: toolResult(systemText(message.content)) } }]
@@ -130,7 +143,10 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>): Part[] {
         : [{ text: message.content }]
       : (message.content ?? []).map(partOf)
   for (const call of message.tool_calls ?? []) {
-    parts.push({ functionCall: { name: call.function.name, args: parsed(call.function.arguments) ?? {} } })
+    parts.push({
+      functionCall: { name: call.function.name, args: parsed(call.function.arguments) ?? {} },
+      ...(isSigned ? { thoughtSignature: call.extra_content?.google?.thought_signature ?? UNSIGNED } : {}),
+    })
   }
   return parts
 }
@@ -159,6 +175,9 @@ function parsed(text: string): Record<string, unknown> | null {
     return null
   }
 }
+
+/** What Google's documentation offers for calls whose signature was lost, as by a client that keeps only what it knows. */
+const UNSIGNED = 'skip_thought_signature_validator'
 
 type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
 
@@ -215,9 +234,10 @@ function createReader(): EventReader {
       for (const part of candidate.content?.parts ?? []) {
         text += spokenText(part)
         if (objectOf(part.functionCall) === null) continue
-        const { id, function: tool } = toolCallOf(part, toolCount)
+        const { id, function: tool, extra_content } = toolCallOf(part, toolCount)
         tools ??= []
-        tools.push({ index: toolCount++, id, name: tool.name, arguments: tool.arguments })
+        const delta = { index: toolCount++, id, name: tool.name, arguments: tool.arguments }
+        tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
       }
       const isLast = typeof candidate.finishReason === 'string'
       isWhole ||= isLast
@@ -249,6 +269,9 @@ function toolCallOf(part: Part, index: number): ToolCall {
     id: typeof call?.id === 'string' ? call.id : `call_${index}_${String(call?.name)}`,
     type: 'function',
     function: { name: String(call?.name), arguments: JSON.stringify(call?.args ?? {}) },
+    ...(typeof part.thoughtSignature === 'string'
+      ? { extra_content: { google: { thought_signature: part.thoughtSignature } } }
+      : {}),
   }
 }
 

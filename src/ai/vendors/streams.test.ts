@@ -9,7 +9,7 @@ import { createGemini } from './gemini.ts'
 import { createOpenAi } from './openai.ts'
 import { ANTHROPIC_STREAM, GEMINI_STREAM, OPENAI_STREAM, type RecordedStream } from './recorded-streams.ts'
 import { type Piece, type Vendor, VendorError } from './vendor.ts'
-import { openWire } from './wire.ts'
+import { openWire, targetOf } from './wire.ts'
 
 const VENDORS: [Vendor, RecordedStream][] = [
   [createOpenAi('k'), OPENAI_STREAM],
@@ -109,7 +109,7 @@ for (const [vendor, recorded] of VENDORS) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
     t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
-    const target = { vendor, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 
     let errors = 0
     let wholes = 0
@@ -188,7 +188,7 @@ test('a slow reader pauses the vendor instead of filling memory', async (t) => {
   const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
   t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
   const vendor = createOpenAi('k')
-  const target = { vendor, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
 
   const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal)
   const reader = stream[Symbol.asyncIterator]()

@@ -13,7 +13,13 @@ export type ContentPart = {
   [other: string]: unknown
 }
 
-export type ToolCall = { id: string; type: 'function'; function: { name: string; arguments: string } }
+export type ToolCall = {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+  /** What a vendor wants back with the call, in the place where its own OpenAI-compatible door keeps it. */
+  extra_content?: { google?: { thought_signature?: string } }
+}
 
 export type ChatMessage = {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
@@ -66,7 +72,13 @@ export type Answer = {
   body: Record<string, unknown> | null
 }
 
-export type ToolDelta = { index: number; id?: string; name?: string; arguments: string }
+export type ToolDelta = {
+  index: number
+  id?: string
+  name?: string
+  arguments: string
+  extra_content?: ToolCall['extra_content']
+}
 
 /** What one event of a stream brought; one shape for all, so that the engine keeps one hidden class. */
 export type Piece = {

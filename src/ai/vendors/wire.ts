@@ -10,7 +10,13 @@ import { type ReplyHeaders, type Vendor, VendorError, type VendorRequest } from 
 
 export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
 
-export type Target = { vendor: Vendor; baseUrl: string }
+export type Target = { vendor: Vendor; origin: string; pathPrefix: string }
+
+/** `baseUrl` as the vendors' SDKs have it: with or without a path, and a slash at its end. */
+export function targetOf(vendor: Vendor, baseUrl: string): Target {
+  const url = new URL(baseUrl)
+  return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
+}
 
 export type Wire = {
   /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
@@ -187,13 +193,11 @@ type Exchange = { pause(): void; resume(): void; fail(error: Error): void }
 /** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
 function dispatch(
   { agent, timeouts }: Deps,
-  { vendor, baseUrl }: Target,
+  { vendor, origin, pathPrefix }: Target,
   request: VendorRequest,
   signal: AbortSignal,
   listener: Listener,
 ): Exchange {
-  const url = new URL(baseUrl)
-  const prefix = url.pathname === '/' ? '' : url.pathname.replace(/\/$/, '')
   let controller: Dispatcher.DispatchController | null = null
   let isOver = false
 
@@ -222,8 +226,8 @@ function dispatch(
 
   agent().dispatch(
     {
-      origin: url.origin,
-      path: prefix + request.path,
+      origin,
+      path: pathPrefix + request.path,
       method: 'POST',
       headers: request.headers,
       body: request.body,
