@@ -73,8 +73,11 @@ type Result = Granted | 'wait' | 'exhausted' | null
 
 /** How long a call waits for others of the same budget to end before it is refused. */
 const WAIT_MS = 30_000
-/** Other nodes' settlements are not heard of. */
+/** Other nodes' settlements are not heard of. Those far back in the line ask seldom. */
 const POLL_MS = 250
+const POLL_FAR_MS = 2_000
+/** A call that ends frees little more than one place: waking the whole line each time would be quadratic. */
+const WOKEN_MAX = 8
 const RETRY_DELAYS_MS = [100, 500, 2_000]
 
 export type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
@@ -88,8 +91,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
     withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, entries)),
   )
 
-  const wake = (userId: string) => {
-    for (const retry of waitingByUser.get(userId) ?? []) retry()
+  const wake = (userId: string, most: number) => {
+    for (const retry of [...(waitingByUser.get(userId) ?? [])].slice(0, most)) retry()
   }
 
   /** Resolves when another call of the user ends, or after a while. */
@@ -104,7 +107,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
         if (set.size === 0) waitingByUser.delete(userId)
         resolve()
       }
-      const timer = setTimeout(done, POLL_MS)
+      const timer = setTimeout(done, set.size < WOKEN_MAX ? POLL_MS : POLL_FAR_MS)
       signal?.addEventListener('abort', done)
       set.add(done)
     })
@@ -123,7 +126,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
         await new Promise((resolve) => setTimeout(resolve, delay))
       }
     }
-    if (granted) wake(granted.userId)
+    if (granted) wake(granted.userId, WOKEN_MAX)
   }
 
   return {
@@ -148,7 +151,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
         if (result !== null && typeof result === 'object') {
           return { completionTokens: result.tokens - call.promptTokens, granted: result }
         }
-        if (result !== 'wait' || performance.now() > until) throw exhausted()
+        if (result !== 'wait' || performance.now() > until) {
+          // Nothing is left: the others in line need not wait to hear it.
+          if (result !== 'wait') wake(call.userId, Number.POSITIVE_INFINITY)
+          throw exhausted()
+        }
         await anotherEnds(call.userId, call.signal)
       }
     },
