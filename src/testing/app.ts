@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { type Clock, systemClock } from '#platform/clock.ts'
-import { readConfig } from '#src/config.ts'
+import { type Config, readConfig } from '#src/config.ts'
 import { createService, type Service } from '#src/service.ts'
 import { freshDatabaseUrl } from './database.ts'
 
@@ -42,29 +42,35 @@ export async function testApp(
   options: { env?: Record<string, string>; userApp?: boolean; worker?: boolean } = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
-  const [port, storefrontPort] = await freePorts(2)
   const database = await freshDatabaseUrl()
-  const config = readConfig({
-    PORT: String(port),
-    STOREFRONT_PORT: String(storefrontPort),
-    DATA_DIR: dataDir,
-    DATABASE_URL: database.url ?? '',
-    REDIS_URL: process.env.TEST_REDIS_URL ? `${process.env.TEST_REDIS_URL}?prefix=${basename(dataDir)}` : '',
-    SERVE: options.worker ? 'api,storefront,worker' : 'api,storefront',
-    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
-    RATE_LIMIT_GENERAL: 'off',
-    RATE_LIMIT_AI: 'off',
-    RATE_LIMIT_RAG: 'off',
-    RATE_LIMIT_AUTH: 'off',
-    ...options.env,
-  })
   const clock = movableClock()
-  let service: Service = await createService(config, {
-    clock,
-    log: pino({ level: config.logLevel }),
-    userApp: options.userApp ?? false,
+  const create = (config: Config) =>
+    createService(config, { clock, log: pino({ level: config.logLevel }), userApp: options.userApp ?? false })
+
+  const started = await onFreePorts(async (port, storefrontPort) => {
+    const config = readConfig({
+      PORT: String(port),
+      STOREFRONT_PORT: String(storefrontPort),
+      DATA_DIR: dataDir,
+      DATABASE_URL: database.url ?? '',
+      REDIS_URL: process.env.TEST_REDIS_URL ? `${process.env.TEST_REDIS_URL}?prefix=${basename(dataDir)}` : '',
+      SERVE: options.worker ? 'api,storefront,worker' : 'api,storefront',
+      LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+      RATE_LIMIT_GENERAL: 'off',
+      RATE_LIMIT_AI: 'off',
+      RATE_LIMIT_RAG: 'off',
+      RATE_LIMIT_AUTH: 'off',
+      ...options.env,
+    })
+    const service = await create(config)
+    await service.listen().catch(async (error) => {
+      await service.close(0)
+      throw error
+    })
+    return { config, service }
   })
-  await service.listen()
+  const { config } = started
+  let { service } = started
 
   t.after(async () => {
     await service.close(1_000)
@@ -72,8 +78,8 @@ export async function testApp(
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  const url = `http://127.0.0.1:${port}`
-  const storefrontUrl = `http://127.0.0.1:${storefrontPort}`
+  const url = `http://127.0.0.1:${config.http.port}`
+  const storefrontUrl = `http://127.0.0.1:${config.http.storefrontPort}`
   const request = (method: string, path: string, requestOptions: RequestOptions = {}) =>
     call(url, method, path, requestOptions)
   const signedIn = new Map<string, Promise<Client>>()
@@ -119,11 +125,7 @@ export async function testApp(
     /** Stops the service and starts it again on the same data, as after a deployment. */
     async restart() {
       await service.close(1_000)
-      service = await createService(config, {
-        clock,
-        log: pino({ level: config.logLevel }),
-        userApp: options.userApp ?? false,
-      })
+      service = await create(config)
       await service.listen()
     },
   }
@@ -222,6 +224,18 @@ function movableClock(): MovableClock {
     advance(ms) {
       offsetMs += ms
     },
+  }
+}
+
+/** Another program may take a port between the look and the use: then the next pair. */
+async function onFreePorts<T>(start: (port: number, storefrontPort: number) => Promise<T>, triesMax = 5): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const [port = 0, storefrontPort = 0] = await freePorts(2)
+    try {
+      return await start(port, storefrontPort)
+    } catch (error) {
+      if (tries === triesMax || !/is taken by another program/.test((error as Error).message)) throw error
+    }
   }
 }
 
