@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { type Config, readConfig } from '#src/config.ts'
-import { createService, type Service } from '#src/service.ts'
+import { createService } from '#src/service.ts'
 import { freshDatabaseUrl } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
