@@ -9,7 +9,7 @@ import { html, page } from './html.ts'
 const require = createRequire(import.meta.url)
 
 const POLICY =
-  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob: https:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
+  "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
 
 export async function referenceRoutes(app: App, { url, version }: { url: string; version: string }): Promise<void> {
   await app.register(swagger, {
