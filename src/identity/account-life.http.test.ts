@@ -141,9 +141,13 @@ test('SUPERUSER_EMAIL never promotes an account whose address nobody has proven'
     { ...config, http: { ...config.http, port: port! } },
     { clock: app.clock, log: app.platform.log, userApp: false },
   )
-  await again.listen()
-  t.after(() => again.close(1_000))
-  assert.equal((await eve.get('/api/auth/me')).body.is_superuser, false)
+  try {
+    await again.listen()
+    assert.equal((await eve.get('/api/auth/me')).body.is_superuser, false)
+  } finally {
+    // Before the test's own service takes the database away.
+    await again.close(1_000)
+  }
 })
 
 test('the full export is a ZIP of JSON with everything, and only what is of the user', async (t) => {

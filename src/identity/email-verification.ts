@@ -22,7 +22,11 @@ export async function verifyEmail(deps: IdentityDeps, token: string): Promise<'v
     // A token speaks of the address it was sent to; after a change of address it says nothing.
     if (!known || !user || emailKey(known.data.email) !== user.email_key) throw invalidToken()
     if (user.is_verified) return 'already'
-    if (!(await spendToken(deps, tx, 'verify', token))) throw invalidToken()
+    if (!(await spendToken(deps, tx, 'verify', token))) {
+      // Somebody spent it since the look above: with this very link, then the address is verified now.
+      if ((await findUser(tx, user.id))?.is_verified) return 'already'
+      throw invalidToken()
+    }
 
     const now = deps.clock.now()
     await updateUser(tx, user.id, { is_verified: true }, now)

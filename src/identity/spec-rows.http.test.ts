@@ -315,7 +315,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     assert.deepEqual([me.body.email, me.body.is_verified], ['Emma2@example.com', false])
     const token = linkToken((await app.mail('Emma2@example.com'))[0]!.links, '/verify-email?token=')
     says(await app.post('/api/auth/verify-email', { token }), 200, 'Email verified successfully')
-    assert.match((await app.mail(emma.email))[0]!.text, /undo-email-change\?token=/)
+    assert.ok((await app.mail(emma.email)).some((mail) => /undo-email-change\?token=/.test(mail.text)))
 
     const olga = await viaProvider(app, 'olga-mail@example.com')
     says(

@@ -23,14 +23,17 @@ export async function createBus({ redis, log }: { redis: Redis | null; log: Log 
   const me = crypto.randomUUID()
   // Channels are not prefixed by the client, keys are.
   const channel = `${redis?.options.keyPrefix ?? ''}bus`
-  const subscriber = redis?.duplicate() ?? null
+  // It waits for Redis as long as it takes, and subscribes anew after each interruption.
+  const subscriber = redis?.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }) ?? null
   if (subscriber) {
     subscriber.on('error', (error: Error) => log.warn({ err: error }, 'Redis is unreachable'))
     subscriber.on('message', (_channel: string, text: string) => {
       const news = JSON.parse(text) as { from: string; topic: string; payload: unknown }
       if (news.from !== me) tell(news.topic, news.payload)
     })
-    await subscriber.subscribe(channel)
+    const subscribed = subscriber.subscribe(channel)
+    if (redis?.status === 'ready') await subscribed
+    else subscribed.catch((error) => log.warn({ err: error }, 'no news from other nodes'))
   }
 
   return {

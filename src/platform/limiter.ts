@@ -46,12 +46,20 @@ export function memoryLimiter(clock: Clock): Limiter {
   }
 }
 
+/** The window's end is told by the nodes' clocks, as all else is; Redis's own expiry only takes old windows away. */
 const HIT_SCRIPT = `
-local count = tonumber(redis.call('get', KEYS[1]) or '0')
-local ttl = redis.call('pttl', KEYS[1])
-if ttl < 0 then count = 0; ttl = tonumber(ARGV[2]); redis.call('set', KEYS[1], 0, 'px', ttl) end
-if count < tonumber(ARGV[1]) then return {1, redis.call('incr', KEYS[1]), ttl} end
-return {0, count, ttl}
+local now = tonumber(ARGV[3])
+local window = redis.call('hmget', KEYS[1], 'count', 'ends')
+local count = tonumber(window[1] or '0')
+local ends = tonumber(window[2] or '0')
+if ends <= now then
+  count = 0
+  ends = now + tonumber(ARGV[2])
+  redis.call('hset', KEYS[1], 'count', 0, 'ends', ends)
+  redis.call('pexpire', KEYS[1], tonumber(ARGV[2]) + 60000)
+end
+if count < tonumber(ARGV[1]) then return {1, redis.call('hincrby', KEYS[1], 'count', 1), ends - now} end
+return {0, count, ends - now}
 `
 
 /** Shared by all nodes. While Redis is away each node counts for itself: a doubled limit beats a closed door. */
@@ -68,6 +76,7 @@ export function redisLimiter({ redis, clock, log }: { redis: Redis; clock: Clock
           nameOf(bucket, key),
           rate.requests,
           rate.seconds * 1_000,
+          clock.ms(),
         )) as [number, number, number]
         return hitOf(allowed === 1, rate.requests, count, ttlMs)
       } catch (error) {
