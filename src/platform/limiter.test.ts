@@ -6,7 +6,13 @@ import { openRedis } from './redis.ts'
 
 function clockAt(ms: number) {
   let now = ms
-  return { ms: () => now, now: () => new Date(now).toISOString(), advance: (by: number) => void (now += by) }
+  return {
+    ms: () => now,
+    now: () => new Date(now).toISOString(),
+    advance(by: number) {
+      now += by
+    },
+  }
 }
 
 const rate = { requests: 10, seconds: 60 }
