@@ -93,12 +93,13 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       await Promise.allSettled(running)
     },
 
-    /** Runs everything that is due now and returns when it is done; for tests, the CLI and `POST` answers that want the effect. */
+    /** Runs everything that is due now, one after the other in the order it fell due, and returns when it is done. */
     async drain() {
       for (;;) {
         const claimed = await claim(100)
         if (claimed.length === 0 && running.size === 0) return
-        await Promise.allSettled([...claimed.map(execute), ...running])
+        for (const job of claimed.toSorted((a, b) => a.run_at.localeCompare(b.run_at))) await execute(job)
+        await Promise.allSettled(running)
       }
     },
 
@@ -168,7 +169,14 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
     }
   }
 
-  type Claimed = { id: string; kind: string; payload_json: object; attempts: number; lease_token: string | null }
+  type Claimed = {
+    id: string
+    kind: string
+    payload_json: object
+    attempts: number
+    run_at: Instant
+    lease_token: string | null
+  }
 
   async function claim(max: number): Promise<Claimed[]> {
     const kinds = [...handlers.keys()]
@@ -195,7 +203,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
         .updateTable('jobs')
         .set((e) => ({ leased_until: plus(now, LEASE_MS), lease_token: randomUUID(), attempts: e('attempts', '+', 1) }))
         .where('id', 'in', ids)
-        .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token'])
+        .returning(['id', 'kind', 'payload_json', 'attempts', 'run_at', 'lease_token'])
         .execute()
     })
   }
