@@ -86,7 +86,7 @@ export async function createService(
   ai.lendEmbedder(rag.localEmbedder)
 
   const authenticators: Authenticators = {
-    bearer: async (token, { keys }) => {
+    bearer(token, { keys }) {
       if (!apiKeys.claims(token)) return identity.authenticate(token)
       return keys ? apiKeys.authenticate(token) : null
     },
@@ -117,7 +117,7 @@ export async function createService(
     })
 
   const storefront = config.serve.has('storefront')
-    ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error' })
+    ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error', cookies: true })
     : null
   if (storefront) await mountStorefront(storefront, { platform, identity, state, shop })
 

@@ -1,6 +1,5 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { callerOf, unauthenticated } from '#platform/http/gate.ts'
 import { Message, Nullable } from '#platform/http/schema.ts'
 import { completeChallenge } from './challenge.ts'
 import { checkCredentials } from './credentials.ts'
@@ -15,7 +14,8 @@ import { refreshTokens } from './refresh.ts'
 import { register } from './registration.ts'
 import { signIn } from './sign-in.ts'
 import { TokenView, tokenView } from './token-view.ts'
-import { findUser, UserView, userView } from './users.ts'
+import { ownView } from './user-routes.ts'
+import { UserView, userView } from './users.ts'
 
 const tags = ['auth']
 const Email = Type.String({ format: 'email' })
@@ -121,12 +121,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
   app.get(
     '/api/auth/me',
     { schema: { tags, summary: 'The caller', response: { 200: UserView } }, config: { access: 'user' } },
-    async (request) => {
-      const user = await findUser(deps.db, callerOf(request).userId)
-      // Deleted between the gate and here.
-      if (!user) throw unauthenticated()
-      return userView(user)
-    },
+    (request) => ownView(deps, request),
   )
 
   app.post(

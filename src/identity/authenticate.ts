@@ -3,7 +3,7 @@
 // a change on this node (or told by the bus) is seen at once, a change told by nobody within that half second.
 
 import { prepared } from '#platform/db/prepared.ts'
-import type { Caller } from '#platform/http/gate.ts'
+import type { Caller, Soon } from '#platform/http/gate.ts'
 import { onUserChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { RecentMap } from './recent.ts'
@@ -11,7 +11,7 @@ import { type AccessClaims, readAccess } from './tokens.ts'
 
 export type Authenticator = {
   /** Null when the token is not valid now. */
-  authenticate(token: string): Promise<Caller | null>
+  authenticate(token: string): Soon<Caller | null>
   close(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ const TOPIC = 'identity.changed'
 const TOUCH_MS = 60_000
 const FLUSH_MS = 5_000
 
-type State = { caller: Caller | null; expiresAt: string; readMs: number }
+type State = { caller: Caller | null; expiresMs: number; readMs: number }
 
 export function createAuthenticator(deps: IdentityDeps): Authenticator {
   const { bus, clock } = deps
@@ -41,18 +41,28 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
   bus.on(TOPIC, (payload) => forget((payload as { userId: string }).userId))
 
   return {
-    async authenticate(token) {
-      const claims = tokens.get(token) ?? (await verify(token))
-      if (!claims || claims.expiresMs <= clock.ms()) return null
-      const state = await stateOf(claims)
-      if (!state.caller || Date.parse(state.expiresAt) <= clock.ms()) return null
-      touches.note(claims)
-      return state.caller
+    authenticate(token) {
+      const claims = tokens.get(token)
+      const state = claims && recentState(claims)
+      return state ? standing(claims, state) : look(token)
     },
     async close() {
       stopListening()
       await touches.close()
     },
+  }
+
+  async function look(token: string): Promise<Caller | null> {
+    const claims = tokens.get(token) ?? (await verify(token))
+    if (!claims || claims.expiresMs <= clock.ms()) return null
+    return standing(claims, await stateOf(claims))
+  }
+
+  function standing(claims: AccessClaims, state: State): Caller | null {
+    const now = clock.ms()
+    if (!state.caller || claims.expiresMs <= now || state.expiresMs <= now) return null
+    touches.note(claims, now)
+    return state.caller
   }
 
   async function verify(token: string): Promise<AccessClaims | null> {
@@ -61,10 +71,14 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
     return claims
   }
 
-  function stateOf(claims: AccessClaims): State | Promise<State> {
-    const known = states.get(claims.sessionId)
-    if (known && known.caller?.userId === claims.userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS)
-      return known
+  function recentState({ userId, sessionId }: AccessClaims): State | null {
+    const known = states.get(sessionId)
+    return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS ? known : null
+  }
+
+  function stateOf(claims: AccessClaims): Soon<State> {
+    const known = recentState(claims)
+    if (known) return known
     const { sessionId } = claims
     const running = reading.get(sessionId)
     if (running) return running
@@ -104,7 +118,7 @@ const liveSession = prepared(
 async function readState({ db, clock }: IdentityDeps, { userId, sessionId }: AccessClaims): Promise<State> {
   const readMs = clock.ms()
   const row = await liveSession(db, userId, sessionId)
-  if (!row || row.revoked_at !== null) return { caller: null, expiresAt: '1970-01-01T00:00:00.000Z', readMs }
+  if (!row || row.revoked_at !== null) return { caller: null, expiresMs: 0, readMs }
   const caller: Caller = {
     userId,
     sessionId,
@@ -116,7 +130,7 @@ async function readState({ db, clock }: IdentityDeps, { userId, sessionId }: Acc
     isSuperuser: row.is_superuser,
     scopes: null,
   }
-  return { caller, expiresAt: row.expires_at, readMs }
+  return { caller, expiresMs: Date.parse(row.expires_at), readMs }
 }
 
 /** `last_used_at` moves forward at most once a minute and session, off the request's path. */
@@ -126,8 +140,7 @@ function createTouches({ db, clock, log }: IdentityDeps) {
   let timer: NodeJS.Timeout | null = null
 
   return {
-    note({ userId, sessionId }: AccessClaims) {
-      const now = clock.ms()
+    note({ userId, sessionId }: AccessClaims, now: number) {
       if (now - (noted.get(sessionId) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return
       noted.set(sessionId, now)
       pending.set(sessionId, { userId, at: clock.now() })

@@ -1,7 +1,8 @@
 // Guards accounts: who someone is, how they prove it, and what becomes of an account.
 // One thing to know: this wires the room; each rule lives in the file named after its noun.
+import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
-import type { Caller } from '#platform/http/gate.ts'
+import type { Caller, Soon } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
 import { changeUser, type UserChanges } from './administration.ts'
 import { authRoutes } from './auth-routes.ts'
@@ -23,7 +24,7 @@ export type Identity = {
   /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
   deps: IdentityDeps
   /** Who holds this access token; null when it is not valid now. */
-  authenticate(token: string): Promise<Caller | null>
+  authenticate(token: string): Soon<Caller | null>
   routes(app: App): void
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
@@ -52,7 +53,11 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
     routes(app) {
       authRoutes(app, deps)
       userRoutes(app, deps)
-      oauthRoutes(app, deps)
+      // Only a sign-in through a provider is bound to the browser by a cookie.
+      app.register(async (scope) => {
+        await scope.register(cookie)
+        oauthRoutes(scope as App, deps)
+      })
       secondFactorRoutes(app, deps)
       setupRoutes(app, deps)
     },

@@ -15,7 +15,7 @@ import { changePassword } from './password-change.ts'
 import { NewPassword } from './password-rules.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
 import { endSession, listSessions } from './sessions.ts'
-import { findUser, type User, UserView, userView } from './users.ts'
+import { findUser, findUserView, type User, UserView, userView } from './users.ts'
 
 const tags = ['users']
 /** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
@@ -25,7 +25,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
   app.get(
     '/api/users/me',
     { schema: { tags, summary: 'The caller', response: { 200: UserView } }, config: { access: 'user' } },
-    async (request) => userView(await ownUser(deps, request)),
+    (request) => ownView(deps, request),
   )
 
   app.patch(
@@ -183,6 +183,13 @@ export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Prom
   const user = await findUser(deps.db, callerOf(request).userId)
   if (!user) throw unauthenticated()
   return user
+}
+
+/** @throws as `ownUser`. */
+export async function ownView(deps: IdentityDeps, request: FastifyRequest): Promise<UserView> {
+  const view = await findUserView(deps.db, callerOf(request).userId)
+  if (!view) throw unauthenticated()
+  return view
 }
 
 function asker(request: FastifyRequest) {

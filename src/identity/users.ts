@@ -27,6 +27,20 @@ export const UserView = Type.Object({
 export type UserView = Static<typeof UserView>
 
 export function userView(user: User): UserView {
+  return viewOf(user, user.password_hash !== null)
+}
+
+/** The view of one user, read as narrowly as it is shown. */
+export async function findUserView(db: Db, id: string): Promise<UserView | null> {
+  const found = shownById(db, id)
+  const user = found instanceof Promise ? await found : found
+  return user ? viewOf(user, user.is_password_set as boolean) : null
+}
+
+function viewOf(
+  user: Omit<UserView, 'has_password' | 'totp_enabled'> & { is_totp_on: boolean },
+  hasPassword: boolean,
+): UserView {
   return {
     id: user.id,
     email: user.email,
@@ -39,7 +53,7 @@ export function userView(user: User): UserView {
     subscription_tier: user.subscription_tier,
     created_at: user.created_at,
     is_superuser: user.is_superuser,
-    has_password: user.password_hash !== null,
+    has_password: hasPassword,
     totp_enabled: user.is_totp_on,
   }
 }
@@ -47,6 +61,29 @@ export function userView(user: User): UserView {
 /** What addresses compare by. Addresses are ASCII by their schema, so lower case is enough. */
 export const emailKey = (email: string) => email.toLowerCase()
 
+/** What the view shows, without the password's hash. */
+const shownById = prepared(
+  (db) =>
+    db
+      .selectFrom('users')
+      .select((e) => [
+        'id',
+        'email',
+        'full_name',
+        'avatar_url',
+        'is_active',
+        'is_verified',
+        'oauth_provider',
+        'subscription_status',
+        'subscription_tier',
+        'created_at',
+        'is_superuser',
+        'is_totp_on',
+        e('password_hash', 'is not', null).as('is_password_set'),
+      ])
+      .where('id', '=', ''),
+  1,
+)
 const byId = prepared((db) => db.selectFrom('users').selectAll().where('id', '=', ''), 1)
 const byEmail = prepared((db) => db.selectFrom('users').selectAll().where('email_key', '=', ''), 1)
 

@@ -15,7 +15,7 @@ export type Hit = {
 
 export type Limiter = {
   /** Counts one hit of `key` in `bucket`; a refused hit is not counted. */
-  hit(bucket: string, key: string, rate: NonNullable<Rate>): Promise<Hit>
+  hit(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
   /** Forgets the count, as after a successful sign-in. */
   clear(bucket: string, key: string): Promise<void>
 }
@@ -26,7 +26,7 @@ export function memoryLimiter(clock: Clock): Limiter {
   const windows = new Map<string, { count: number; endsMs: number }>()
 
   return {
-    async hit(bucket, key, rate) {
+    hit(bucket, key, rate) {
       const now = clock.ms()
       const name = `${bucket}:${key}`
       let window = windows.get(name)

@@ -40,19 +40,19 @@ export function openPostgres(url: string, { connectionsMax, onNotice }: Postgres
 
 export function postgresDialect(sql: Sql): Dialect {
   return {
-    createAdapter: () => new PipelinedPostgresAdapter((query) => run(sql, query)),
+    createAdapter: () => new PipelinedPostgresAdapter((text, parameters) => firstRow(sql, text, parameters)),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createDriver: () => postgresDriver(sql),
   }
 }
 
-/** `runNow` is the short way for prepared reads: prepared.ts. */
+/** `firstRow` is the short way for prepared reads: prepared.ts. */
 class PipelinedPostgresAdapter extends PostgresAdapter implements ShortWay {
-  readonly runNow: ShortWay['runNow']
-  constructor(runNow: ShortWay['runNow']) {
+  readonly firstRow: ShortWay['firstRow']
+  constructor(firstRow: ShortWay['firstRow']) {
     super()
-    this.runNow = runNow
+    this.firstRow = firstRow
   }
 }
 
@@ -104,6 +104,11 @@ async function run<R>(sql: Pick<Sql, 'unsafe' | 'json'>, query: CompiledQuery): 
   const parameters = query.parameters.map((value) => encode(sql, value)) as never[]
   const rows = await sql.unsafe(query.sql, parameters, { prepare: true })
   return { rows: Array.from(rows) as R[], numAffectedRows: BigInt(rows.count ?? 0) }
+}
+
+async function firstRow<R>(sql: Sql, text: string, parameters: readonly unknown[]): Promise<R | undefined> {
+  const rows = await sql.unsafe(text, parameters.map((value) => encode(sql, value)) as never[], { prepare: true })
+  return rows[0] as R | undefined
 }
 
 function encode(sql: Pick<Sql, 'json'>, value: unknown): unknown {

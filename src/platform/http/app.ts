@@ -35,15 +35,18 @@ export type AppOptions = {
   /** The public address; https adds HSTS. */
   url: string
   shapeOf(url: string): ErrorShape
+  /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
+  cookies?: boolean
 }
 
-export async function createApp(platform: Platform, { authenticators, url, shapeOf }: AppOptions): Promise<App> {
+export async function createApp(
+  platform: Platform,
+  { authenticators, url, shapeOf, cookies = false }: AppOptions,
+): Promise<App> {
   const { config, log, metrics } = platform
   const app = Fastify({
-    loggerInstance: log as FastifyBaseLogger,
+    loggerInstance: childless(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
-    // A child logger a request costs a fifth of a small request's time; lines name the request's id themselves.
-    childLoggerFactory: (logger) => logger,
     genReqId: () => randomUUID(),
     trustProxy: config.http.trustProxy,
     bodyLimit: MEGABYTE,
@@ -81,7 +84,7 @@ export async function createApp(platform: Platform, { authenticators, url, shape
     body === '' ? done(null, undefined) : parseJson(request, String(body), done),
   )
 
-  await app.register(cookie)
+  if (cookies) await app.register(cookie)
   app.addHook('onRequest', createGate({ config, limiter: platform.limiter, authenticators }))
 
   const debugging = log.isLevelEnabled('debug')
@@ -108,6 +111,12 @@ export async function createApp(platform: Platform, { authenticators, url, shape
     replyWithError(shapeOf(request.url), new Problem('not_found', 404, 'Not Found'), request, reply),
   )
   return app as unknown as App
+}
+
+/** A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. */
+function childless(log: Platform['log']): Platform['log'] {
+  const logger: Platform['log'] = Object.create(log, { child: { value: () => logger } })
+  return logger
 }
 
 function requireTerms(route: RouteOptions): void {

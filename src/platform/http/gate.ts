@@ -1,8 +1,8 @@
 // Guards every route: who calls, how often, and whether they may. Each route announces its terms in `config`.
 // One thing to know: the order is identify, count, decide: a flood of bad tokens is counted by its address.
 import '@fastify/cookie'
-import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../../config.ts'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Config, Rate } from '../../config.ts'
 import { type Hit, type Limiter, rateHeaders, rateProblem } from '../limiter.ts'
 import { Problem } from '../problem.ts'
 import { addressKey } from './address.ts'
@@ -26,10 +26,13 @@ export type Caller = {
 export type Access = 'anyone' | 'user' | 'user-or-key' | 'superuser' | 'session'
 export type Bucket = 'general' | 'ai' | 'rag' | 'none'
 
+/** At once where memory tells it: each promise costs a small request a turn of the queue. */
+export type Soon<T> = T | Promise<T>
+
 /** Tells who holds a credential; null when it is not valid. */
 export type Authenticators = {
   /** A JWT access token, or an API key where `keys` allows it. */
-  bearer(token: string, options: { keys: boolean }): Promise<Caller | null>
+  bearer(token: string, options: { keys: boolean }): Soon<Caller | null>
   /** The storefront's cookie. */
   session(token: string): Promise<Caller | null>
 }
@@ -61,24 +64,52 @@ export function createGate({
   limiter: Limiter
   authenticators: Authenticators
 }) {
-  return async function gate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const terms = request.routeOptions.config
-    const access = terms.access ?? 'anyone'
-
-    request.caller = await identify(request, access, authenticators)
-    await count(request, reply, terms.limit ?? defaultBucket(request))
-    decide(request, access)
+  return function gate(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    let passage: Soon<void>
+    try {
+      passage = pass(request, reply)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    if (passage === undefined) done()
+    else passage.then(() => done(), done)
   }
 
-  async function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Promise<void> {
+  function pass(request: FastifyRequest, reply: FastifyReply): Soon<void> {
+    // Fastify gathers `routeOptions` anew at each look.
+    const terms = request.routeOptions.config
+    const caller = identify(request, terms.access ?? 'anyone', authenticators)
+    return caller instanceof Promise
+      ? caller.then((found) => admit(request, reply, terms, found))
+      : admit(request, reply, terms, caller)
+  }
+
+  function admit(request: FastifyRequest, reply: FastifyReply, terms: Terms, caller: Caller | null): Soon<void> {
+    request.caller = caller
+    const counted = count(request, reply, terms.limit ?? defaultBucket(request))
+    if (counted !== undefined) return counted.then(() => decide(caller, terms))
+    decide(caller, terms)
+  }
+
+  function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Soon<void> {
     const rate = bucket === 'none' ? null : config.limits[bucket]
     if (rate === null || bucket === 'none') return
     const { caller } = request
     const key = caller ? (caller.keyId ?? caller.userId) : addressKey(request.ip)
-    announce(reply, await limiter.hit(bucket, key, rate))
-    if (caller?.keyId && caller.rate) announce(reply, await limiter.hit('key', caller.keyId, caller.rate))
+    const hit = limiter.hit(bucket, key, rate)
+    const { keyId = null, rate: own = null } = caller ?? {}
+    if (hit instanceof Promise || (keyId !== null && own !== null)) return countBoth(reply, hit, keyId, own)
+    announce(reply, hit)
+  }
+
+  async function countBoth(reply: FastifyReply, hit: Soon<Hit>, keyId: string | null, own: Rate): Promise<void> {
+    announce(reply, await hit)
+    if (keyId !== null && own !== null) announce(reply, await limiter.hit('key', keyId, own))
   }
 }
+
+type Terms = FastifyContextConfig
 
 /** The caller of a route whose `access` is not `anyone`. */
 export function callerOf(request: FastifyRequest): Caller {
@@ -93,11 +124,7 @@ export function unauthenticated(): Problem {
   })
 }
 
-async function identify(
-  request: FastifyRequest,
-  access: Access,
-  authenticators: Authenticators,
-): Promise<Caller | null> {
+function identify(request: FastifyRequest, access: Access, authenticators: Authenticators): Soon<Caller | null> {
   if (access === 'anyone') return null
   if (access === 'session') {
     const token = request.cookies?.[SESSION_COOKIE]
@@ -107,10 +134,8 @@ async function identify(
   return token ? authenticators.bearer(token, { keys: access === 'user-or-key' }) : null
 }
 
-function decide(request: FastifyRequest, access: Access): void {
+function decide(caller: Caller | null, { access = 'anyone', paid, scope }: Terms): void {
   if (access === 'anyone') return
-  const { caller } = request
-  const { paid, scope } = request.routeOptions.config
   if (!caller) throw access === 'session' ? new Problem('unauthenticated', 401, 'Not authenticated') : unauthenticated()
   if (!caller.isActive) throw new Problem('inactive_account', 403, 'Inactive account')
   if (access === 'superuser' && !caller.isSuperuser) throw new Problem('not_superuser', 403, 'Not enough permissions')
@@ -131,8 +156,9 @@ function defaultBucket(request: FastifyRequest): Bucket {
   return request.url.startsWith('/api') || request.url.startsWith('/v1') ? 'general' : 'none'
 }
 
-/** RFC 6750: one space, the scheme in any case. */
+/** RFC 6750: one space, the scheme in any case. Whether the rest is a token, who checks it must say. */
 function bearerToken(header: string | undefined): string | null {
-  const match = header && header.length <= 4_096 ? /^bearer ([\w\-.~+/]+=*)$/i.exec(header) : null
-  return match?.[1] ?? null
+  if (!header || header.length > 4_096 || header.charCodeAt(6) !== 0x20) return null
+  const scheme = header.slice(0, 6)
+  return scheme === 'Bearer' || scheme.toLowerCase() === 'bearer' ? header.slice(7) : null
 }
