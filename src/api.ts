@@ -62,7 +62,7 @@ export async function mountApi(
   if (rooms.userApp) await userAppRoutes(app, platform.log)
 }
 
-export async function mountStorefront(app: App, rooms: Rooms & { shop: Storefront }): Promise<void> {
+export function mountStorefront(app: App, rooms: Rooms & { shop: Storefront }): void {
   healthRoutes(app, rooms)
-  await rooms.shop.routes(app)
+  rooms.shop.routes(app)
 }

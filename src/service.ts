@@ -119,7 +119,7 @@ export async function createService(
   const storefront = config.serve.has('storefront')
     ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error', cookies: true })
     : null
-  if (storefront) await mountStorefront(storefront, { platform, identity, state, shop })
+  if (storefront) mountStorefront(storefront, { platform, identity, state, shop })
 
   const listener = createListener(config, api, storefront)
   let superuserNotice: SuperuserNotice = null

@@ -35,7 +35,7 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
     },
   })
 
-  app.get('/*', { config: { access: 'anyone', limit: 'none' } }, (request, reply) => {
+  app.get('/*', { config: { access: 'anyone' } }, (request, reply) => {
     if (OTHERS.test(request.url) || !wantsPage(request.headers.accept)) {
       reply.callNotFound()
       return reply

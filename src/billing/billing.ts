@@ -35,10 +35,10 @@ export type Billing = {
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
-  const { config, db, clock, jobs, inbox, log } = platform
+  const { config, db, clock, jobs, inbox, limiter, log } = platform
   // Without the secret no event could be believed, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, log, processor }
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor }
   let stop = () => {}
 
   inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))

@@ -57,5 +57,5 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     async () => ({ plans: await plans.list() }),
   )
 
-  app.register(async (inner) => webhookRoute(inner, deps))
+  webhookRoute(app, deps)
 }

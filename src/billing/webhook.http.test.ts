@@ -105,6 +105,25 @@ test('a forged, missing, foreign, old or malformed signature changes nothing', a
   assert.deepEqual(await now(), { status: 'free', tier: 'free', customer: null })
 })
 
+test('events say how often they came, and are never refused for it', async (t) => {
+  const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '2/60' } })
+  const shop = shopOf(app)
+  const replies = []
+  for (let n = 0; n < 4; n++) replies.push(await shop.send({ type: 'ping', object: {} }))
+  assert.deepEqual(
+    replies.map(({ status, headers }) => [status, headers.get('ratelimit-limit'), headers.get('ratelimit-remaining')]),
+    [
+      [200, '2', '1'],
+      [200, '2', '0'],
+      [200, '2', '0'],
+      [200, '2', '0'],
+    ],
+  )
+  const forged = await shop.send({ type: 'ping', object: {} }, { signature: 'garbage' })
+  assert.equal(forged.status, 400)
+  assert.ok(Number(forged.headers.get('ratelimit-reset')) > 0)
+})
+
 test('a signed payload whose bytes were changed is refused', async (t) => {
   const { app, shop, completed } = await untold(t)
   const original = JSON.stringify({ id: 'evt_1', type: 'x', created: 1, data: { object: {} } })

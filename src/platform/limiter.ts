@@ -9,7 +9,8 @@ import type { Log } from './telemetry/log.ts'
 export type Hit = {
   allowed: boolean
   limit: number
-  remaining: number /** Until the window ends, rounded up. */
+  remaining: number
+  /** Until the window ends, rounded up. */
   resetSeconds: number
 }
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { eventRoute } from '#billing/event-route.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
@@ -10,7 +11,7 @@ import { owns } from './purchase-store.ts'
 import { findStoreCaller } from './sessions.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
-export async function paymentRoutes(app: App, deps: StorefrontDeps, webhook: string): Promise<void> {
+export function paymentRoutes(app: App, deps: StorefrontDeps, webhook: string): void {
   app.get(
     '/api/checkout',
     {
@@ -34,26 +35,10 @@ export async function paymentRoutes(app: App, deps: StorefrontDeps, webhook: str
     },
   )
 
-  await app.register(async (scope) => {
-    // A signature covers the exact bytes.
-    scope.removeAllContentTypeParsers()
-    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    scope.post(
-      webhook,
-      {
-        schema: {
-          response: { 200: Type.Object({ received: Type.Boolean() }) },
-          tags: ['checkout'],
-          summary: 'Takes the processor’s events',
-        },
-        config: { access: 'anyone', limit: 'none' },
-      },
-      async (request) => {
-        const signature = request.headers['stripe-signature'] ?? request.headers['processor-signature']
-        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
-        await receivePaymentEvent(deps, body, [signature].flat()[0])
-        return { received: true }
-      },
-    )
+  eventRoute(app, deps, {
+    url: webhook,
+    tag: 'checkout',
+    secret: deps.config.processor.storefrontWebhookSecret,
+    receive: (event) => receivePaymentEvent(deps, event),
   })
 }

@@ -11,7 +11,7 @@ import type { StorefrontDeps } from './storefront.ts'
 const WEBHOOK = '/api/processor/webhook'
 
 /** Every address of the storefront's server. */
-export async function storefrontRoutes(app: App, deps: StorefrontDeps): Promise<void> {
+export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   const ownOrigin = new URL(deps.config.urls.storefront).origin
 
   app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) => {
@@ -24,7 +24,7 @@ export async function storefrontRoutes(app: App, deps: StorefrontDeps): Promise<
   })
 
   sessionRoutes(app, deps)
-  await paymentRoutes(app, deps, WEBHOOK)
+  paymentRoutes(app, deps, WEBHOOK)
   purchaseRoutes(app, deps)
   downloadRoutes(app, deps)
   contactRoutes(app, deps)

@@ -45,7 +45,7 @@ export type StorefrontDeps = Platform &
   RecoveryDeps
 
 export type Storefront = {
-  routes(app: App): Promise<void>
+  routes(app: App): void
   /** The holder of the cookie, for the gate. */
   authenticate(token: string): Promise<Caller | null>
 }

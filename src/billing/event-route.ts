@@ -1,0 +1,85 @@
+/**
+ * The door for the processor's events, the same for billing and the storefront: a signature over the bytes as they came, then the room's rule.
+ * No event is refused for coming often, since it would be a payment that nobody hears of; it is counted for its headers' sake alone.
+ */
+import type { Stripe } from 'stripe'
+import { Type } from 'typebox'
+import type { Clock } from '#platform/clock.ts'
+import { addressKey } from '#platform/http/address.ts'
+import type { App } from '#platform/http/app.ts'
+import { rateHeaders } from '#platform/limiter.ts'
+import type { Platform } from '#platform/platform.ts'
+import { Problem } from '#platform/problem.ts'
+import { stripeSdk } from './stripe-sdk.ts'
+
+/** As the processor's own libraries: an older signature is a replay. */
+const SIGNATURE_AGE_MAX_S = 300
+
+export type EventRoute = {
+  url: string
+  tag: string
+  /** What events are signed with; null: this door is not configured. */
+  secret: string | null
+  /** Gets what is signed and has an id, a type and an object. */
+  receive(event: Stripe.Event): Promise<void>
+}
+
+export function eventRoute(
+  app: App,
+  { config, clock, limiter }: Pick<Platform, 'config' | 'clock' | 'limiter'>,
+  { url, tag, secret, receive }: EventRoute,
+): void {
+  app.register(async (scope) => {
+    // Nothing may parse the bytes before their signature is checked.
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+
+    scope.post(
+      url,
+      {
+        config: { access: 'anyone', limit: 'none' },
+        schema: {
+          tags: [tag],
+          summary: 'Events of the payment processor',
+          description: 'Takes the processor’s signature in `Stripe-Signature` or `Processor-Signature`.',
+          response: { 200: Type.Object({ received: Type.Boolean() }) },
+        },
+        async onRequest(request, reply) {
+          const rate = config.limits.general
+          if (rate) reply.headers(rateHeaders(await limiter.hit('events', addressKey(request.ip), rate)))
+        },
+      },
+      async (request) => {
+        const signature = request.headers['stripe-signature'] ?? request.headers['processor-signature']
+        await receive(verifiedEvent(clock, secret, request.body, signature))
+        return { received: true }
+      },
+    )
+  })
+}
+
+/** @throws Problem 400 `Invalid signature` or `Invalid payload`, 503 when there is no secret to check with. */
+function verifiedEvent(clock: Clock, secret: string | null, body: unknown, signature: unknown): Stripe.Event {
+  if (secret === null) throw new Problem('billing_not_configured', 503, 'Billing is not configured')
+  if (!Buffer.isBuffer(body) || body.length === 0) throw invalidPayload()
+  if (typeof signature !== 'string') throw invalidSignature()
+
+  const event = signedEvent(clock, secret, body, signature)
+  // The signature proves who sent it, not what it is.
+  const object: unknown = event?.data?.object
+  const isWhole = typeof event?.id === 'string' && event.id !== '' && typeof event.type === 'string'
+  if (!isWhole || typeof object !== 'object' || object === null) throw invalidPayload()
+  return event
+}
+
+function signedEvent(clock: Clock, secret: string, body: Buffer, signature: string): Stripe.Event {
+  const { webhooks, errors } = stripeSdk()
+  try {
+    return webhooks.constructEvent(body, signature, secret, SIGNATURE_AGE_MAX_S, undefined, clock.ms())
+  } catch (cause) {
+    throw cause instanceof errors.StripeSignatureVerificationError ? invalidSignature(cause) : invalidPayload(cause)
+  }
+}
+
+const invalidSignature = (cause?: unknown) => new Problem('invalid_signature', 400, 'Invalid signature', { cause })
+const invalidPayload = (cause?: unknown) => new Problem('invalid_payload', 400, 'Invalid payload', { cause })
