@@ -39,7 +39,7 @@ export type Service = {
   readonly superuserNotice: SuperuserNotice
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
   listen(): Promise<void>
-  /** Lets running replies end (up to `drainMs`), then closes everything. */
+  /** Lets running jobs and replies end (up to `drainMs` in all), then closes everything. */
   close(drainMs?: number): Promise<void>
 }
 
@@ -151,9 +151,10 @@ export async function createService(
     async close(drainMs = 30_000) {
       state.draining = true
       billing.close()
+      const begun = performance.now()
       // First, while what the jobs call is still there.
-      await platform.jobs.stop()
-      await listener.close(drainMs)
+      await platform.jobs.stop(drainMs)
+      await listener.close(Math.max(0, drainMs - (performance.now() - begun)))
       await sandbox?.close()
       await rag.close()
       await ai.close()

@@ -316,11 +316,13 @@ test('a processor that is away for long does not end reconciliation for good', a
   const app = await testApp(t, { env })
   const { db, jobs } = app.platform
   await jobs.enqueue(db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
-  for (const minutes of [0, 2, 10, 60]) {
+  for (const minutes of [0, 2, 10]) {
     app.clock.advance(minutes * 60_000)
     await app.settle()
   }
-  assert.deepEqual(await jobs.counts(), { queued: 0, dead: 0 })
+  assert.deepEqual(await jobs.counts(), { queued: 0, dead: 1 }, 'a superuser sees it')
+  await jobs.enqueue(db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
+  assert.deepEqual(await jobs.counts(), { queued: 1, dead: 0 }, 'the next hour asks again')
 })
 
 test('deleting the account cancels the subscription and closes open checkouts', async (t) => {

@@ -15,7 +15,6 @@ import {
   RECONCILE_JOB,
   type Reconciled,
   reconcile,
-  reconcileOrWait,
   scheduleReconciliation,
 } from './reconciliation.ts'
 import { billingRoutes } from './routes.ts'
@@ -44,9 +43,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))
   jobs.handle<{ customerId: string }>(END_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<{ subscriptionId: string }>(CANCEL_JOB, ({ subscriptionId }) => cancelSubscription(deps, subscriptionId))
-  jobs.handle<object>(RECONCILE_JOB, (_, { attempt }) => reconcileOrWait(deps, attempt), {
-    delaysMs: RECONCILE_DELAYS_MS,
-  })
+  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(deps)), { delaysMs: RECONCILE_DELAYS_MS })
 
   return {
     routes: (app) => billingRoutes(app, deps),

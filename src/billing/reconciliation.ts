@@ -82,17 +82,8 @@ async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R
 
 const later = (a: Instant, b: Instant): Instant => (a > b ? a : b)
 
+/** Then it waits, among what gave up, for the next hour's call. */
 export const RECONCILE_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS]
-
-/** The job. It never dies: a dead one would keep its key, and every later hour would find it there and do nothing. */
-export async function reconcileOrWait(deps: BillingDeps, attempt: number): Promise<void> {
-  try {
-    await reconcile(deps)
-  } catch (error) {
-    if (attempt <= RECONCILE_DELAYS_MS.length) throw error
-    deps.log.error({ err: error }, 'the processor could not be read; reconciliation waits for the next hour')
-  }
-}
 
 /** Asks for a reconciliation now and every hour; one at a time, whichever process runs it. Returns how to stop. */
 export function scheduleReconciliation(deps: BillingDeps): () => void {

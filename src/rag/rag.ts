@@ -47,8 +47,8 @@ export async function createRag(platform: Platform, { ledger, gateway }: { ledge
   }
 
   jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(room, payload))
-  jobs.handle('rag.renew', async () => {
-    const renewed = await renew(room, closing.signal)
+  jobs.handle('rag.renew', async (_, { signal }) => {
+    const renewed = await renew(room, signal)
     if (renewed > 0) log.info({ documents: renewed, embedder: room.embedder.id }, 'documents were embedded again')
   })
 

@@ -63,6 +63,78 @@ test('jobs with one key are one job', async (t) => {
   assert.equal(runs, 1)
 })
 
+test('asking anew for a job that is dead lets it begin anew', async (t) => {
+  const { app, db, jobs } = await jobApp(t)
+  const ran: number[] = []
+  let failing = true
+  jobs.handle<{ n: number }>(
+    'test.hourly',
+    async ({ n }) => {
+      if (failing) throw new Error('away')
+      ran.push(n)
+    },
+    { delaysMs: [] },
+  )
+  const ask = (n: number) => jobs.enqueue(db, 'test.hourly', { n }, { key: 'hourly' })
+  await ask(1)
+  await app.settle()
+  assert.equal((await jobs.dead()).length, 1)
+
+  failing = false
+  await ask(2)
+  await ask(3)
+  await app.settle()
+  assert.deepEqual(ran, [2])
+  assert.deepEqual(await jobs.dead(), [])
+})
+
+test('a job that takes long is not begun twice while its process lives', async (t) => {
+  const { app, db, jobs } = await jobApp(t)
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  let runs = 0
+  jobs.handle('test.long', async () => {
+    runs++
+    await promise
+  })
+  await jobs.enqueue(db, 'test.long', {})
+  const first = jobs.drain()
+  while (runs === 0) await new Promise(setImmediate)
+
+  const leaseOf = () => db.selectFrom('jobs').select('leased_until').executeTakeFirstOrThrow()
+  const { leased_until: before } = await leaseOf()
+  app.clock.advance(4 * 60_000)
+  t.mock.timers.tick(2 * 60_000)
+  while ((await leaseOf()).leased_until === before) await new Promise(setImmediate)
+  app.clock.advance(4 * 60_000)
+  await jobs.drain()
+  resolve()
+  await first
+  assert.equal(runs, 1)
+  assert.deepEqual(await jobs.counts(), { queued: 0, dead: 0 })
+})
+
+test('a job cut off by the end of its process is begun again, and the end does not wait for it', async (t) => {
+  const { app, db, jobs } = await jobApp(t)
+  const attempts: number[] = []
+  const handle = (on: typeof jobs, work: (signal: AbortSignal) => Promise<void>) =>
+    on.handle('test.endless', async (_, { attempt, signal }) => {
+      attempts.push(attempt)
+      await work(signal)
+    })
+  handle(jobs, (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
+  await jobs.enqueue(db, 'test.endless', {})
+  const cut = jobs.drain()
+  while (attempts.length === 0) await new Promise(setImmediate)
+  await jobs.stop()
+  await cut
+
+  await app.restart()
+  handle(app.platform.jobs, async () => {})
+  await app.settle()
+  assert.deepEqual(attempts, [1, 1])
+})
+
 test('two sweepers at once run every job once', async (t) => {
   const { db, jobs } = await jobApp(t)
   const ran: number[] = []

@@ -1,12 +1,21 @@
 // Guards effects on the outside world: each is first a row written by the transaction that wants it, then done, then deleted.
 // One thing to know: at least once. A handler that dies after its effect runs again, so effects carry an id of their own.
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Updateable } from 'kysely'
 import '../tables.ts'
 import { type Clock, type Instant, MINUTE_MS, plus, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '../db/db.ts'
+import type { Tables } from '../db/tables.ts'
 import type { Log } from '../telemetry/log.ts'
 
-export type JobContext = { id: string /** 1 at the first try. */; attempt: number }
+export type JobContext = {
+  id: string
+  /** 1 at the first try. */
+  attempt: number
+  /** Aborts when the process is to end: work that takes long stops there, and is begun again by the next one. */
+  signal: AbortSignal
+}
 export type JobHandler = (payload: never, context: JobContext) => Promise<void>
 export type JobOptions = {
   /** Waits between the tries; when they are used up the job is dead, kept and shown. */
@@ -22,7 +31,7 @@ const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 1
   (s) => s * SECOND_MS,
 )
 
-/** A handler that takes longer is taken to have died with its process. */
+/** Renewed while the handler runs; a job whose lease has run out lost its process. */
 const LEASE_MS = 5 * MINUTE_MS
 const POLL_MS = 1_000
 const CONCURRENT_MAX = 8
@@ -30,8 +39,8 @@ const CONCURRENT_MAX = 8
 export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
   const handlers = new Map<string, { handler: JobHandler; delaysMs: readonly number[] }>()
   const running = new Set<Promise<void>>()
+  const stopping = new AbortController()
   let timer: NodeJS.Timeout | null = null
-  let stopping = false
   let sweep: Promise<void> | null = null
   let sweepAgain = false
 
@@ -48,7 +57,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
 
     /**
      * Writes a job with the transaction's other rows; it runs after the commit, or at `runAt`.
-     * With a `key`, a second job of the same key is not added while the first is there.
+     * With a `key`, a second job of the same key is not added while the first is there; one that is dead begins anew.
      */
     async enqueue(
       tx: Db,
@@ -72,7 +81,12 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
           last_error: null,
           created_at: now,
         })
-        .onConflict((conflict) => conflict.column('dedupe_key').doNothing())
+        .onConflict((conflict) =>
+          conflict
+            .column('dedupe_key')
+            .doUpdateSet({ payload_json: payload, status: 'queued', run_at: options.runAt ?? now, attempts: 0 })
+            .where('jobs.status', '=', 'dead'),
+        )
         .execute()
       if (options.runAt === undefined) afterCommit(tx, poke)
     },
@@ -84,18 +98,18 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       poke()
     },
 
-    /** Takes no new job and waits for the running ones. */
-    async stop() {
-      stopping = true
+    /** Takes no new job, and waits a while for the running ones. */
+    async stop(withinMs = 0) {
+      stopping.abort()
       if (timer) clearInterval(timer)
       timer = null
-      await sweep
-      await Promise.allSettled(running)
+      const ended = Promise.resolve(sweep).then(() => Promise.allSettled(running))
+      await Promise.race([ended, sleep(withinMs, null, { ref: false })])
     },
 
     /** Runs everything that is due now, one after the other in the order it fell due, and returns when it is done. */
     async drain() {
-      for (;;) {
+      while (!stopping.signal.aborted) {
         const claimed = await claim(100)
         if (claimed.length === 0 && running.size === 0) return
         for (const job of claimed.toSorted((a, b) => a.run_at.localeCompare(b.run_at))) await execute(job)
@@ -138,7 +152,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
   }
 
   function poke() {
-    if (stopping || !timer) return
+    if (!timer) return
     if (sweep) {
       sweepAgain = true
       return
@@ -155,7 +169,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
   }
 
   async function runDue() {
-    while (!stopping && running.size < CONCURRENT_MAX) {
+    while (!stopping.signal.aborted && running.size < CONCURRENT_MAX) {
       const claimed = await claim(CONCURRENT_MAX - running.size)
       if (claimed.length === 0) return
       for (const job of claimed) {
@@ -211,16 +225,30 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
   async function execute(job: Claimed): Promise<void> {
     const entry = handlers.get(job.kind)
     if (!entry) return
-    // Only the holder of the lease may finish the job: a handler that outlived its lease changes nothing.
-    const mine = { id: job.id, lease: job.lease_token }
+    const renewal = setInterval(() => void renewLease(job), LEASE_MS / 3).unref()
+    const { signal } = stopping
     try {
-      await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts })
-      await db.deleteFrom('jobs').where('id', '=', mine.id).where('lease_token', '=', mine.lease).execute()
+      await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal })
+      await db.deleteFrom('jobs').where('id', '=', job.id).where('lease_token', '=', job.lease_token).execute()
     } catch (error) {
-      await fail(job, entry.delaysMs, error).catch((cause) =>
-        log.error({ err: cause, job: job.id }, 'a failed job could not be put back'),
-      )
+      const putBack = signal.aborted ? giveBack(job) : fail(job, entry.delaysMs, error)
+      await putBack.catch((cause) => log.error({ err: cause, job: job.id }, 'a failed job could not be put back'))
+    } finally {
+      clearInterval(renewal)
     }
+  }
+
+  async function renewLease(job: Claimed) {
+    try {
+      await change(job, { leased_until: plus(clock.now(), LEASE_MS) })
+    } catch (error) {
+      log.warn({ err: error, job: job.id }, 'the lease of a job could not be renewed')
+    }
+  }
+
+  /** Cut off by the process's end, which is no failure: it does not count as a try. */
+  async function giveBack(job: Claimed) {
+    await change(job, { leased_until: null, lease_token: null, attempts: job.attempts - 1 })
   }
 
   async function fail(job: Claimed, delaysMs: readonly number[], error: unknown) {
@@ -230,18 +258,18 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
       delayMs === undefined ? 'a job is dead' : 'a job failed and will be tried again',
     )
-    await db
-      .updateTable('jobs')
-      .set({
-        status: delayMs === undefined ? 'dead' : 'queued',
-        // Jitter of up to a tenth keeps a crowd of failures from coming back as a crowd.
-        run_at: plus(clock.now(), Math.round((delayMs ?? 0) * (1 + Math.random() / 10))),
-        leased_until: null,
-        lease_token: null,
-        last_error: message.slice(0, 1_000),
-      })
-      .where('id', '=', job.id)
-      .where('lease_token', '=', job.lease_token)
-      .execute()
+    await change(job, {
+      status: delayMs === undefined ? 'dead' : 'queued',
+      // Jitter of up to a tenth keeps a crowd of failures from coming back as a crowd.
+      run_at: plus(clock.now(), Math.round((delayMs ?? 0) * (1 + Math.random() / 10))),
+      leased_until: null,
+      lease_token: null,
+      last_error: message.slice(0, 1_000),
+    })
+  }
+
+  /** Only the holder of the lease may change the job: a handler that outlived its lease changes nothing. */
+  async function change({ id, lease_token }: Claimed, set: Updateable<Tables['jobs']>) {
+    await db.updateTable('jobs').set(set).where('id', '=', id).where('lease_token', '=', lease_token).execute()
   }
 }
