@@ -312,9 +312,13 @@ test('a processor that is away for long does not end reconciliation for good', a
     STRIPE_SECRET_KEY: 'sk_test_x',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
     STRIPE_API_BASE: 'http://127.0.0.1:9',
+    PRICE_PRO_MONTHLY: 'price_x',
   }
   const app = await testApp(t, { env })
   const { db, jobs } = app.platform
+  // Without an account there is nobody to ask about.
+  const checkout = await app.as('ada').post('/api/billing/create-checkout-session?price_id=price_x')
+  assert.equal(checkout.status, 503)
   await jobs.enqueue(db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
   for (const minutes of [0, 2, 10]) {
     app.clock.advance(minutes * 60_000)

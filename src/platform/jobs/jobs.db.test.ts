@@ -110,6 +110,8 @@ test('a job that takes long is not begun twice while its process lives', async (
   await jobs.drain()
   resolve()
   await first
+  // Before the service ends: it could not stop its own intervals, which are real.
+  t.mock.timers.reset()
   assert.equal(runs, 1)
   assert.deepEqual(await jobs.counts(), { queued: 0, dead: 0 })
 })
