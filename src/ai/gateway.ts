@@ -1,6 +1,6 @@
 // Guards every call to a model: budget, queue, retries and failover, the record of it, and the words for its failures.
 // One thing to know: `complete` and `stream` settle the ledger in any case, also when the client leaves or the vendor
-// breaks off; a stream's reader learns of the end only when its record is on disk.
+// breaks off; a stream's reader learns of the end only when its record is committed.
 import type { Clock, Instant } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'

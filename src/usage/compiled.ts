@@ -7,12 +7,7 @@ import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
  */
 export function compiledQueries() {
   const known = new Map<string, CompiledQuery>()
-  return async (
-    db: Db,
-    name: string,
-    parameters: unknown[],
-    build: () => { compile(): CompiledQuery },
-  ): Promise<void> => {
+  return (db: Db, name: string, parameters: unknown[], build: () => { compile(): CompiledQuery }): CompiledQuery => {
     const dialect: Dialect = dialectOf(db)
     const key = `${dialect}:${name}`
     let query = known.get(key)
@@ -22,6 +17,6 @@ export function compiledQueries() {
         throw new Error(`${name} has other parameters than it is given`)
       known.set(key, query)
     }
-    await db.executeQuery({ ...query, parameters })
+    return { ...query, parameters }
   }
 }

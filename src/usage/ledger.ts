@@ -1,13 +1,15 @@
 // Guards the books: every call to a model becomes one record, whatever became of it, and no budget is overspent.
 // One thing to know: a budget is reserved before a call and settled after it, and the caller's reply (a stream's last
-// event) waits until the record is committed, so that what was acknowledged is on disk.
+// event) waits until the record is committed: a crash of ours loses none that was acknowledged. Under a budget it waits
+// for the disk as well.
 import './tables.ts'
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '#platform/clock.ts'
+import { commitSoon } from '#platform/db/soon.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBudgets } from './budgets.ts'
-import { insertRecords } from './store.ts'
+import { recordQueries } from './store.ts'
 import { inTurns } from './turns.ts'
 
 export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
@@ -51,7 +53,7 @@ export type Reservation = { completionTokens: number; granted: Granted | null }
 export type Ledger = {
   /** @throws Problem 429 `Monthly token budget exhausted`; the signal's reason when the caller leaves meanwhile. */
   reserve(call: ReserveCall): Promise<Reservation>
-  /** Resolves when the record is on disk. Gives back what was reserved and not used. */
+  /** Resolves when the record is committed. Gives back what was reserved and not used. */
   settle(reservation: Reservation | null, record: UsageRecord): Promise<void>
   /** Gives the reservation back without a record: no call was made. */
   release(reservation: Reservation): Promise<void>
@@ -191,7 +193,10 @@ async function withoutDeadlock<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Settlements go first: they free what the reservations of the same turn may take. */
+/**
+ * Records alone are handed over without waiting for the disk. Where a budget is decided on, the disk has it first, or a
+ * power cut would give back what was spent. Settlements go first: they free what the reservations of the turn may take.
+ */
 async function writeTurn(
   deps: Deps,
   needs: LedgerNeeds,
@@ -199,15 +204,18 @@ async function writeTurn(
   nextId: () => string,
   entries: Entry[],
 ): Promise<Result[]> {
+  const settled = entries.filter((entry) => entry.kind === 'settle')
+  const counted = settled.filter(({ granted }) => needs.countsAll || granted !== null)
+  const records = settled.flatMap(({ record }) => (record === null ? [] : [record]))
+  const queries = recordQueries(deps.db, records, nextId)
+  if (counted.length === 0 && settled.length === entries.length) {
+    await commitSoon(deps.db, queries)
+    return entries.map(() => null)
+  }
+
   return deps.db.transaction().execute(async (tx) => {
-    const settled = entries.filter((entry) => entry.kind === 'settle')
-    const records = settled.flatMap(({ record }) => (record === null ? [] : [record]))
-    if (records.length > 0) await insertRecords(tx, records, nextId)
-    await settleBudgets(
-      tx,
-      nodeId,
-      settled.filter(({ granted }) => needs.countsAll || granted !== null),
-    )
+    for (const query of queries) await tx.executeQuery(query)
+    await settleBudgets(tx, nodeId, counted)
 
     const claims = entries.flatMap((entry) => (entry.kind === 'reserve' ? [entry.claim] : []))
     const answers = claims.length === 0 ? [] : await reserveAll(tx, nodeId, claims)

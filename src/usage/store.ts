@@ -1,5 +1,5 @@
 import './tables.ts'
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
 import type { UsageRecord } from './ledger.ts'
@@ -7,30 +7,37 @@ import type { UsageRecord } from './ledger.ts'
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
 
-const run = compiledQueries()
+const compiled = compiledQueries()
 
-export async function insertRecords(tx: Db, records: UsageRecord[], nextId: () => string): Promise<void> {
+/** What writes the records and adds them to their days; in this order. */
+export function recordQueries(db: Db, records: UsageRecord[], nextId: () => string): CompiledQuery[] {
+  const queries: CompiledQuery[] = []
   for (let from = 0; from < records.length; from += ROWS_MAX) {
     const rows = records.slice(from, from + ROWS_MAX).map((record) => rowOf(record, nextId()))
-    await run(tx, `records:${rows.length}`, rows.flatMap(Object.values), () =>
-      tx.insertInto('usage_records').values(rows),
+    queries.push(
+      compiled(db, `records:${rows.length}`, rows.flatMap(Object.values), () =>
+        db.insertInto('usage_records').values(rows),
+      ),
     )
   }
   for (const day of daySums(records)) {
-    await run(tx, 'day', Object.values(day), () =>
-      tx
-        .insertInto('usage_days')
-        .values(day)
-        .onConflict((conflict) =>
-          conflict.columns(['user_id', 'day', 'key_id', 'model']).doUpdateSet({
-            requests: sql`usage_days.requests + excluded.requests`,
-            prompt_tokens: sql`usage_days.prompt_tokens + excluded.prompt_tokens`,
-            completion_tokens: sql`usage_days.completion_tokens + excluded.completion_tokens`,
-            cost_nanos: sql`usage_days.cost_nanos + excluded.cost_nanos`,
-          }),
-        ),
+    queries.push(
+      compiled(db, 'day', Object.values(day), () =>
+        db
+          .insertInto('usage_days')
+          .values(day)
+          .onConflict((conflict) =>
+            conflict.columns(['user_id', 'day', 'key_id', 'model']).doUpdateSet({
+              requests: sql`usage_days.requests + excluded.requests`,
+              prompt_tokens: sql`usage_days.prompt_tokens + excluded.prompt_tokens`,
+              completion_tokens: sql`usage_days.completion_tokens + excluded.completion_tokens`,
+              cost_nanos: sql`usage_days.cost_nanos + excluded.cost_nanos`,
+            }),
+          ),
+      ),
     )
   }
+  return queries
 }
 
 /** Its members stand in the order of the statement's columns. */

@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { testApp } from '#testing/app.ts'
 import { afterCommit, transaction } from './db.ts'
 import { migrate } from './migrate.ts'
+import { commitSoon } from './soon.ts'
 
 const table = `create table shapes (id {id} primary key, is_round {boolean} not null, size {bigint}, seen_at {timestamp}, facts_json {json}, bytes {bytes}, weight {real});`
 
@@ -95,6 +96,40 @@ test('a transaction that throws leaves nothing and calls nothing', async (t) => 
   await transaction(db, async (tx) => afterCommit(tx, () => called.push('kept')))
   assert.deepEqual(called, ['kept'])
   assert.equal(await db.selectFrom('secrets').select('name').where('name', '=', 'x').executeTakeFirst(), undefined)
+})
+
+test('what is committed soon is read at once, in whole or not at all, and in its turn', async (t) => {
+  const { platform } = await testApp(t)
+  const { db } = platform
+  const secret = (name: string, value: number) =>
+    db
+      .insertInto('secrets')
+      .values({ name, value: new Uint8Array([value]), created_at: platform.clock.now() })
+      .compile()
+  const names = async () =>
+    (await db.selectFrom('secrets').select('name').where('name', 'like', 'soon-%').orderBy('name').execute()).map(
+      ({ name }) => name,
+    )
+
+  await commitSoon(db, [secret('soon-a', 1), secret('soon-b', 2)])
+  assert.deepEqual(await names(), ['soon-a', 'soon-b'])
+  await assert.rejects(commitSoon(db, [secret('soon-c', 3), secret('soon-a', 4)]))
+  assert.deepEqual(await names(), ['soon-a', 'soon-b'], 'a failure leaves nothing')
+
+  const during = transaction(db, async (tx) => {
+    await tx.deleteFrom('secrets').where('name', 'like', 'soon-%').execute()
+    // Begun while the transaction runs: on SQLite it waits for it.
+    const later = commitSoon(db, [secret('soon-d', 5)])
+    later.catch(() => {})
+    await new Promise((resolve) => setImmediate(resolve))
+    return { later }
+  })
+  await (await during).later
+  assert.deepEqual(await names(), ['soon-d'])
+  await assert.rejects(
+    transaction(db, async (tx) => commitSoon(tx, [])),
+    /inside another/,
+  )
 })
 
 test('transactions do not see each other half-way', async (t) => {

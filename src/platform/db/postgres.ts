@@ -12,6 +12,7 @@ import {
 } from 'kysely'
 import postgres from 'postgres'
 import type { ShortWay } from './prepared.ts'
+import type { SoonWay } from './soon.ts'
 
 type Sql = postgres.Sql<Record<string, never>>
 
@@ -40,19 +41,38 @@ export function openPostgres(url: string, { connectionsMax, onNotice }: Postgres
 
 export function postgresDialect(sql: Sql): Dialect {
   return {
-    createAdapter: () => new PipelinedPostgresAdapter((text, parameters) => firstRow(sql, text, parameters)),
+    createAdapter: () => new PipelinedPostgresAdapter(sql),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
     createDriver: () => postgresDriver(sql),
   }
 }
 
-/** `firstRow` is the short way for prepared reads: prepared.ts. */
-class PipelinedPostgresAdapter extends PostgresAdapter implements ShortWay {
+/** `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts. */
+class PipelinedPostgresAdapter extends PostgresAdapter implements ShortWay, SoonWay {
   readonly firstRow: ShortWay['firstRow']
-  constructor(firstRow: ShortWay['firstRow']) {
+  readonly commitSoon: SoonWay['commitSoon']
+  constructor(sql: Sql) {
     super()
-    this.firstRow = firstRow
+    this.firstRow = (text, parameters) => firstRow(sql, text, parameters)
+    this.commitSoon = (queries) => commitSoon(sql, queries)
+  }
+}
+
+/** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
+async function commitSoon(sql: Sql, queries: CompiledQuery[]): Promise<void> {
+  const reserved = await sql.reserve()
+  try {
+    await reserved.unsafe('begin; set local synchronous_commit = off')
+    try {
+      for (const query of queries) await run(reserved, query)
+      await reserved.unsafe('commit')
+    } catch (error) {
+      await reserved.unsafe('rollback')
+      throw error
+    }
+  } finally {
+    reserved.release()
   }
 }
 

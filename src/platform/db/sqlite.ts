@@ -1,5 +1,7 @@
 // Guards the embedded engine: node:sqlite under Kysely, one writer, readers that never wait for it.
-// One thing to know: WAL with synchronous=FULL, so a commit that was acknowledged survives kill -9 and a power cut.
+// One thing to know: WAL with synchronous=FULL, so a commit that was acknowledged survives kill -9 and a power cut;
+// what is committed by the way of soon.ts survives the former at once and the latter within a moment.
+import { open } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import {
   type CompiledQuery,
@@ -12,9 +14,12 @@ import {
   SqliteQueryCompiler,
 } from 'kysely'
 import type { ShortWay } from './prepared.ts'
+import type { SoonWay } from './soon.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000
+/** How long a commit that nobody waits for may stay in the operating system's hands alone. */
+const SOON_MS = 50
 
 /**
  * @param path a file, or `:memory:` is refused: the reader is a connection of its own.
@@ -22,23 +27,26 @@ const LOCK_WAIT_MS = 30_000
 export function sqliteDialect(path: string): Dialect {
   const writer = openHandle(path)
   const reader = openHandle(path)
+  const lock = createLock()
   return {
-    createAdapter: () => new ParallelSqliteAdapter(reader.firstRow),
+    createAdapter: () => new ParallelSqliteAdapter(reader.firstRow, committerSoon(writer, lock, `${path}-wal`)),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
-    createDriver: () => sqliteDriver(writer, reader),
+    createDriver: () => sqliteDriver(writer, reader, lock),
   }
 }
 
 /**
  * Kysely would put all of SQLite behind one mutex, reads too; the locking here is finer, so it is told that there are
- * several connections. `firstRow` is the short way for prepared reads: prepared.ts.
+ * several connections. `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts.
  */
-class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay {
+class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay, SoonWay {
   readonly firstRow: ShortWay['firstRow']
-  constructor(firstRow: ShortWay['firstRow']) {
+  readonly commitSoon: SoonWay['commitSoon']
+  constructor(firstRow: ShortWay['firstRow'], commitSoon: SoonWay['commitSoon']) {
     super()
     this.firstRow = firstRow
+    this.commitSoon = commitSoon
   }
   override get supportsMultipleConnections(): boolean {
     return true
@@ -46,9 +54,52 @@ class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay {
 }
 
 type Handle = ReturnType<typeof openHandle>
+type Lock = ReturnType<typeof createLock>
 
-function sqliteDriver(writer: Handle, reader: Handle): Driver {
-  const lock = createLock()
+/**
+ * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed soon after, on another thread, so
+ * that the disk's milliseconds stop nobody. Any commit of the ordinary kind flushes what was written before it.
+ */
+function committerSoon(writer: Handle, lock: Lock, logPath: string): SoonWay['commitSoon'] {
+  let isFlushDue = false
+  let isDiskWell = true
+
+  const flush = async () => {
+    isFlushDue = false
+    try {
+      const log = await open(logPath, 'r+')
+      await log.datasync().finally(() => log.close())
+      isDiskWell = true
+    } catch (error) {
+      // Gone with the last connection: then its rows are in the database itself. Else the next commits wait for the disk.
+      isDiskWell = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    }
+  }
+
+  return async (queries) => {
+    const release = await lock.acquire()
+    try {
+      if (isDiskWell) writer.exec('pragma synchronous = normal')
+      try {
+        writer.exec('begin immediate')
+        for (const query of queries) writer.run(query)
+        writer.exec('commit')
+      } catch (error) {
+        if (writer.inTransaction()) writer.exec('rollback')
+        throw error
+      } finally {
+        writer.exec('pragma synchronous = full')
+      }
+    } finally {
+      release()
+    }
+    if (isFlushDue) return
+    isFlushDue = true
+    setTimeout(flush, SOON_MS).unref()
+  }
+}
+
+function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
   const shared: DatabaseConnection = {
     // Outside a transaction a read needs no turn; a write takes the writer for one statement.
     // node:sqlite is synchronous, so a single statement cannot interleave with a transaction's, except
@@ -191,25 +242,33 @@ function isRead(query: CompiledQuery): boolean {
  * inside a transaction that should have written with `tx`, and a sentence beats a hang.
  */
 function createLock() {
-  let tail: Promise<void> = Promise.resolve()
+  const waiting: (() => void)[] = []
+  let isHeld = false
+
+  const release = () => {
+    const admit = waiting.shift()
+    if (admit) admit()
+    else isHeld = false
+  }
+
   return {
-    async acquire(): Promise<() => void> {
-      const before = tail
-      const { promise, resolve } = Promise.withResolvers<void>()
-      tail = before.then(() => promise)
-      let timer: NodeJS.Timeout | undefined
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error('the write lock was not free within 30 s')), LOCK_WAIT_MS)
-      })
-      try {
-        await Promise.race([before, late])
-      } catch (error) {
-        resolve()
-        throw error
-      } finally {
-        clearTimeout(timer)
+    /** Resolves with the way out, to be called once. */
+    acquire(): Promise<() => void> {
+      if (!isHeld) {
+        isHeld = true
+        return Promise.resolve(release)
       }
-      return resolve
+      return new Promise((resolve, reject) => {
+        const admit = () => {
+          clearTimeout(timer)
+          resolve(release)
+        }
+        const timer = setTimeout(() => {
+          waiting.splice(waiting.indexOf(admit), 1)
+          reject(new Error('the write lock was not free within 30 s'))
+        }, LOCK_WAIT_MS)
+        waiting.push(admit)
+      })
     },
   }
 }
