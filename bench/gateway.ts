@@ -16,6 +16,10 @@ const ROUNDS = 3
 const FLAT_TOKENS = 1_000
 const PACED_TOKENS = 250
 const PACED_GAP_MS = 20
+/** Over how long the paced streams begin; those flat out begin together, so their first tokens queue for the CPU. */
+const PACED_SPREAD_MS = 1_000
+/** Before the first measurement each server gets as much, so that no engine's first compilation is measured. */
+const WARM_SECONDS = 3
 const PORTKEY = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway')
 
 type Server = { target: Target; pid: number | null }
@@ -71,6 +75,7 @@ export async function run(args: string[]): Promise<void> {
         pid: service.child.pid ?? null,
       },
     ]
+    if (wants('whole')) for (const { target } of servers) await askWhole(target, WHOLE, 16, WARM_SECONDS)
     if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(servers, inFlight)
     if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'flat')
     if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'paced')
@@ -87,14 +92,15 @@ export async function run(args: string[]): Promise<void> {
   }
 }
 
+const WHOLE = { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Say something short.' }], max_tokens: 50 }
+
 async function measureWhole(servers: Server[], inFlight: number) {
-  const body = { model: 'gpt-4.1-mini', messages: [{ role: 'user', content: 'Say something short.' }], max_tokens: 50 }
-  for (const { target } of servers) await askWhole(target, body, inFlight, 1)
+  for (const { target } of servers) await askWhole(target, WHOLE, inFlight, 1)
   const results = new Map<string, { result: WholeResult; cpuUs: number }[]>()
   for (let round = 0; round < ROUNDS; round++) {
     for (const { target, pid } of servers) {
       const before = cpuMs(pid)
-      const result = await askWhole(target, body, inFlight, SECONDS)
+      const result = await askWhole(target, WHOLE, inFlight, SECONDS)
       const cpuUs = ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.requests)
       results.set(target.name, [...(results.get(target.name) ?? []), { result, cpuUs }])
     }
@@ -134,7 +140,8 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
   for (const { target, pid } of servers) {
     await askStreams(target, body, kind === 'flat' ? tokens : 50, atOnce, atOnce)
     const before = cpuMs(pid)
-    const result: StreamResult = await askStreams(target, body, tokens, streams, atOnce)
+    const spreadMs = kind === 'paced' ? PACED_SPREAD_MS : 0
+    const result: StreamResult = await askStreams(target, body, tokens, streams, atOnce, spreadMs)
     const cpu = ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.tokens)
     const first = [quantile(result.firstTokenMs, 0.5), quantile(result.firstTokenMs, 0.99)]
     if (target.name === 'direct') directFirst = first
@@ -152,8 +159,8 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
   }
   printTable(
     kind === 'flat'
-      ? `Streams flat out, ${atOnce} at once, ${streams} of ${tokens} tokens`
-      : `Streams paced at a token each ${PACED_GAP_MS} ms, ${atOnce} at once, ${tokens} tokens each`,
+      ? `Streams flat out, ${atOnce} at once, ${streams} of ${tokens} tokens, begun together`
+      : `Streams paced at a token each ${PACED_GAP_MS} ms, ${atOnce} at once, ${tokens} tokens each, begun over ${PACED_SPREAD_MS} ms`,
     [
       'server',
       'first token +p50 ms',
@@ -173,9 +180,7 @@ const MEMORY_CALLS = 100_000
 
 /** Memory after each fifth of a hundred thousand calls, a tenth of them streams. */
 async function measureMemory(servers: Server[]) {
-  const messages = [{ role: 'user', content: 'Say something short.' }]
-  const whole = { model: 'gpt-4.1-mini', messages, max_tokens: 50 }
-  const streamed = (tokens: number) => ({ ...whole, stream: true, max_tokens: tokens })
+  const streamed = (tokens: number) => ({ ...WHOLE, stream: true, max_tokens: tokens })
   const rows: (string | number)[][] = []
   for (const { target, pid } of servers) {
     if (pid === null) continue
@@ -184,7 +189,7 @@ async function measureMemory(servers: Server[]) {
     for (let fifth = 1; fifth <= 5; fifth++) {
       const until = (MEMORY_CALLS / 5) * fifth
       while (calls < until) {
-        calls += (await askWhole(target, whole, 64, 2)).requests
+        calls += (await askWhole(target, WHOLE, 64, 2)).requests
         const streams = Math.min(500, until - calls)
         if (streams > 0) calls += (await askStreams(target, streamed, 20, streams, 64)).streams
       }

@@ -97,13 +97,17 @@ export type StreamResult = {
   firstError: string | null
 }
 
-/** `streams` streams in all, `atOnce` of them at a time. */
+/**
+ * `streams` streams in all, `atOnce` of them at a time; the first ones begin evenly over `spreadMs`, because callers do not
+ * all come at the same instant, and a burst of them would measure how long the CPU needs for the whole queue.
+ */
 export async function askStreams(
   target: Target,
   body: (tokens: number) => object,
   tokens: number,
   streams: number,
   atOnce: number,
+  spreadMs = 0,
 ): Promise<StreamResult> {
   const request = requestBytes({ ...target, headers: { ...target.headers, Connection: 'close' } }, body(tokens))
   const result = { tokens: 0, wrong: 0, incomplete: 0, firstError: null as string | null }
@@ -148,7 +152,8 @@ export async function askStreams(
       result.firstError ??= head
     }
   }
-  const worker = async () => {
+  const worker = async (_: unknown, index: number) => {
+    if (spreadMs > 0) await new Promise((resolve) => setTimeout(resolve, (spreadMs * index) / atOnce))
     while (left-- > 0) await one()
   }
   await Promise.all(Array.from({ length: atOnce }, worker))

@@ -56,6 +56,8 @@ export type CompletionStream = {
   headers: AnswerHeaders
   /** One batch a network read. Ends whole, or throws a Problem: then the answer was cut. */
   batches: AsyncIterable<Piece[]>
+  /** The same batches, pushed: what `take` returns is waited for before the next. Ends as `batches` does. */
+  each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
   /** What was used; final when `batches` has ended. */
   usage(): Usage
 }
@@ -137,16 +139,25 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       book.close()
     })
 
+    const onBatch = (batch: Piece[]) => {
+      for (const piece of batch) text += piece.text.length
+    }
+    const onFailure = (error: unknown) => problemOf(gateway, error, book.trail)
+
     return {
       model: pieces.model ?? candidate.model,
       headers: headersOf(book.trail),
       usage,
-      batches: watched(pieces, {
-        onBatch(batch) {
-          for (const piece of batch) text += piece.text.length
-        },
-        onFailure: (error) => problemOf(gateway, error, book.trail),
-      }),
+      batches: watched(pieces, { onBatch, onFailure }),
+      each: (take) =>
+        pieces
+          .each((batch) => {
+            onBatch(batch)
+            return take(batch)
+          })
+          .catch((error) => {
+            throw onFailure(error)
+          }),
     }
   } catch (error) {
     await settleFailure(book, call, error)

@@ -36,12 +36,7 @@ export async function printAnswer(
   reply.headers(answer.headers)
   const events = openStream(reply)
   try {
-    for await (const pieces of answer.batches) {
-      const text = printer.batch(pieces)
-      if (text === '') continue
-      const full = events.write(text)
-      if (full) await full
-    }
+    await answer.each((pieces) => events.write(printer.batch(pieces)))
     const last = printer.end()
     if (last !== '') void events.write(last)
     events.done()

@@ -1,6 +1,7 @@
 // Guards OpenAI's chat completions, and whatever speaks the same: Ollama, vLLM, another gateway, the sandbox.
 // One thing to know: the request already is in this format, so this file only adapts parameters to what a model refuses.
 import { temperatureOf, wantsMaxCompletionTokens } from '../models.ts'
+import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
 import {
   type Answer,
   type ChatRequest,
@@ -103,15 +104,26 @@ function readAnswer(value: unknown): Answer {
   }
 }
 
+/** Frames that a stream may offer without one event fitting into the last: then its events are all different. */
+const FRAMES_TRIED_MAX = 4
+
 function createReader(): EventReader {
   let isWhole = false
   let isOver = false
   let hasChunks = false
   let usage: Usage | null = null
   let model: string | null = null
+  let frame: Frame | null = null
+  let framesTried = 0
 
   return {
     read(data, pieces) {
+      const words = frame === null ? null : wordsIn(data, frame)
+      if (words !== null) {
+        framesTried = 0
+        pieces.push({ text: words, tools: null, finish: null, chunk: data })
+        return
+      }
       if (data === '[DONE]') {
         // Alone it says nothing: some proxies send it after a failure, too.
         isWhole ||= hasChunks
@@ -128,8 +140,13 @@ function createReader(): EventReader {
       // Without choices it is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
-      pieces.push(pieceOf(event.choices, data))
-      if (pieces[pieces.length - 1]?.finish) isWhole = true
+      const piece = pieceOf(event.choices, data)
+      pieces.push(piece)
+      if (piece.finish) isWhole = true
+      else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
+        framesTried++
+        frame = frameOf(data, piece.text)
+      }
     },
     get isWhole() {
       return isWhole
@@ -152,6 +169,17 @@ type WireChoice = {
   finish_reason?: unknown
 }
 type WireToolDelta = { index?: number; id?: string; function?: { name?: string; arguments?: string } }
+
+/** One choice, the first, with a text and no tools. */
+function isWordsAlone(choices: (WireChoice | null)[]): boolean {
+  const choice = choices[0]
+  return (
+    choices.length === 1 &&
+    (choice?.index ?? 0) === 0 &&
+    typeof choice?.delta?.content === 'string' &&
+    choice.delta.tool_calls === undefined
+  )
+}
 
 function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
   let text = ''

@@ -8,6 +8,11 @@ export type PieceStream = AsyncIterable<Piece[]> & {
   readonly model: string | null
   /** Called once when the stream is over: null when whole, else why not. The reader's last `next` waits for it. */
   onClose(listener: (failure: unknown) => Promise<void>): void
+  /**
+   * Gives every batch to `take` when it comes, in place of the iterator and without its promises. Where `take` returns
+   * one, nothing is given until it resolves. Resolves and rejects as the iterator ends.
+   */
+  each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
 }
 
 /** The vendor's side of it. */
@@ -35,12 +40,14 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
   let failure: unknown = null
   let listener: ((failure: unknown) => Promise<void>) | null = null
   let closed: Promise<void> | null = null
+  let taker: { give(): void; end(): void } | null = null
 
   const close = (next: 'ended' | 'failed', error: unknown) => {
     if (state !== 'open') return
     state = next
     failure = error
     if (listener) closed = listener(error)
+    taker?.end()
     const ask = asked
     if (ask === null) return
     asked = null
@@ -59,7 +66,55 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     return DONE
   }
 
+  const takeWaiting = (): Piece[] => {
+    const batch = waiting
+    waiting = []
+    if (isPaused) {
+      isPaused = false
+      upstream.resume()
+    }
+    return batch
+  }
+
+  const each = (take: (batch: Piece[]) => Promise<void> | void): Promise<void> =>
+    new Promise((resolve, reject) => {
+      let isBusy = false
+      const end = () => {
+        if (!isBusy && waiting.length === 0) handOver().then(() => resolve(), reject)
+      }
+      const giveUp = (error: unknown) => {
+        taker = null
+        if (state === 'open') upstream.cancel()
+        reject(error)
+      }
+      const give = () => {
+        while (!isBusy && waiting.length > 0) {
+          // Also while `take` runs: resuming the socket may bring the next pieces at once.
+          isBusy = true
+          let full: Promise<void> | void
+          try {
+            full = take(takeWaiting())
+          } catch (error) {
+            giveUp(error)
+            return
+          }
+          if (full) {
+            full.then(() => {
+              isBusy = false
+              give()
+            }, giveUp)
+            return
+          }
+          isBusy = false
+        }
+        if (state !== 'open') end()
+      }
+      taker = { give, end }
+      give()
+    })
+
   return {
+    each,
     get usage() {
       return reader.usage
     },
@@ -73,6 +128,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
       hasFirst ||= waiting.some((piece) => piece.text !== '' || piece.tools !== null || piece.finish !== null)
       if (waiting.length === 0 || !hasFirst) return false
+      taker?.give()
       if (asked !== null) {
         const value = waiting
         waiting = []
@@ -94,15 +150,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     [Symbol.asyncIterator]() {
       return {
         next() {
-          if (waiting.length > 0) {
-            const value = waiting
-            waiting = []
-            if (isPaused) {
-              isPaused = false
-              upstream.resume()
-            }
-            return Promise.resolve({ value, done: false })
-          }
+          if (waiting.length > 0) return Promise.resolve({ value: takeWaiting(), done: false })
           if (state !== 'open') return handOver()
           return new Promise((resolve, reject) => {
             asked = { resolve, reject }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
 import { splitEvents } from './event-stream.ts'
@@ -119,7 +119,15 @@ for (const [vendor, recorded] of VENDORS) {
       try {
         const request = vendor.shape('m', { messages: [{ role: 'user', content: 'Hi' }] }, true)
         const stream = await wire.open(target, request, new AbortController().signal)
-        for await (const batch of stream) pieces.push(...batch)
+        if (cut % 30 === 0) for await (const batch of stream) pieces.push(...batch)
+        else {
+          // The other way of reading; every other batch is waited for.
+          let batches = 0
+          await stream.each((batch) => {
+            pieces.push(...batch)
+            return batches++ % 2 === 0 ? undefined : new Promise((resolve) => setImmediate(resolve))
+          })
+        }
         assert.equal(answerOf(pieces).text, recorded.text, `cut at ${cut}`)
         assert.deepEqual(answerOf(pieces).tools, recorded.tools, `cut at ${cut}`)
         wholes++
@@ -166,7 +174,8 @@ test('a failure that a vendor reports inside its stream is an error, with its ki
   assert.equal(failureOf(createGemini('k'), exhausted), 'limited')
 })
 
-test('a slow reader pauses the vendor instead of filling memory', async (t) => {
+/** A vendor that writes words as fast as they are read, up to 200 MB. */
+async function endlessVendor(t: TestContext) {
   const line = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x'.repeat(1_000) } }] })}\n\n`
   let written = 0
   const server = createServer(async (_request, reply) => {
@@ -189,17 +198,67 @@ test('a slow reader pauses the vendor instead of filling memory', async (t) => {
   t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
   const vendor = createOpenAi('k')
   const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  return {
+    open: () => wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal),
+    /** The bytes written, when no more are. */
+    async rests() {
+      let before = -1
+      while (before !== written) {
+        before = written
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+      return written
+    },
+  }
+}
 
-  const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal)
+test('a slow reader pauses the vendor instead of filling memory', async (t) => {
+  const endless = await endlessVendor(t)
+  const stream = await endless.open()
   const reader = stream[Symbol.asyncIterator]()
   await reader.next()
   // Nobody reads on: the vendor must come to rest far from its 200 MB, at what sockets and 512 pieces hold.
-  let before = -1
-  while (before !== written) {
-    before = written
-    await new Promise((resolve) => setTimeout(resolve, 200))
-  }
+  const written = await endless.rests()
   assert.ok(written < 40 * 1024 * 1024, `the vendor wrote ${written} bytes`)
 
   await reader.return?.()
+})
+
+test('whoever takes the batches as they come pauses the vendor, too, and loses nothing by it', async (t) => {
+  const endless = await endlessVendor(t)
+  const stream = await endless.open()
+  let free = Promise.withResolvers<void>()
+  let taken = 0
+  let isBusy = false
+  const over = stream.each((batch) => {
+    assert.equal(isBusy, false, 'a batch came while the one before was not done')
+    taken += batch.length
+    isBusy = true
+    return free.promise.then(() => {
+      isBusy = false
+    })
+  })
+  over.catch(() => {})
+  const written = await endless.rests()
+  assert.ok(written < 40 * 1024 * 1024, `the vendor wrote ${written} bytes`)
+
+  const before = taken
+  free.resolve()
+  free = Promise.withResolvers()
+  assert.ok((await endless.rests()) >= written)
+  assert.ok(taken > before, 'it goes on when there is room')
+  await stream[Symbol.asyncIterator]().return?.()
+  free.resolve()
+  await assert.rejects(over, { name: 'AbortError' })
+})
+
+test('a taker that throws ends the stream and hears of it', async (t) => {
+  const endless = await endlessVendor(t)
+  const stream = await endless.open()
+  await assert.rejects(
+    stream.each(() => {
+      throw new RangeError('no room')
+    }),
+    RangeError,
+  )
 })

@@ -81,7 +81,7 @@ function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: A
         else chunks.push(chunk)
       },
       onEnd() {
-        const text = Buffer.concat(chunks).toString('utf8')
+        const text = (chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)).toString('utf8')
         if (status < 200 || status > 299) {
           reject(failureFromReply(target.vendor, status, headers, text))
           return

@@ -79,17 +79,13 @@ function committerSoon(writer: Handle, lock: Lock, logPath: string): SoonWay['co
   return async (queries) => {
     const release = await lock.acquire()
     try {
-      if (isDiskWell) writer.exec('pragma synchronous = normal')
-      try {
-        writer.exec('begin immediate')
-        for (const query of queries) writer.run(query)
-        writer.exec('commit')
-      } catch (error) {
-        if (writer.inTransaction()) writer.exec('rollback')
-        throw error
-      } finally {
-        writer.exec('pragma synchronous = full')
-      }
+      writer.waitForDisk(!isDiskWell)
+      writer.exec('begin immediate')
+      for (const query of queries) writer.run(query)
+      writer.exec('commit')
+    } catch (error) {
+      if (writer.inTransaction()) writer.exec('rollback')
+      throw error
     } finally {
       release()
     }
@@ -108,6 +104,7 @@ function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
       if (isRead(query)) return reader.run<R>(query)
       const release = await lock.acquire()
       try {
+        writer.waitForDisk(true)
         return writer.run<R>(query)
       } finally {
         release()
@@ -126,6 +123,7 @@ function sqliteDriver(writer: Handle, reader: Handle, lock: Lock): Driver {
     async beginTransaction(connection) {
       const release = await lock.acquire()
       try {
+        writer.waitForDisk(true)
         writer.exec('begin immediate')
       } catch (error) {
         release()
@@ -163,6 +161,7 @@ function openHandle(path: string) {
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000; pragma temp_store = memory',
   )
+  let waitsForDisk = true
   const statements = new Map<string, { statement: StatementSync; columns: Column[] }>()
 
   const prepare = (text: string) => {
@@ -196,6 +195,12 @@ function openHandle(path: string) {
       return values && (rowOf(columns, values) as R)
     },
     exec: (text: string) => database.exec(text),
+    /** What the next commit does; to be said before its transaction begins. */
+    waitForDisk(wanted: boolean) {
+      if (wanted === waitsForDisk) return
+      database.exec(wanted ? 'pragma synchronous = full' : 'pragma synchronous = normal')
+      waitsForDisk = wanted
+    },
     inTransaction: () => database.isTransaction,
     close: () => database.close(),
   }

@@ -32,6 +32,10 @@ export function openStream(reply: FastifyReply): EventStream {
     'x-accel-buffering': 'no',
   })
   raw.flushHeaders()
+  // Node would send each write as three pieces (length, text, line end); framed here it is one, at half of the cost. A
+  // client of HTTP/1.0 has no frames.
+  const isFramed = raw.chunkedEncoding
+  raw.chunkedEncoding = false
 
   const gone = new AbortController()
   let waiting: { promise: Promise<void>; resolve: () => void } | null = null
@@ -49,19 +53,25 @@ export function openStream(reply: FastifyReply): EventStream {
   if (raw.destroyed) gone.abort()
 
   const heartbeat = setInterval(() => {
-    if (!raw.writableNeedDrain) raw.write(': ping\n\n')
+    if (!raw.writableNeedDrain) void write(': ping\n\n')
   }, HEARTBEAT_MS)
   heartbeat.unref()
 
   const write = (text: string): Promise<void> | void => {
-    if (raw.destroyed || raw.writableEnded) return
-    if (raw.write(text)) return
+    // An empty frame would be the end.
+    if (text === '' || raw.destroyed || raw.writableEnded) return
+    const bytes = Buffer.byteLength(text)
+    const frame = isFramed ? `${bytes.toString(16)}\r\n${text}\r\n` : text
+    // As many bytes as characters: plain ASCII, which is copied and not encoded.
+    if (raw.write(frame, bytes === text.length ? 'latin1' : 'utf8')) return
     waiting ??= Promise.withResolvers<void>()
     return waiting.promise
   }
   const end = () => {
     clearInterval(heartbeat)
-    if (!raw.writableEnded) raw.end()
+    if (raw.writableEnded) return
+    if (isFramed) raw.end('0\r\n\r\n', 'latin1')
+    else raw.end()
   }
 
   return {

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { createOpenAi } from './openai.ts'
+import { frameOf, wordsIn } from './openai-frame.ts'
+import { type Piece, VendorError } from './vendor.ts'
+
+const vendor = createOpenAi('k')
+
+/** What a reader that has seen nothing before makes of one event: always parsed. */
+function parsed(data: string): Piece[] | 'nonsense' {
+  return read(vendor.createReader(), data)
+}
+
+function read(reader: ReturnType<typeof vendor.createReader>, data: string): Piece[] | 'nonsense' {
+  const pieces: Piece[] = []
+  try {
+    reader.read(data, pieces)
+  } catch (error) {
+    assert.ok(error instanceof VendorError)
+    return 'nonsense'
+  }
+  return pieces
+}
+
+const words = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 12 }),
+  fc.constantFrom('"', '\\', '\n', '"content":"', '","x":"', '\u2028', 'ü', '🚀', ''),
+)
+
+const event = fc
+  .record({
+    content: fc.oneof({ weight: 8, arbitrary: words }, { weight: 1, arbitrary: fc.constantFrom(null, undefined, 7) }),
+    index: fc.constantFrom(0, 0, 0, 0, 1),
+    finish: fc.constantFrom(null, null, null, null, 'stop'),
+    tools: fc.constantFrom(undefined, undefined, undefined, [{ index: 0, function: { arguments: '{"content":"' } }]),
+    model: fc.constantFrom('m', 'm', 'm', 'a "content":"model'),
+    padding: fc.constantFrom(undefined, 'x7Q', 'abcd', 'a"b', 'a\\b'),
+    more: fc.constantFrom({}, {}, {}, { choices: [] }, { message: { content: '' } }, { error: { message: 'no' } }),
+    spaced: fc.constantFrom(false, false, true),
+    double: fc.constantFrom(false, false, false, true),
+  })
+  .map(({ content, index, finish, tools, model, padding, more, spaced, double }) => {
+    const choice = { index, delta: { content, tool_calls: tools }, finish_reason: finish }
+    const text = JSON.stringify({
+      id: '1',
+      model,
+      choices: double ? [choice, { ...choice, index: 1 }] : [choice],
+      obfuscation: padding,
+      ...more,
+    })
+    return spaced ? text.replaceAll('":"', '": "') : text
+  })
+
+const damaged = fc
+  .tuple(event, fc.nat(), fc.constantFrom('', '"', '\\', '\u0001', '}', ','))
+  .map(([data, at, piece]) => data.slice(0, at % data.length) + piece + data.slice((at % data.length) + 1))
+
+test('an event read by the frame of the one before is what parsing makes of it', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.oneof({ weight: 6, arbitrary: event }, { weight: 1, arbitrary: damaged }), { maxLength: 30 }),
+      (events) => {
+        const reader = vendor.createReader()
+        for (const data of events) assert.deepEqual(read(reader, data), parsed(data))
+      },
+    ),
+    { numRuns: 2_000 },
+  )
+})
+
+test('a stream’s ordinary events fit their frame, with padding and without; escapes and other shapes do not', () => {
+  const of = (content: string, padding?: string) =>
+    JSON.stringify({ id: '1', choices: [{ index: 0, delta: { content } }], obfuscation: padding })
+  const plain = frameOf(of(' one'), ' one')
+  const padded = frameOf(of(' one', 'x7'), ' one')
+  assert.ok(plain && padded)
+  assert.equal(wordsIn(of(' zwölf'), plain), ' zwölf')
+  assert.equal(wordsIn(of(' zwölf', 'Qp3k'), padded), ' zwölf')
+  assert.equal(wordsIn(of(' zwölf'), padded), null)
+  assert.equal(wordsIn(of(' "', 'Qp3k'), padded), null)
+  assert.equal(wordsIn(of('a\nb'), plain), null)
+  assert.equal(wordsIn(`${of(' two')} `, plain), null)
+})

@@ -1,0 +1,54 @@
+// Guards a shortcut: in a stream one event mostly repeats the last one's JSON around other words, and is then not parsed again.
+// One thing to know: a frame only ever says yes to text that JSON.parse would read as the very same object with another
+// content; whatever has an escape, a control character or another shape is parsed.
+
+const QUOTE = 34
+
+/** What stands before the words, behind them up to OpenAI's random padding, and behind that. */
+export type Frame = { head: string; middle: string; tail: string | null }
+
+const CONTENT = /"content":\s?"/g
+const PADDING = '"obfuscation":"'
+
+/** The frame of an event whose only text is `words`, the content of its only choice; null where it cannot be told for sure. */
+export function frameOf(data: string, words: string): Frame | null {
+  // Inside a string these quotes would be escaped: what matches is a key, and alone it is the one whose value is known.
+  const keys = [...data.matchAll(CONTENT)]
+  if (keys.length !== 1 || !isPlain(words)) return null
+  const start = (keys[0]?.index ?? 0) + (keys[0]?.[0].length ?? 0)
+  const end = start + words.length
+  if (!data.startsWith(words, start) || data.charCodeAt(end) !== QUOTE) return null
+
+  const padding = data.indexOf(PADDING, end)
+  if (padding === -1) return { head: data.slice(0, start), middle: data.slice(end), tail: null }
+  const middleEnd = padding + PADDING.length
+  const paddingEnd = data.indexOf('"', middleEnd)
+  if (paddingEnd === -1 || !isPlain(data.slice(middleEnd, paddingEnd))) return null
+  return { head: data.slice(0, start), middle: data.slice(end, middleEnd), tail: data.slice(paddingEnd) }
+}
+
+/** The words in the frame; null when the event has another. */
+export function wordsIn(data: string, { head, middle, tail }: Frame): string | null {
+  if (!data.startsWith(head)) return null
+  const end = data.indexOf('"', head.length)
+  if (end === -1 || !data.startsWith(middle, end)) return null
+  const middleEnd = end + middle.length
+  if (tail === null) {
+    if (middleEnd !== data.length) return null
+  } else {
+    const paddingEnd = data.indexOf('"', middleEnd)
+    if (paddingEnd === -1 || paddingEnd + tail.length !== data.length || !data.startsWith(tail, paddingEnd)) return null
+    if (!isPlain(data.slice(middleEnd, paddingEnd))) return null
+  }
+  const words = data.slice(head.length, end)
+  return isPlain(words) ? words : null
+}
+
+/** A JSON string that stands for itself. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 32 || code === 34 || code === 92) return false
+  }
+  return true
+}
