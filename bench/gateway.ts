@@ -37,6 +37,8 @@ export async function run(args: string[]): Promise<void> {
   }
   const vendorPort = await freePort()
   const vendor = await startNode([join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)])
+  const pipePort = await freePort()
+  const pipe = await startNode([join(import.meta.dirname, 'gateway/pipe.ts'), String(pipePort), String(vendorPort)])
   const portkeyPort = await freePort()
   const portkey = await startNode(
     [join(PORTKEY, 'build/start-server.js'), `--port=${portkeyPort}`, '--headless'],
@@ -77,8 +79,13 @@ export async function run(args: string[]): Promise<void> {
     ]
     if (wants('whole')) for (const { target } of servers) await askWhole(target, WHOLE, 16, WARM_SECONDS)
     if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(servers, inFlight)
-    if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'flat')
-    if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(servers, atOnce, 'paced')
+    // Reads nothing and knows no HTTP: what it costs, no gateway in Node can go below.
+    const streamers = servers.toSpliced(1, 0, {
+      target: { name: 'a TCP pipe', port: pipePort, path: '/v1/chat/completions', headers: {} },
+      pid: pipe.pid ?? null,
+    })
+    if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(streamers, atOnce, 'flat')
+    if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(streamers, atOnce, 'paced')
     if (wants('memory')) await measureMemory(servers.slice(1))
     if (wants('flat') || wants('paced')) {
       const bare = execFileSync(process.execPath, [join(import.meta.dirname, 'gateway/bare.ts')], { encoding: 'utf8' })
@@ -88,6 +95,7 @@ export async function run(args: string[]): Promise<void> {
   } finally {
     await service.stop()
     portkey.kill()
+    pipe.kill()
     vendor.kill()
   }
 }
