@@ -25,6 +25,7 @@ test('production without keys starts and plays nothing', () => {
 })
 
 const WRONG: [env: Record<string, string>, says: RegExp][] = [
+  [{ BASE_URL: 'localhost:8000' }, /^BASE_URL is wrong: expected .*, got 'localhost:8000'$/],
   [{ PORT: 'eighty' }, /^PORT is wrong: expected a port from 0 to 65535, got 'eighty'$/],
   [{ PORT: '70000' }, /^PORT is wrong/],
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL is wrong: expected an address starting with postgres:/],

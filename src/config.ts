@@ -354,7 +354,9 @@ function reader(env: Env) {
   }
 
   const fail = (name: string, expected: string): never => {
-    throw new ConfigError(`${name} is wrong: expected ${expected}, got '${secretLike(name) ? '…' : env[name]}'`)
+    throw new ConfigError(
+      `${name} is wrong: expected ${expected}, got '${isSecret(name, env[name] ?? '') ? '…' : env[name]}'`,
+    )
   }
 
   const positive = (name: string, fallback: number): number => {
@@ -431,7 +433,9 @@ export function isVendorName(value: unknown): value is VendorName {
   return VENDOR_NAMES.some((name) => name === value)
 }
 
-const secretLike = (name: string) => /KEY|SECRET|PASSWORD|TOKEN|URL/.test(name)
+/** An address is one only where it can carry a password. */
+const isSecret = (name: string, value: string) =>
+  /KEY|SECRET|PASSWORD|TOKEN/.test(name) || (name.includes('URL') && /[@?]/.test(value))
 
 const trimSlash = (url: string) => url.replace(/\/+$/, '')
 

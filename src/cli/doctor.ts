@@ -1,6 +1,7 @@
 // Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { hasSuperuser } from '#identity/superuser.ts'
 import type { Config } from '../config.ts'
 import type { Context } from './context.ts'
 
@@ -21,9 +22,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     ...oauth(config),
     { mark: 'ok', name: 'Embedder', says: config.embedder },
     products(config),
-    config.superuser
-      ? { mark: 'ok', name: 'Superuser', says: config.superuser.email }
-      : { mark: 'off', name: 'Superuser', says: 'SUPERUSER_EMAIL is not set; npm run cli -- superuser add EMAIL' },
+    await superuser(config, platform),
     ...warnings(config),
   ]
 
@@ -68,6 +67,16 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
   }
 }
 
+async function superuser(config: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Superuser'
+  if (config.superuser) return { mark: 'ok', name, says: config.superuser.email }
+  const known = await platform()
+    .then(({ db }) => hasSuperuser(db))
+    .catch(() => false)
+  if (known) return { mark: 'ok', name, says: 'there is one' }
+  return { mark: 'off', name, says: 'none yet: npm run cli -- superuser add EMAIL' }
+}
+
 async function port({ http }: Config, name: string, number: number): Promise<Line> {
   const probe = createServer()
   return new Promise<Line>((resolve) => {
@@ -86,7 +95,7 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
 
 function processor({ processor: { secretKey, webhookSecret, sandboxed, prices } }: Config): Line {
   const name = 'Billing'
-  if (sandboxed) return { mark: 'sandbox', name, says: 'no STRIPE_SECRET_KEY' }
+  if (sandboxed) return { mark: 'sandbox', name, says: 'no STRIPE_SECRET_KEY; payments end at /sandbox/processor' }
   if (secretKey === null) return { mark: 'off', name, says: 'STRIPE_SECRET_KEY is not set' }
   if (webhookSecret === null)
     return { mark: 'wrong', name, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }

@@ -43,6 +43,7 @@ process.exitCode = await main(process.argv.slice(2))
 async function main([name = '', ...args]: string[]): Promise<number> {
   const command = COMMANDS[name]
   if (!command) {
+    if (name !== '' && name !== 'help') console.error(`There is no command '${name}'.\n`)
     console.log('Usage: npm run cli -- COMMAND\n')
     for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(28)} ${says}`)
     return name === '' || name === 'help' ? 0 : 2

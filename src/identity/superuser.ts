@@ -1,6 +1,6 @@
 // Guards how the first superuser comes to be: by settings, by the command line, or by a link printed at the first start.
 // One thing to know: whoever reads the service's output or its settings is the operator; nobody else gets there.
-import { transaction } from '#platform/db/db.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
@@ -16,10 +16,14 @@ type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config'>
 /** What a start has to say: a link to print, or nothing. */
 export type SuperuserNotice = { says: string; link: string } | null
 
+export async function hasSuperuser(db: Db): Promise<boolean> {
+  const any = await db.selectFrom('users').select('id').where('is_superuser', '=', true).limit(1).executeTakeFirst()
+  return any !== undefined
+}
+
 /** Makes the configured superuser at the first start; where there is none, issues a link that makes one. */
 export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNotice> {
   const { db, config, hasher, log } = deps
-  const any = await db.selectFrom('users').select('id').where('is_superuser', '=', true).limit(1).executeTakeFirst()
 
   if (config.superuser) {
     const { email, password } = config.superuser
@@ -39,7 +43,7 @@ export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNoti
     return setPasswordLink === null ? null : { says: `Set the password of ${email}`, link: setPasswordLink }
   }
 
-  if (any) return null
+  if (await hasSuperuser(db)) return null
   const token = await issueToken(deps, db, 'superuser', null)
   return { says: 'Become the superuser', link: `${config.urls.base}/setup?token=${token}` }
 }
