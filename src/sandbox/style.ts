@@ -48,6 +48,9 @@ pre { background: var(--wash); border: 1px solid var(--line); border-radius: var
 .card { background: var(--card); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem; margin: 0 0 1rem; box-shadow: 0 1px 2px rgb(0 0 0 / .04) }
 .grid { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(16rem, 100%), 1fr)) }
 .grid .card { margin: 0 }
+.grid.two { grid-template-columns: repeat(auto-fill, minmax(min(26rem, 100%), 1fr)) }
+.after { margin-top: 1.25rem }
+.card > :last-child { margin-bottom: 0 }
 .split { display: grid; gap: 2rem; grid-template-columns: minmax(0, 1fr) minmax(0, 1.15fr); align-items: start }
 @media (max-width: 46rem) { .split { grid-template-columns: minmax(0, 1fr) } }
 .quiet { color: var(--quiet) }
@@ -94,8 +97,8 @@ button:hover, .button:hover { filter: brightness(1.08) }
 button.plain, .button.plain { background: transparent; color: var(--ink); border-color: var(--line); font-weight: 500 }
 button.danger { background: transparent; color: var(--bad); border-color: currentColor; font-weight: 500 }
 button.full { width: 100% }
-td button { min-height: 36px; padding: .2rem .7rem; font-size: .875rem }
-td input[type=number] { min-height: 36px; width: 7rem; padding: .2rem .5rem }
+td button { padding: .2rem .7rem; font-size: .875rem }
+td input[type=number] { width: 7rem; padding: .2rem .5rem }
 .mail { display: grid; gap: 1rem; grid-template-columns: minmax(0, 20rem) minmax(0, 1fr); align-items: start }
 @media (max-width: 52rem) { .mail { grid-template-columns: minmax(0, 1fr) } }
 .mails { list-style: none; margin: 0; padding: 0; overflow: auto; max-height: 75vh }
