@@ -5,6 +5,7 @@ import { type Clock, DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Config } from '#src/config.ts'
+import { brandOf } from './brand.ts'
 import { OFFERS } from './offers.ts'
 import type { ProductTier } from './products/releases.ts'
 
@@ -28,7 +29,7 @@ export async function openCheckout(deps: CheckoutDeps, userId: string, tier: Pro
           price_data: {
             currency: 'usd',
             unit_amount: offer.priceUsd * 100,
-            product_data: { name: `${config.products.name} ${offer.name}`, description: offer.features.join(' · ') },
+            product_data: { name: `${brandOf(config)} ${offer.name}`, description: offer.features.join(' · ') },
           },
         },
       ],

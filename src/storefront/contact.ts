@@ -12,6 +12,7 @@ import type { Jobs } from '#platform/jobs/jobs.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Config } from '#src/config.ts'
+import { brandOf } from './brand.ts'
 import type { ContactRow } from './contact-store.ts'
 import * as store from './contact-store.ts'
 
@@ -108,12 +109,12 @@ function notification({ mail, products }: Config, row: ContactRow) {
 }
 
 /** Says nothing that the visitor wrote: the address may be somebody else's, and we are no relay for strangers. */
-function confirmation({ products }: Config, row: ContactRow) {
+function confirmation(config: Config, row: ContactRow) {
   return composeLetter({
     to: row.email,
     subject: 'We have received your message',
     before: [
-      `Thank you for writing to ${products.name}. Your message (${labelOf(row.subject)}) has reached our team, and a person will answer it, usually within a working day.`,
+      `Thank you for writing to ${brandOf(config)}. Your message (${labelOf(row.subject)}) has reached our team, and a person will answer it, usually within a working day.`,
     ],
     after: ['If you did not write to us, somebody mistyped their address; nothing more will come.'],
   })

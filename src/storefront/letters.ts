@@ -1,5 +1,6 @@
 import { composeLetter, type Letter } from '#mail/letter.ts'
 import type { Config } from '#src/config.ts'
+import { brandOf } from './brand.ts'
 import { OFFERS } from './offers.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 
@@ -9,7 +10,7 @@ const HOW_TO_OPEN =
 
 /** The receipt's other half: the key, the way to the download, and how to open it. */
 export function purchaseLetter(config: Config, to: string, purchase: PurchaseRow, licenseKey: string): Letter {
-  const name = `${config.products.name} ${OFFERS[purchase.tier].name}`
+  const name = `${brandOf(config)} ${OFFERS[purchase.tier].name}`
   return composeLetter({
     to,
     subject: `Your license for ${name}`,

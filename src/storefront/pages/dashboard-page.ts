@@ -9,7 +9,7 @@ export function dashboardPage({ products, downloads }: Dashboard, notice: Paymen
 <h1>Your purchases</h1>
 ${noticeOf(notice)}
 ${products.length === 0 ? emptyState() : html`<div class="stack">${products.map(productCard)}</div>`}
-${products.length > 0 && history(downloads)}
+<div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
 
@@ -31,7 +31,7 @@ function productCard(product: OwnedProduct): Html {
   const { purchase, releases, file } = product
   const served = releases.find((release) => release.isCovered)
   const id = `purchase-${purchase.id}`
-  return html`<article class="card purchase" aria-labelledby="${id}">
+  return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="${id}">
 <header><h2 id="${id}">${OFFERS[purchase.tier].name}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
 ${purchase.status === 'completed' && actions(product, served?.version)}
 ${
@@ -41,7 +41,7 @@ ${
 ${purchase.status === 'refunded' && html`<div class="notice bad"><p>This purchase was refunded; its key and downloads have ended.</p></div>`}
 <dl class="facts">
 <div><dt>License key</dt><dd><code>${product.maskedKey}</code>${purchase.status !== 'refunded' && reveal(product.licenseKey)}</dd></div>
-<div><dt>Downloads</dt><dd>${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
+<div><dt>Downloads</dt><dd data-left aria-live="polite">${product.downloadsLeft} of ${purchase.max_downloads} left<meter class="meter" min="0" max="${purchase.max_downloads}" value="${product.downloadsLeft}" aria-label="Downloads left">${product.downloadsLeft}</meter></dd></div>
 <div><dt>Updates until</dt><dd>${day(purchase.entitled_until)}</dd></div>
 ${file && html`<div><dt>Size</dt><dd>${bytes(file.sizeBytes)}</dd></div>`}
 </dl>
@@ -64,8 +64,8 @@ function actions({ purchase, waitSeconds }: OwnedProduct, version: string | unde
   if (!version)
     return html`<div class="notice warn"><p>The files of this product are not published yet. We will be in touch.</p></div>`
   const wait = waitSeconds > 0 ? html` data-wait-seconds="${waitSeconds}"` : ''
-  return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}"${wait}>Download ${version}</a>
-<span class="soft">${waitSeconds > 0 ? `Your last download has just begun; the next can start in ${waitSeconds} s. ` : ''}A download that breaks off resumes within 24 hours without counting again.</span></div>`
+  return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}" data-download${wait}>Download ${version}</a>
+<span class="soft">${waitSeconds > 0 && html`<span data-wait>Your last download has just begun; the next can start in ${waitSeconds} s. </span>`}A download that breaks off resumes within 24 hours without counting again.</span></div>`
 }
 
 function reveal(licenseKey: string): Html {

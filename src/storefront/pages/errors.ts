@@ -24,7 +24,8 @@ export function onPageError(deps: StorefrontDeps) {
     const login = { to: `/login?redirect=${encodeURIComponent(request.url)}`, label: 'Sign in' }
     const link = error.status === 401 ? login : WAYS_ON[caller ? 'owner' : 'visitor']
     reply.headers(error.headers)
-    const body = messagePage(titleOf(error.status), error.detail, link)
+    const text = error.status === 401 ? 'What you bought opens with the account that bought it.' : error.detail
+    const body = messagePage(titleOf(error.status), text, link)
     return sendPage(reply, deps.config, { title: titleOf(error.status), body, caller, status: error.status })
   }
 }

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Caller } from '#platform/http/gate.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
 import type { Config } from '#src/config.ts'
+import { brandOf } from '#storefront/brand.ts'
 import { assetUrl } from './assets.ts'
 
 export interface PageParts {
@@ -21,11 +22,6 @@ export function sendPage(reply: FastifyReply, config: Config, parts: PageParts):
   reply.headers({ 'content-security-policy': policy(config), 'referrer-policy': 'same-origin' })
   if (parts.refreshSeconds) reply.header('refresh', String(parts.refreshSeconds))
   return page(reply, document(config, parts), parts.status)
-}
-
-export function brandOf(config: Config): string {
-  const { name } = config.products
-  return name.charAt(0).toUpperCase() + name.slice(1)
 }
 
 function document(config: Config, { title, body, caller, path }: PageParts): Html {
@@ -70,6 +66,7 @@ function policy({ urls, processor }: Config): string {
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "connect-src 'self'",
     `form-action 'self' ${checkoutHosts}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",

@@ -1,7 +1,9 @@
 // Counts a cooldown down and gives the download link back. Without it the link works as well and the server says how long to wait.
-for (const link of document.querySelectorAll('a[data-wait-seconds]')) {
+function countDown(link) {
   const label = link.textContent
+  const note = link.parentElement?.querySelector('[data-wait]')
   const readyAt = performance.now() + Number(link.dataset.waitSeconds) * 1000
+  if (note) note.textContent = 'Your last download has just begun. '
 
   const tick = () => {
     const seconds = Math.ceil((readyAt - performance.now()) / 1000)
@@ -13,12 +15,55 @@ for (const link of document.querySelectorAll('a[data-wait-seconds]')) {
     }
     link.removeAttribute('aria-disabled')
     link.textContent = label
+    note?.remove()
   }
-  link.addEventListener('click', (event) => {
-    if (link.getAttribute('aria-disabled') === 'true') event.preventDefault()
-  })
   tick()
 }
+
+// A download leaves the page as it is: this shows what it has changed, the count, the wait and the history.
+const LOOK_AGAIN_MS = 1500
+const LOOKS = 8
+
+async function showWhatChanged(purchase) {
+  const left = (page) => page.querySelector(`[data-purchase="${purchase}"] [data-left]`)
+  for (let look = 0; look < LOOKS; look++) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+    const response = await fetch('/dashboard').catch(() => null)
+    if (!response?.ok || response.redirected) return
+    const now = new DOMParser().parseFromString(await response.text(), 'text/html')
+    if (left(now)?.textContent === left(document)?.textContent) continue
+
+    for (const article of document.querySelectorAll('[data-purchase]')) {
+      const same = now.querySelector(`[data-purchase="${article.dataset.purchase}"]`)
+      if (!same) continue
+      // The last download takes the button with it.
+      if (article.querySelector('.actions') && !same.querySelector('.actions')) renew(article, same)
+      else for (const part of ['.actions', '[data-left]']) renew(article.querySelector(part), same.querySelector(part))
+    }
+    renew(document.querySelector('[data-history]'), now.querySelector('[data-history]'))
+    wire()
+    return
+  }
+}
+
+function renew(old, next) {
+  if (!old || !next) return
+  const focused = old.contains(document.activeElement)
+  old.replaceChildren(...next.childNodes)
+  if (focused) old.querySelector('a')?.focus()
+}
+
+function wire() {
+  for (const link of document.querySelectorAll('a[data-download]:not([data-wired])')) {
+    link.dataset.wired = ''
+    link.addEventListener('click', (event) => {
+      if (link.getAttribute('aria-disabled') === 'true') event.preventDefault()
+      else showWhatChanged(link.closest('[data-purchase]')?.dataset.purchase)
+    })
+    if (link.dataset.waitSeconds) countDown(link)
+  }
+}
+wire()
 
 // The instructions for this computer come first.
 const platform = navigator.userAgentData?.platform ?? navigator.platform ?? ''
