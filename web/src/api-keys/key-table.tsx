@@ -1,5 +1,5 @@
 import { ActionIcon, Badge, Menu, Table, Text, VisuallyHidden } from '@mantine/core'
-import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
+import { IconDots, IconPencil, IconRotate, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
@@ -7,21 +7,23 @@ import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ago, day, moment } from '../parts/format.ts'
 import { RenameKey } from './rename-key.tsx'
+import { RotateKey } from './rotate-key.tsx'
 
 export function KeyTable({ keys }: { keys: ApiKey[] }) {
   const [renamed, setRenamed] = useState<ApiKey | null>(null)
+  const [rotated, setRotated] = useState<ApiKey | null>(null)
   const [doomed, setDoomed] = useState<ApiKey | null>(null)
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
       <section className="scroll-x" tabIndex={0} aria-label="Keys">
-        <Table verticalSpacing="sm" miw={560}>
+        <Table verticalSpacing="sm" miw={{ base: 0, sm: 560 }}>
           <Table.Thead>
             <Table.Tr>
               <Table.Th>Name</Table.Th>
               <Table.Th>Key</Table.Th>
-              <Table.Th>Last used</Table.Th>
-              <Table.Th>Ends</Table.Th>
+              <Table.Th visibleFrom="sm">Last used</Table.Th>
+              <Table.Th visibleFrom="sm">Ends</Table.Th>
               <Table.Th w={60}>
                 <VisuallyHidden>Actions</VisuallyHidden>
               </Table.Th>
@@ -35,12 +37,16 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                     {key.name}
                   </Text>
                   <KeyState apiKey={key} />
+                  <Text c="dimmed" size="sm" hiddenFrom="sm">
+                    {key.last_used_at ? `Used ${ago(key.last_used_at)}` : 'Never used'}
+                    {key.expires_at && `, ends ${day(key.expires_at)}`}
+                  </Text>
                 </Table.Td>
                 <Table.Td className="mono">{key.key_prefix}…</Table.Td>
-                <Table.Td title={key.last_used_at ? moment(key.last_used_at) : undefined}>
+                <Table.Td visibleFrom="sm" title={key.last_used_at ? moment(key.last_used_at) : undefined}>
                   {key.last_used_at ? ago(key.last_used_at) : 'Never'}
                 </Table.Td>
-                <Table.Td>{key.expires_at ? day(key.expires_at) : 'No end'}</Table.Td>
+                <Table.Td visibleFrom="sm">{key.expires_at ? day(key.expires_at) : 'No end'}</Table.Td>
                 <Table.Td>
                   <Menu position="bottom-end">
                     <Menu.Target>
@@ -51,6 +57,13 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                     <Menu.Dropdown>
                       <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setRenamed(key)}>
                         Rename
+                      </Menu.Item>
+                      <Menu.Item
+                        leftSection={<IconRotate size={18} aria-hidden />}
+                        onClick={() => setRotated(key)}
+                        disabled={!key.is_active}
+                      >
+                        Rotate
                       </Menu.Item>
                       <Menu.Item
                         color="red"
@@ -68,6 +81,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
           </Table.Tbody>
         </Table>
       </section>
+      {rotated && <RotateKey apiKey={rotated} onClose={() => setRotated(null)} />}
       {renamed && <RenameKey apiKey={renamed} onClose={() => setRenamed(null)} />}
       <Confirm
         opened={doomed !== null}

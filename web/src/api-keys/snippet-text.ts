@@ -1,7 +1,7 @@
 type Snippet = { id: string; name: string; text: string }
 
-/** Examples that run as they stand against the service at `origin`, once a key is in them. */
-export function snippets(origin: string): Snippet[] {
+/** Examples that run as they stand against the service at `origin`, with a model that it names, once a key is in them. */
+export function snippets(origin: string, model = 'gpt-6.1-terra'): Snippet[] {
   return [
     {
       id: 'curl',
@@ -27,7 +27,7 @@ export function snippets(origin: string): Snippet[] {
 client = OpenAI(base_url="${origin}/v1", api_key="YOUR_KEY")
 
 stream = client.chat.completions.create(
-    model="gpt-5-mini",
+    model="${model}",
     messages=[{"role": "user", "content": "Hello"}],
     stream=True,
 )
@@ -43,7 +43,7 @@ for chunk in stream:
 const client = new OpenAI({ baseURL: '${origin}/v1', apiKey: 'YOUR_KEY' })
 
 const reply = await client.chat.completions.create({
-  model: 'gpt-5-mini',
+  model: '${model}',
   messages: [{ role: 'user', content: 'Hello' }],
 })
 console.log(reply.choices[0].message.content)`,

@@ -1,11 +1,14 @@
 import { Card, Tabs, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { modelsQuery } from '../chat/models-query.ts'
 import { CopyIcon } from '../parts/copy.tsx'
 import { snippets } from './snippet-text.ts'
 import classes from './snippets.module.css'
 
 /** How to call the service with a key, with this service's own address in it. */
 export function Snippets() {
-  const list = snippets(location.origin)
+  const models = useQuery(modelsQuery)
+  const list = snippets(location.origin, models.data?.[0]?.id)
   return (
     <Card component="section" aria-labelledby="snippets">
       <Title order={2} fz="h3" id="snippets">

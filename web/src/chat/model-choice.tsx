@@ -23,12 +23,14 @@ export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
     return { value, label: missing ? `${label} (not set up)` : label, disabled: missing }
   })
   const [typed, setTyped] = useState(model ?? '')
-  const names = (models.data ?? []).filter((known) => vendorOf(known) === vendor).map(({ id }) => id)
+  const names = (models.data ?? [])
+    .filter((known) => vendorOf(known) === vendor && !/embed/.test(known.id))
+    .map(({ id }) => id)
 
   const choose = (next: string) => onChange({ provider, model: next.trim() || undefined })
 
   return (
-    <Group gap="xs" wrap="nowrap" miw={0}>
+    <Group gap="xs" wrap="nowrap" miw={0} flex="1 1 18rem">
       <Select
         aria-label="Provider"
         data={providers}
@@ -52,6 +54,7 @@ export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
         onKeyDown={(event) => event.key === 'Enter' && choose(typed)}
         maw={220}
         miw={0}
+        flex={1}
         comboboxProps={{ shadow: 'md' }}
       />
     </Group>

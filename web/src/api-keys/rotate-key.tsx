@@ -1,0 +1,63 @@
+import { Button, Group, Modal, Select, Stack, Text } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client.ts'
+import { keysQuery, queries } from '../api/queries.ts'
+import type { ApiKey, ApiKeyCreated } from '../api/types.ts'
+import { FormProblem } from '../parts/form-problem.tsx'
+import { ShownKey } from './shown-key.tsx'
+
+const GRACES = [
+  { value: '0', label: 'At once' },
+  { value: '3600', label: 'In an hour' },
+  { value: '86400', label: 'In a day' },
+  { value: '604800', label: 'In a week' },
+]
+
+/** Gives a key a new secret and shows it, once; the old one opens for a while, so that programs can be changed one by one. */
+export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
+  const [grace, setGrace] = useState('86400')
+  const rotate = useMutation({
+    mutationFn: () => api.post<ApiKeyCreated>(`/api/api-keys/${apiKey.id}/rotate`, { grace_seconds: Number(grace) }),
+    onSuccess: () => void queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
+  })
+
+  if (rotate.data) {
+    return (
+      <Modal
+        opened
+        onClose={() => undefined}
+        title={`The new secret of “${apiKey.name}”`}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+        size="lg"
+      >
+        <ShownKey made={rotate.data} onDone={onClose} />
+      </Modal>
+    )
+  }
+  return (
+    <Modal opened onClose={onClose} title={`Rotate “${apiKey.name}”?`}>
+      <Stack>
+        <Text>The key gets a new secret. Its name, limits and past usage stay.</Text>
+        <Select
+          label="The old secret ends"
+          data={GRACES}
+          value={grace}
+          onChange={(value) => value !== null && setGrace(value)}
+          data-autofocus
+        />
+        <FormProblem problem={rotate.error} />
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
+            Rotate
+          </Button>
+        </Group>
+      </Stack>
+    </Modal>
+  )
+}
