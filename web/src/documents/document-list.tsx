@@ -34,12 +34,12 @@ export function DocumentList() {
           ) : (
             <>
               <div className="scroll-x">
-                <Table verticalSpacing="xs" miw={440}>
+                <Table verticalSpacing="xs" miw={{ base: 0, xs: 440 }}>
                   <Table.Thead>
                     <Table.Tr>
                       <Table.Th>Name</Table.Th>
                       <Table.Th ta="right">Size</Table.Th>
-                      <Table.Th>Added</Table.Th>
+                      <Table.Th visibleFrom="xs">Added</Table.Th>
                       <Table.Th w={60}>
                         <VisuallyHidden>Actions</VisuallyHidden>
                       </Table.Th>
@@ -53,6 +53,9 @@ export function DocumentList() {
                           <Text c="dimmed" size="sm" className="mono">
                             {document.id}
                           </Text>
+                          <Text c="dimmed" size="sm" hiddenFrom="xs">
+                            {ago(document.created_at)}
+                          </Text>
                         </Table.Td>
                         <Table.Td ta="right" className="numbers">
                           {compact(document.characters)} characters
@@ -60,7 +63,9 @@ export function DocumentList() {
                             {plural(document.chunks, 'passage')}
                           </Text>
                         </Table.Td>
-                        <Table.Td title={moment(document.created_at)}>{ago(document.created_at)}</Table.Td>
+                        <Table.Td title={moment(document.created_at)} visibleFrom="xs">
+                          {ago(document.created_at)}
+                        </Table.Td>
                         <Table.Td>
                           <ActionIcon
                             onClick={() => setDoomed(document)}

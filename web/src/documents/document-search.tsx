@@ -11,6 +11,9 @@ import { Passage } from './passage.tsx'
 
 const route = getRouteApi('/inside/documents')
 
+/** Below this likeness (cosine) a passage has nothing to do with what was searched for, whatever model embeds. */
+const LEAST_SCORE = 0.1
+
 /** Search by meaning. The query is in the address, so a search can be kept and sent on. */
 export function DocumentSearch() {
   const { q } = route.useSearch()
@@ -18,7 +21,8 @@ export function DocumentSearch() {
   const [query, setQuery] = useState(q ?? '')
   const found = useQuery({
     queryKey: ['documents', 'search', q],
-    queryFn: ({ signal }) => api.post<{ results: Chunk[] }>('/api/rag/search', { query: q, top_k: 8 }, { signal }),
+    queryFn: ({ signal }) =>
+      api.post<{ results: Chunk[] }>('/api/rag/search', { query: q, top_k: 8, min_score: LEAST_SCORE }, { signal }),
     enabled: q !== undefined,
   })
 
@@ -57,7 +61,7 @@ export function DocumentSearch() {
       </search>
       {q !== undefined && (
         <div aria-live="polite">
-          <Loaded query={found} skeleton={<Skeleton h={120} mt="md" />}>
+          <Loaded query={found} skeleton={<Skeleton h={560} mt="md" />}>
             {({ results }) =>
               results.length === 0 ? (
                 <Notice icon={IconSearchOff} title="Nothing found" order={3}>

@@ -42,7 +42,7 @@ export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
         {chunk.content.trim()}
       </Text>
       {long && (
-        <Button variant="subtle" px={0} onClick={() => setWhole(!whole)} aria-expanded={whole}>
+        <Button variant="subtle" px={0} mb={-12} onClick={() => setWhole(!whole)} aria-expanded={whole}>
           {whole ? 'Show less' : 'Show all'}
         </Button>
       )}

@@ -39,7 +39,7 @@ export function UploadRow({ upload: { file, state }, onRetry, onRemove }: Upload
             />
           )}
         </div>
-        {state.kind === 'failed' && (
+        {state.kind === 'failed' && state.retriable && (
           <Button variant="default" onClick={onRetry} aria-label={`Retry ${file.name}`}>
             Retry
           </Button>

@@ -8,7 +8,7 @@ export type UploadState =
   | { kind: 'sending'; sent: number }
   | { kind: 'reading' }
   | { kind: 'done'; chunks: number }
-  | { kind: 'failed'; reason: string }
+  | { kind: 'failed'; reason: string; retriable: boolean }
 
 export type Upload = { id: string; file: File; state: UploadState }
 
@@ -47,7 +47,11 @@ export function useUploads() {
       void queries.invalidateQueries({ queryKey: ['documents'] })
     } catch (error) {
       if (controller.signal.aborted) return
-      set(id, { kind: 'failed', reason: error instanceof ApiProblem ? sentence(error) : 'The upload broke off.' })
+      set(id, {
+        kind: 'failed',
+        reason: error instanceof ApiProblem ? sentence(error) : 'The upload broke off.',
+        retriable: mayPass(error),
+      })
     } finally {
       controllers.current.delete(id)
     }
@@ -70,4 +74,9 @@ export function useUploads() {
       setList((uploads) => uploads.filter((upload) => upload.id !== id))
     },
   }
+}
+
+/** A file that the service has read and refused stays refused; what never arrived, or came too often, may pass the next time. */
+function mayPass(error: unknown): boolean {
+  return !(error instanceof ApiProblem) || ![400, 413, 415, 422].includes(error.status)
 }
