@@ -11,6 +11,7 @@ import { NextSteps } from './next-steps.tsx'
 import { PaymentArrival } from './payment-arrival.tsx'
 import { PlanPanel } from './plan-panel.tsx'
 import { Shortcuts } from './shortcuts.tsx'
+import { useSteps } from './use-steps.ts'
 
 const route = getRouteApi('/inside/dashboard')
 
@@ -18,6 +19,7 @@ export function DashboardPage() {
   const { success } = route.useSearch()
   const user = useUser()
   const usage = useQuery(usageQuery(30, 'day'))
+  const steps = useSteps(usage)
   const first = user.full_name?.split(' ')[0]
 
   return (
@@ -42,8 +44,12 @@ export function DashboardPage() {
           </SimpleGrid>
         )}
       </Loaded>
-      <NextSteps used={(usage.data?.totals.requests ?? 0) > 0} />
-      <Shortcuts />
+      {steps && (
+        <>
+          <NextSteps steps={steps} />
+          <Shortcuts />
+        </>
+      )}
     </Page>
   )
 }
