@@ -1,6 +1,6 @@
 import { Group, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Composer } from '../chat/composer.tsx'
 import { documentsQuery } from '../documents/documents-query.ts'
 import { Gate } from '../parts/gate.tsx'
@@ -19,7 +19,7 @@ const route = getRouteApi('/inside/ask')
 export function AskPage() {
   useTitle('Ask')
   return (
-    <Gate what="Questions open">
+    <Gate what="Questions open" page>
       <AskRoom />
     </Gate>
   )
@@ -27,11 +27,14 @@ export function AskPage() {
 
 function AskRoom() {
   const { q, top_k = 5, min_score = 0.5 } = route.useSearch()
+  const navigate = useNavigate()
   const inquiries = useInquiries()
   const stick = useStickToBottom(inquiries.list)
 
   const ask = (question: string) => {
     inquiries.ask(question, { top_k, min_score })
+    // The last question stays in the address: after a reload, or sent to a colleague, it is there to be asked again.
+    void navigate({ to: '/ask', search: (search) => ({ ...search, q: question }), replace: true, resetScroll: false })
     stick.jump()
   }
 

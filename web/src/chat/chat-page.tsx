@@ -34,7 +34,7 @@ export function ChatPage() {
     void navigate({ to: '/chat', search: { c: next, provider, model }, resetScroll: false })
 
   return (
-    <Gate what="Chat opens">
+    <Gate what="Chat opens" page>
       <div className={classes.page} data-fills>
         <VisuallyHidden component="h1">Chat</VisuallyHidden>
         <ChatBar

@@ -4,12 +4,19 @@ import { useUser } from '../session/user.ts'
 import { Notice } from './notice.tsx'
 import { ToButton } from './to.tsx'
 
-/** In front of what needs a paid plan: says what is behind it, instead of letting requests fail. */
-export function Gate({ what, children }: { what: string; children: ReactNode }) {
+type GateProps = { what: string; page?: boolean; children: ReactNode }
+
+/** In front of what needs a paid plan: says what is behind it, instead of letting requests fail. `page` where it stands for a whole page. */
+export function Gate({ what, page = false, children }: GateProps) {
   const { subscription_tier } = useUser()
   if (subscription_tier !== 'free') return <>{children}</>
   return (
-    <Notice icon={IconLock} title={`${what} with Pro`} action={<ToButton to="/pricing">See the plans</ToButton>}>
+    <Notice
+      icon={IconLock}
+      order={page ? 1 : 2}
+      title={`${what} with Pro`}
+      action={<ToButton to="/pricing">See the plans</ToButton>}
+    >
       Your account is on the free plan. Pro and Enterprise open chat, documents, questions and API keys.
     </Notice>
   )

@@ -53,12 +53,20 @@ export function OpenShell({ children }: { children?: ReactNode }) {
               <ToText to="/pricing" c="dimmed" py={10} underline="hover">
                 Pricing
               </ToText>
-              <ToText to="/register" c="dimmed" py={10} underline="hover">
-                Create an account
-              </ToText>
-              <ToText to="/login" c="dimmed" py={10} underline="hover">
-                Sign in
-              </ToText>
+              {signedIn ? (
+                <ToText to="/dashboard" c="dimmed" py={10} underline="hover">
+                  Dashboard
+                </ToText>
+              ) : (
+                <>
+                  <ToText to="/register" c="dimmed" py={10} underline="hover">
+                    Create an account
+                  </ToText>
+                  <ToText to="/login" c="dimmed" py={10} underline="hover">
+                    Sign in
+                  </ToText>
+                </>
+              )}
             </Group>
           </Group>
         </Container>
