@@ -16,7 +16,7 @@ export function DeleteAccount() {
       title="Delete this account"
       lead="Removes you, your documents, keys, sessions and messages at once, and ends a running subscription. It cannot be undone."
     >
-      <Button color="red" variant="light" onClick={open}>
+      <Button color="red" variant="light" onClick={open} style={{ alignSelf: 'flex-start' }}>
         Delete account
       </Button>
       <Modal opened={opened} onClose={close} title="Delete this account?">

@@ -24,6 +24,7 @@ export function ProfileForm() {
         avatar_url: avatar_url.trim() || null,
       }),
     onSuccess: (saved) => {
+      form.resetDirty()
       queries.setQueryData(userQuery.queryKey, (before) => before && { ...before, ...saved })
       notifications.show({ message: 'Profile saved' })
     },

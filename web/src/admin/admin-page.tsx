@@ -10,6 +10,8 @@ import { count } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Page } from '../parts/page.tsx'
+import { ToButton } from '../parts/to.tsx'
+import { useUser } from '../session/user.ts'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
 import { UserTable } from './user-table.tsx'
@@ -17,6 +19,25 @@ import { UserTable } from './user-table.tsx'
 const route = getRouteApi('/inside/admin')
 
 export function AdminPage() {
+  const { is_superuser: superuser } = useUser()
+  return superuser ? <AdminRoom /> : <NotForYou />
+}
+
+function NotForYou() {
+  return (
+    <Page title="Admin">
+      <Notice
+        icon={IconLock}
+        title="For superusers only"
+        action={<ToButton to="/dashboard">To your dashboard</ToButton>}
+      >
+        Your account may not look in here.
+      </Notice>
+    </Page>
+  )
+}
+
+function AdminRoom() {
   const { tab = 'users' } = route.useSearch()
   const navigate = useNavigate()
   const stats = useQuery({
@@ -24,18 +45,11 @@ export function AdminPage() {
     queryFn: ({ signal }) => api.get<AdminStats>('/api/admin/stats', { signal }),
   })
 
-  if (stats.error instanceof ApiProblem && stats.error.status === 403) {
-    return (
-      <Page title="Admin">
-        <Notice icon={IconLock} title="For superusers only">
-          Your account may not look in here.
-        </Notice>
-      </Page>
-    )
-  }
+  // The right was taken away while the app was open.
+  if (stats.error instanceof ApiProblem && stats.error.status === 403) return <NotForYou />
   return (
     <Page title="Admin" lead="Everyone who has an account here, and what they wrote to us." wide>
-      <Loaded query={stats} skeleton={<Skeleton h={104} />}>
+      <Loaded query={stats} skeleton={<FiguresSkeleton />}>
         {(data) => (
           <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
             <Figure label="Users">{count(data.total_users)}</Figure>
@@ -78,5 +92,15 @@ export function AdminPage() {
         </Tabs.Panel>
       </Tabs>
     </Page>
+  )
+}
+
+function FiguresSkeleton() {
+  return (
+    <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
+      {['users', 'subscriptions', 'new', 'verified'].map((figure) => (
+        <Skeleton key={figure} h={104} />
+      ))}
+    </SimpleGrid>
   )
 }

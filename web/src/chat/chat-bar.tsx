@@ -20,9 +20,9 @@ type ChatBarProps = {
 export function ChatBar(props: ChatBarProps) {
   const [drawerOpen, drawer] = useDisclosure(false)
   return (
-    <Group justify="space-between" wrap="nowrap" gap="xs" mb="xs">
+    <Group justify="space-between" gap="xs" mb="xs">
       <ModelChoice provider={props.provider} model={props.model} onChange={props.onModel} />
-      <Group gap={0} wrap="nowrap">
+      <Group gap={0} wrap="nowrap" ml="auto">
         <TuningPopover tuning={props.tuning} onChange={props.onTuning} />
         <Tooltip label="Conversations">
           <ActionIcon onClick={drawer.open} aria-label="Conversations">

@@ -103,6 +103,8 @@ export const theme = createTheme({
     Textarea: { defaultProps: { size: 'md' } },
     // A link inside a sentence must be told from it by more than its colour.
     Anchor: { defaultProps: { underline: 'always' } },
+    // The cross that closes a dialog or a notice: as large a target as every other.
+    CloseButton: { defaultProps: { size: 44, iconSize: 18 } },
     Badge: { defaultProps: { variant: 'light', radius: 'sm', tt: 'none', fw: 600 } },
     Card: { defaultProps: { withBorder: true, padding: 'lg', radius: 'lg' } },
     Paper: { defaultProps: { radius: 'lg' } },
