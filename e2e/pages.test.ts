@@ -1,0 +1,116 @@
+// Every page of both apps, in both themes and at a phone's width: nothing that axe finds, nothing wider than the window.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { PASSWORD, testApp } from '#testing/app.ts'
+import { assertAccessible, assertContrast, openBrowser, visit } from './browser.ts'
+
+const DESKTOP = { width: 1280, height: 900 }
+const PHONE = { width: 390, height: 844 }
+
+const OPEN = [
+  '/',
+  '/pricing',
+  '/register',
+  '/login?error=access_denied',
+  '/forgot-password',
+  '/reset-password?token=old',
+  '/verify-email?token=old',
+  '/undo-email-change?token=old',
+  '/no-such-page',
+  '/sandbox',
+  '/sandbox/mail',
+  '/sandbox/mail/1',
+  '/sandbox/processor',
+  '/sandbox/oauth',
+  '/sandbox/openai',
+]
+const GATED = ['/chat', '/ask', '/documents', '/api-keys', '/admin']
+const INSIDE = [
+  '/dashboard',
+  '/chat',
+  '/ask',
+  '/documents?q=keys',
+  '/api-keys',
+  '/usage',
+  '/usage?view=table',
+  '/billing',
+  '/account',
+  '/account?tab=security',
+  '/account?tab=sessions',
+  '/account?tab=data',
+  '/admin',
+  '/admin?tab=messages',
+  '/admin?tab=jobs',
+]
+const STORE = ['/', '/pricing?canceled=true', '/login?redirect=/api/checkout?tier=pro', '/contact', '/recover', '/gone']
+
+test('every page can be read and used by everybody, in light and dark, on a desk and on a phone', async (t) => {
+  const app = await testApp(t, { userApp: true, worker: true })
+  const { base, storefront } = app.config.urls
+  const nora = await app.as('nora')
+  const root = await app.as('root', { tier: 'pro' })
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  await root.post('/api/rag/ingest/text', { content: 'Two keys open the door.', metadata: { source: 'lease.md' } })
+  await root.post('/api/ai/complete', { prompt: 'Good morning' })
+  await root.post('/api/api-keys', { name: 'walk' })
+  const browser = await openBrowser(t)
+
+  await Promise.all([
+    t.test('pages for anyone', async () => {
+      const { page, errors, context } = await visit(browser)
+      for (const path of OPEN) await inspect(page, `${base}${path}`)
+      for (const path of STORE) await inspect(page, `${storefront}${path}`)
+      assert.deepEqual(errors, [])
+      await context.close()
+    }),
+    t.test('pages behind the sign-in', async () => {
+      const free = await visit(browser)
+      await signIn(free.page, base, nora.email)
+      for (const path of GATED) await inspect(free.page, `${base}${path}`)
+      await free.context.close()
+
+      const { page, errors, context } = await visit(browser)
+      await signIn(page, base, root.email)
+      for (const path of INSIDE) await inspect(page, `${base}${path}`)
+      assert.deepEqual(errors, [])
+      await context.close()
+    }),
+  ])
+})
+
+async function inspect(page: Page, address: string): Promise<void> {
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.setViewportSize(DESKTOP)
+  await page.goto(address)
+  await page.getByRole('heading', { level: 1 }).waitFor({ state: 'attached' })
+  await assertAccessible(page, address)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await settled(() => assertContrast(page, `${address} in the dark`))
+  await page.setViewportSize(PHONE)
+  await settled(async () => {
+    const wider = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    assert.ok(wider <= 0, `${address} is ${wider} px wider than a phone`)
+  })
+}
+
+/** A page takes a moment to put on another theme or size. */
+async function settled(check: () => Promise<void>, tries = 8): Promise<void> {
+  try {
+    await check()
+  } catch (error) {
+    if (tries === 1) throw error
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await settled(check, tries - 1)
+  }
+}
+
+async function signIn(page: Page, base: string, email: string): Promise<void> {
+  await page.goto(`${base}/login`)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/dashboard')
+}
