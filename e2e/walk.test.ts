@@ -124,6 +124,23 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
     const reply = await app.get('/v1/models', { headers: { authorization: `Bearer ${key.trim()}` } })
     assert.equal(reply.status, 200)
     await assertAccessible(page, 'API keys')
+    await page.getByLabel('I have stored this key').check()
+    await page.getByRole('button', { name: 'Done' }).click()
+
+    await page.getByRole('button', { name: 'Actions for walk' }).click()
+    await page.getByRole('menuitem', { name: 'Rotate' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
+    await page.getByText('I have stored this key').waitFor()
+    const next = await page
+      .getByText(/^lk_\w{30,}/)
+      .first()
+      .innerText()
+    assert.notEqual(next, key)
+    for (const each of [key, next]) {
+      assert.equal((await app.get('/v1/models', { headers: { authorization: `Bearer ${each.trim()}` } })).status, 200)
+    }
+    await page.getByLabel('I have stored this key').check()
+    await page.getByRole('button', { name: 'Done' }).click()
   })
 
   for (const path of ['usage', 'billing', 'account']) {
@@ -155,6 +172,8 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
       .click()
     const file = await download
     assert.match(file.suggestedFilename(), /^latchkey-basic-[0-9A-Z]{8}\.zip$/)
+    await page.getByText('4 of 5 left').waitFor()
+    await page.getByText(/Ready in \d+ s/).waitFor()
     const license = (await app.mail(email)).map((mail) => /LK-[0-9A-Z-]+/.exec(mail.text)?.[0]).find((found) => found)
     assert.ok(license, 'the key is in the mail')
     const { files } = await openArchive(await readAll(await file.createReadStream()), license)
