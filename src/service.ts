@@ -19,6 +19,7 @@ import { ragMigrations } from '#rag/migrations.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createSandbox } from '#sandbox/sandbox.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
+import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
 import { collectStorefront, createStorefront, endStoreSessions, eraseStorefront } from '#storefront/storefront.ts'
 import { usageMigrations } from '#usage/migrations.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
@@ -190,7 +191,7 @@ function openSandbox({ config, clock }: Platform) {
             },
             {
               name: 'storefront',
-              url: `${storefront}/api/processor/webhook`,
+              url: `${storefront}${STOREFRONT_EVENTS}`,
               secret: processor.storefrontWebhookSecret,
             },
           ]
@@ -220,10 +221,17 @@ function createListener(config: Config, api: App | null, storefront: App | null)
   }
 
   const storefrontHost = new URL(config.urls.storefront).host
-  const server = createServer((request: IncomingMessage, response: ServerResponse) => {
-    const app = request.headers.host === storefrontHost ? storefront : api
-    app.routing(request, response)
-  })
+  // The storefront's events come by whatever name the processor has: the sandbox calls this machine's own address.
+  const isStorefronts = ({ headers, url }: IncomingMessage) =>
+    headers.host === storefrontHost || url === STOREFRONT_EVENTS
+  const { headersTimeout, requestTimeout, keepAliveTimeout } = api.server
+  const server = createServer(
+    { headersTimeout, requestTimeout, keepAliveTimeout },
+    (request: IncomingMessage, response: ServerResponse) => {
+      const app = isStorefronts(request) ? storefront : api
+      app.routing(request, response)
+    },
+  ).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
   return {
     async listen() {
       await Promise.all([api.ready(), storefront.ready()])

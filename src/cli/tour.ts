@@ -231,12 +231,15 @@ async function startService(print: Context['print']): Promise<Places & { stop():
   const [port, storePort] = [await freePort(), await freePort()]
   const main = join(import.meta.dirname, '..', '..', 'latchkey.js')
   const child = spawn(process.execPath, ['--max-semi-space-size=8', main], {
-    env: cleanEnvironment({
+    // The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service.
+    cwd: dataDir,
+    env: {
+      PATH: '/usr/bin:/bin',
       PORT: String(port),
       STOREFRONT_PORT: String(storePort),
       DATA_DIR: dataDir,
       LOG_LEVEL: 'warn',
-    }),
+    },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   const api = `http://127.0.0.1:${port}`
@@ -257,20 +260,6 @@ async function startService(print: Context['print']): Promise<Places & { stop():
       await new Promise((resolve) => child.once('exit', resolve))
       rmSync(dataDir, { recursive: true, force: true })
     },
-  }
-}
-
-/** The tour is the same for everyone: no setting of this shell's, nor of a `.env`, reaches its service. */
-function cleanEnvironment(own: Record<string, string>): Record<string, string> {
-  return {
-    PATH: '/usr/bin:/bin',
-    ...own,
-    DATABASE_URL: '',
-    REDIS_URL: '',
-    STRIPE_SECRET_KEY: '',
-    OPENAI_API_KEY: '',
-    SMTP_URL: '',
-    NODE_ENV: 'development',
   }
 }
 

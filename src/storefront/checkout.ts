@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import { asking, requireProcessor } from '#billing/processor.ts'
+import { asking, isMissingCustomer, requireProcessor } from '#billing/processor.ts'
 import { findUser } from '#identity/users.ts'
 import { type Clock, DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -20,7 +20,7 @@ export async function openCheckout(deps: CheckoutDeps, userId: string, tier: Pro
   const offer = OFFERS[tier]
   const metadata = { user_id: userId, tier }
 
-  const session = await asking(
+  const open = (payer: { customer?: string; customer_email?: string }) =>
     requireProcessor(processor).checkout.sessions.create({
       mode: 'payment',
       line_items: [
@@ -35,16 +35,22 @@ export async function openCheckout(deps: CheckoutDeps, userId: string, tier: Pro
       ],
       allow_promotion_codes: true,
       client_reference_id: userId,
-      ...(user?.processor_customer_id
-        ? { customer: user.processor_customer_id }
-        : user
-          ? { customer_email: user.email }
-          : {}),
+      ...payer,
       metadata,
       payment_intent_data: { metadata },
       success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
       cancel_url: `${config.urls.storefront}/pricing?canceled=true`,
-    }),
+    })
+  const byEmail = user ? { customer_email: user.email } : {}
+  const customer = user?.processor_customer_id
+  // A customer that was deleted at the processor is billing's to replace; a one-time purchase needs none.
+  const session = await asking(
+    customer
+      ? open({ customer }).catch((error: unknown) => {
+          if (!isMissingCustomer(error)) throw error
+          return open(byEmail)
+        })
+      : open(byEmail),
   )
   if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
 

@@ -11,7 +11,10 @@ import { owns } from './purchase-store.ts'
 import { findStoreCaller } from './sessions.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
-export function paymentRoutes(app: App, deps: StorefrontDeps, webhook: string): void {
+/** Where the processor's events for the storefront go. */
+export const STOREFRONT_EVENTS = '/api/processor/webhook'
+
+export function paymentRoutes(app: App, deps: StorefrontDeps): void {
   app.get(
     '/api/checkout',
     {
@@ -36,7 +39,7 @@ export function paymentRoutes(app: App, deps: StorefrontDeps, webhook: string): 
   )
 
   eventRoute(app, deps, {
-    url: webhook,
+    url: STOREFRONT_EVENTS,
     tag: 'checkout',
     secret: deps.config.processor.storefrontWebhookSecret,
     receive: (event) => receivePaymentEvent(deps, event),

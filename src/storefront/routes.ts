@@ -2,13 +2,11 @@ import type { App } from '#platform/http/app.ts'
 import { contactRoutes } from './contact-routes.ts'
 import { downloadRoutes } from './download-routes.ts'
 import { pageRoutes } from './pages/routes.ts'
-import { paymentRoutes } from './payment-routes.ts'
+import { paymentRoutes, STOREFRONT_EVENTS } from './payment-routes.ts'
 import { purchaseRoutes } from './purchase-routes.ts'
 import { requireSameSite } from './same-site.ts'
 import { sessionRoutes } from './session-routes.ts'
 import type { StorefrontDeps } from './storefront.ts'
-
-const WEBHOOK = '/api/processor/webhook'
 
 /** Every address of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
@@ -20,11 +18,11 @@ export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   app.addHook('onRequest', async (request) => {
     // The processor signs what it sends; everything else that writes must come from our own pages or from no browser.
     const writes = request.method !== 'GET' && request.method !== 'HEAD'
-    if (writes && request.routeOptions.url !== WEBHOOK) requireSameSite(request, ownOrigin)
+    if (writes && request.routeOptions.url !== STOREFRONT_EVENTS) requireSameSite(request, ownOrigin)
   })
 
   sessionRoutes(app, deps)
-  paymentRoutes(app, deps, WEBHOOK)
+  paymentRoutes(app, deps)
   purchaseRoutes(app, deps)
   downloadRoutes(app, deps)
   contactRoutes(app, deps)

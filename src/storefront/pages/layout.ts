@@ -58,17 +58,23 @@ ${caller ? [link('/dashboard', 'Your purchases'), html`<form method="post" actio
 </html>`
 }
 
-/** `form-action` also rules where a submitted form may be led on to: after the login that is the hosted checkout, on a host of the processor's. */
-function policy({ urls, processor }: Config): string {
-  const checkoutHosts = processor.sandboxed ? new URL(urls.base).origin : 'https:'
+/** `form-action` also rules where a submitted form may be led on to: after the login that is the hosted checkout. */
+function policy(config: Config): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
     "connect-src 'self'",
-    `form-action 'self' ${checkoutHosts}`,
+    `form-action 'self' ${checkoutHosts(config)}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
+}
+
+/** The processor's pages are on https hosts of its own choice; those of a stand-in or the sandbox beside its API or ours, maybe on plain http. */
+function checkoutHosts({ urls, processor }: Config): string {
+  if (processor.apiBase === null) return 'https:'
+  const origins = [processor.apiBase, urls.base].map((url) => new URL(url).origin)
+  return [...(processor.sandboxed ? [] : ['https:']), ...new Set(origins)].join(' ')
 }

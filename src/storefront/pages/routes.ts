@@ -73,7 +73,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      const needsCode = /two-factor/i.test(error.detail)
+      const needsCode = error.code === 'code_required' || error.code === 'code_wrong'
       return showLogin(reply, { redirect, email, error: `${error.detail}.`, needsCode }, error.status)
     }
   })
@@ -117,6 +117,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
       return show(reply, caller, 'Thank you', contactSentPage())
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
+      reply.headers(error.headers)
       return again(error.detail, error.status)
     }
   })
@@ -150,8 +151,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
   /** The buyer may be back before the webhook: then we ask ourselves. */
   async function paymentNotice(request: FastifyRequest, caller: Caller): Promise<PaymentNotice> {
     const { success, session_id } = queryOf(request)
-    if (success !== 'true') return null
-    if (!session_id) return 'ready'
+    if (success !== 'true' || !session_id) return null
     const isPaid = await confirmCheckout(deps, session_id, caller.userId).catch((error) => {
       request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
       return false
