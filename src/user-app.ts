@@ -1,8 +1,11 @@
 // Guards the user app's files: built when they are missing or older than their sources, then served with a strict policy.
 // One thing to know: every address that is no file and no API is the app's own, so its page is the answer.
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
@@ -50,14 +53,24 @@ export async function ensureBuilt(log: Pick<Log, 'info' | 'warn'>): Promise<void
   const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : null
   if (built === sources) return
 
-  const vite = await import('vite').catch(() => null)
+  const vite = findVite()
   if (vite === null) {
     if (existsSync(join(DIST, 'index.html'))) return
     throw new Error('the user app is not built: run `npm run build` where the development packages are installed')
   }
   log.info('building the user app (once)')
-  await vite.build({ root: WEB, configFile: join(WEB, 'vite.config.ts'), logLevel: 'warn' })
+  // In a process of its own: a bundler takes a gigabyte, and this one would keep it.
+  await promisify(execFile)(process.execPath, [vite, 'build', WEB, '--logLevel', 'warn'], { cwd: WEB })
   writeFileSync(STAMP, sources)
+}
+
+/** The bundler's command; null in a production install. */
+function findVite(): string | null {
+  try {
+    return fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')))
+  } catch {
+    return null
+  }
 }
 
 /** Names, sizes and times of the sources: cheap enough for every start. */
