@@ -5,6 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
+import { heapAfterCollection } from './gateway/memory.ts'
 import { freePort, type RunningService, signUp, startService } from './service.ts'
 import { printTable, quantile } from './table.ts'
 
@@ -40,8 +41,9 @@ export async function run(args: string[]): Promise<void> {
   const pipePort = await freePort()
   const pipe = await startNode([join(import.meta.dirname, 'gateway/pipe.ts'), String(pipePort), String(vendorPort)])
   const portkeyPort = await freePort()
+  const inspects = wants('memory') ? { portkey: await freePort(), latchkey: await freePort() } : null
   const portkey = await startNode(
-    [join(PORTKEY, 'build/start-server.js'), `--port=${portkeyPort}`, '--headless'],
+    [...inspectArgs(inspects?.portkey), join(PORTKEY, 'build/start-server.js'), `--port=${portkeyPort}`, '--headless'],
     portkeyPort,
   )
   const service = await startService({
@@ -49,6 +51,7 @@ export async function run(args: string[]): Promise<void> {
     RATE_LIMIT_AI: 'off',
     OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`,
     OPENAI_API_KEY: 'sk-bench',
+    NODE_OPTIONS: inspectArgs(inspects?.latchkey).join(' '),
   })
   try {
     const key = await payingKey(service)
@@ -77,16 +80,22 @@ export async function run(args: string[]): Promise<void> {
         pid: service.child.pid ?? null,
       },
     ]
-    if (wants('whole')) for (const { target } of servers) await askWhole(target, WHOLE, 16, WARM_SECONDS)
-    if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(servers, inFlight)
     // Reads nothing and knows no HTTP: what it costs, no gateway in Node can go below.
-    const streamers = servers.toSpliced(1, 0, {
+    const all = servers.toSpliced(1, 0, {
       target: { name: 'a TCP pipe', port: pipePort, path: '/v1/chat/completions', headers: {} },
       pid: pipe.pid ?? null,
     })
-    if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(streamers, atOnce, 'flat')
-    if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(streamers, atOnce, 'paced')
-    if (wants('memory')) await measureMemory(servers.slice(1))
+    if (wants('whole')) for (const { target } of all) await askWhole(target, WHOLE, 16, WARM_SECONDS)
+    if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(all, inFlight)
+    if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'flat')
+    if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'paced')
+    if (inspects) {
+      const [, portkeyServer, latchkeyServer] = servers
+      await measureMemory([
+        { ...portkeyServer, inspectPort: inspects.portkey } as Inspected,
+        { ...latchkeyServer, inspectPort: inspects.latchkey } as Inspected,
+      ])
+    }
     if (wants('flat') || wants('paced')) {
       const bare = execFileSync(process.execPath, [join(import.meta.dirname, 'gateway/bare.ts')], { encoding: 'utf8' })
       console.log(`\n  Parsing and re-printing the same events in a bare script: ${Number(bare).toFixed(2)} µs a token`)
@@ -186,27 +195,37 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
 
 const MEMORY_CALLS = 100_000
 
-/** Memory after each fifth of a hundred thousand calls, a tenth of them streams. */
-async function measureMemory(servers: Server[]) {
+type Inspected = Server & { inspectPort: number }
+
+function inspectArgs(port: number | undefined): string[] {
+  return port === undefined ? [] : [`--inspect=127.0.0.1:${port}`]
+}
+
+/** Memory after each fifth of a hundred thousand calls, a tenth of them streams: what is in use, and what is resident. */
+async function measureMemory(servers: Inspected[]) {
   const streamed = (tokens: number) => ({ ...WHOLE, stream: true, max_tokens: tokens })
-  const rows: (string | number)[][] = []
-  for (const { target, pid } of servers) {
-    if (pid === null) continue
-    const row: (string | number)[] = [target.name]
+  const rows: string[][] = []
+  for (const { target, pid, inspectPort } of servers) {
+    await askWhole(target, WHOLE, 64, WARM_SECONDS)
+    const reading = async () => {
+      const heap = await heapAfterCollection(inspectPort)
+      return `${heap.toFixed(1)} / ${Math.round(pid === null ? 0 : memoryMb(pid))}`
+    }
+    const row = [target.name, await reading()]
     let calls = 0
     for (let fifth = 1; fifth <= 5; fifth++) {
       const until = (MEMORY_CALLS / 5) * fifth
       while (calls < until) {
-        calls += (await askWhole(target, WHOLE, 64, 2)).requests
+        calls += (await askWhole(target, WHOLE, 64, 1)).requests
         const streams = Math.min(500, until - calls)
         if (streams > 0) calls += (await askStreams(target, streamed, 20, streams, 64)).streams
       }
-      row.push(`${Math.round(memoryMb(pid))} MB`)
+      row.push(await reading())
     }
     rows.push(row)
   }
   const fifths = [1, 2, 3, 4, 5].map((fifth) => `${(MEMORY_CALLS / 5) * fifth} calls`)
-  printTable('Memory, 64 in flight', ['server', ...fifths], rows)
+  printTable('MB on the heap after a collection / resident, 64 in flight', ['server', 'warm', ...fifths], rows)
 }
 
 function explain(errors: (string | null)[]) {

@@ -153,6 +153,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
 
 /** OpenAI's clients send null for what they leave out. */
 function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.values(body).includes(null)) return body
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 }
 
