@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
-import { heapAfterCollection } from './gateway/memory.ts'
+import { inspectArgs, watchHeap } from './gateway/memory.ts'
 import { freePort, type RunningService, signUp, startService } from './service.ts'
 import { printTable, quantile } from './table.ts'
 
@@ -197,19 +197,16 @@ const MEMORY_CALLS = 100_000
 
 type Inspected = Server & { inspectPort: number }
 
-function inspectArgs(port: number | undefined): string[] {
-  return port === undefined ? [] : [`--inspect=127.0.0.1:${port}`]
-}
-
 /** Memory after each fifth of a hundred thousand calls, a tenth of them streams: what is in use, and what is resident. */
 async function measureMemory(servers: Inspected[]) {
   const streamed = (tokens: number) => ({ ...WHOLE, stream: true, max_tokens: tokens })
   const rows: string[][] = []
   for (const { target, pid, inspectPort } of servers) {
     await askWhole(target, WHOLE, 64, WARM_SECONDS)
+    const heap = await watchHeap(inspectPort)
     const reading = async () => {
-      const heap = await heapAfterCollection(inspectPort)
-      return `${heap.toFixed(1)} / ${Math.round(pid === null ? 0 : memoryMb(pid))}`
+      const used = await heap.afterCollection()
+      return `${used.toFixed(1)} / ${Math.round(pid === null ? 0 : memoryMb(pid))}`
     }
     const row = [target.name, await reading()]
     let calls = 0
@@ -222,6 +219,7 @@ async function measureMemory(servers: Inspected[]) {
       }
       row.push(await reading())
     }
+    heap.close()
     rows.push(row)
   }
   const fifths = [1, 2, 3, 4, 5].map((fifth) => `${(MEMORY_CALLS / 5) * fifth} calls`)
