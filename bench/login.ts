@@ -2,24 +2,21 @@
 // Wanted: 0.9 of bare Argon2id's hashes on all cores; p99 of other requests within 2× of the calm one.
 import { availableParallelism } from 'node:os'
 import { bareArgon2 } from './login/argon2.ts'
-import { compareTimes } from './login/times.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
 import { type RunningService, signUp, startService } from './service.ts'
 import { printTable, quantile } from './table.ts'
 
-export const says = 'sign-ins per second against bare Argon2id, other requests in the storm, and what time tells'
+export const says = 'sign-ins per second against bare Argon2id, and other requests in the storm'
 
 const ROUNDS = 3
 const SECONDS = 6
 const PROBES_PER_SECOND = 50
-const TRIES = 2_000
 
 type Post = { url: string; body: object; headers?: Record<string, string> }
 type Get = { url: string; headers: Record<string, string> }
 type Target = { name: string; login: Post; read: Get }
 
-/** @param args `TRIES` for the comparison of times; 0 leaves it out. */
-export async function run([tries = String(TRIES)]: string[]): Promise<void> {
+export async function run(): Promise<void> {
   const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off' })
   const peer = await startBetterAuth()
   try {
@@ -27,7 +24,6 @@ export async function run([tries = String(TRIES)]: string[]): Promise<void> {
     const ours = targetOf(service, person)
     await throughput(ours, ofPeer(peer))
     await storm(ours, ofPeer(peer))
-    if (Number(tries) > 0) await compareTimes(service.url, person.email, Number(tries))
   } finally {
     peer.stop()
     await service.stop()

@@ -1,6 +1,7 @@
 // Guards subscriptions: plans, the ways to the processor's pages, and a standing that follows the processor's.
 // One thing to know: only sync.ts and events.ts change what a user has paid for, through identity's setSubscription.
 
+import type { Collected } from '#identity/deps.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -25,7 +26,7 @@ export type Billing = {
   /** For identity's deletion of a user. */
   erase: (tx: Db, userId: string) => Promise<void>
   /** For identity's full export. */
-  collect: (db: Db, userId: string) => Promise<Record<string, unknown>>
+  collect: (db: Db, userId: string) => Promise<Collected>
   /** Reads everything the processor has; null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
   /** Begins to reconcile: now and hourly. To be called where jobs run. */

@@ -85,6 +85,7 @@ export async function verifyAudit(db: Db, expect?: { position: number; hash: str
         return broken(row.position, 'its details were changed')
       }
       if (row.salt === null && row.details !== null) return broken(row.position, 'it has details without a salt')
+      if (row.salt === null && !(await someoneIsGone(db, row))) return broken(row.position, 'its details were erased')
       if (expect?.position === row.position && expect.hash !== row.hash) {
         return broken(row.position, 'it is not the entry that was noted')
       }
@@ -132,6 +133,16 @@ export async function forgetPerson(tx: Db, userId: string): Promise<void> {
     .set({ salt: null, details: null })
     .where((e) => e.or([e('actor', '=', person.pseudonym), e('subject', '=', `user:${person.pseudonym}`)]))
     .execute()
+}
+
+/** Details go with a person who is deleted: an entry whose persons are all there has no reason to lack them. */
+async function someoneIsGone(db: Db, { actor, subject }: { actor: string | null; subject: string | null }) {
+  const names = [actor, subject?.startsWith('user:') ? subject.slice('user:'.length) : null].filter(
+    (name) => name !== null,
+  )
+  if (names.length === 0) return false
+  const known = await db.selectFrom('audit_persons').select('pseudonym').where('pseudonym', 'in', names).execute()
+  return known.length < new Set(names).size
 }
 
 async function pseudonymOf(tx: Db, userId: string): Promise<string> {

@@ -19,12 +19,12 @@ export async function completeChallenge(
   { challenge, code, address }: { challenge: string; code: string; address: string },
 ): Promise<User> {
   const known = await peekToken(deps, deps.db, 'challenge', challenge)
-  await countAttempt(deps, { account: known?.userId ?? null, address })
   const user = known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
+  await countAttempt(deps, { account: user?.email_key ?? null, address })
   if (!user || !(await acceptCode(deps, deps.db, user.id, code))) throw codeWrong()
   if (!(await spendToken(deps, deps.db, 'challenge', challenge))) throw codeWrong()
   if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
-  await forgetFailures(deps, user.id)
+  await forgetFailures(deps, user.email_key)
   return user
 }
 

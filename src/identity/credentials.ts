@@ -4,7 +4,7 @@ import { Problem } from '#platform/problem.ts'
 import type { IdentityDeps } from './deps.ts'
 import { countAttempt, forgetFailures } from './sign-in-limits.ts'
 import { acceptCode } from './totp.ts'
-import { emailKey, findUserByEmail, type User } from './users.ts'
+import { emailKey, findUser, findUserByEmail, type User } from './users.ts'
 
 export type Credentials = {
   email: string
@@ -48,5 +48,10 @@ async function rehash({ db, hasher }: IdentityDeps, user: User, password: string
     .where('password_hash', '=', user.password_hash)
     .returningAll()
     .executeTakeFirst()
-  return row ?? user
+  if (row) return row
+  // Another sign-in was quicker, or the password was changed meanwhile: what is stored now decides.
+  const current = await findUser(db, user.id)
+  const { right } = await hasher.verify(password, current?.password_hash ?? null)
+  if (!current || !right) throw new Problem('credentials_wrong', 401, 'Incorrect email or password')
+  return current
 }

@@ -7,10 +7,9 @@ import { Problem } from '#platform/problem.ts'
 import { forgetPerson, recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
-import { confirmPassword } from './own-password.ts'
+import { confirmPassword, lockConfirmed } from './own-password.ts'
 import { endEverySession } from './session-ends.ts'
 import type { User } from './users.ts'
-import { lockUser } from './ways-in.ts'
 
 export type Confirmation = { password?: string | null | undefined; confirm?: string | null | undefined }
 
@@ -28,7 +27,7 @@ export async function deleteAccount(
 
   await transaction(deps.db, async (tx) => {
     // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
-    await lockUser(tx, user.id)
+    await lockConfirmed(tx, user)
     await endEverySession(deps, tx, user.id)
     for (const erase of deps.erase) await erase(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })

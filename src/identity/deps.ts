@@ -10,8 +10,11 @@ export type IdentityDeps = Platform & { hasher: Hasher; keyring: Keyring } & Ide
 export type IdentityNeeds = {
   /** Removes what a room holds about a user who is deleted. */
   erase: ((tx: Db, userId: string) => Promise<void>)[]
-  /** What a room holds about a user, by the name of the JSON file in the full export. */
-  collect: ((db: Db, userId: string) => Promise<Record<string, unknown>>)[]
+  /** What a room holds about a user, for the full export. */
+  collect: ((db: Db, userId: string) => Promise<Collected>)[]
   /** Ends sessions that a room keeps for itself (the storefront's). */
   endSessionsElsewhere: ((tx: Db, userId: string) => Promise<void>)[]
 }
+
+/** By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. */
+export type Collected = Record<string, object | null | (() => Promise<object>)>

@@ -1,50 +1,52 @@
 // Guards the address of an account: a change counts at once, and the old address can undo it for 7 days.
-// One thing to know: undoing takes away every way in that was added since, for it may be an intruder's.
+// One thing to know: undoing takes away every way in that was added since, and in the week before the change, for it may
+// be an intruder's, who leaves a second door open before the first is locked.
 import { emailChangedLetter, verificationLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
+import { mayMailVerification } from './email-verification.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
-import { confirmPassword } from './own-password.ts'
+import { confirmPassword, lockConfirmed } from './own-password.ts'
 import { mailReset } from './password-reset.ts'
 import { endEverySession } from './session-ends.ts'
 import { dropTotp } from './totp.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
+import { removeWaysIn } from './ways-in.ts'
 
 /** @throws Problem 400 `Incorrect password`, 400 `Email already in use`. */
 export async function changeEmail(
   deps: IdentityDeps,
-  user: User,
+  asked: User,
   { new_email, password }: { new_email: string; password?: string | undefined },
   { sessionId, address }: { sessionId: string | null; address: string },
 ): Promise<void> {
-  await confirmPassword(deps, user, password, { message: 'Incorrect password', address })
+  await confirmPassword(deps, asked, password, { message: 'Incorrect password', address })
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
+  const mayWrite = await mayMailVerification(deps, new_email)
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
-      const changed = await updateUser(
-        tx,
-        user.id,
-        { email: new_email, email_key: emailKey(new_email), is_verified: false },
-        now,
-      )
-      if (!changed) throw new Problem('user_gone', 401, 'Could not validate credentials')
+      const user = await lockConfirmed(tx, asked)
+      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false }
+      await updateUser(tx, user.id, changes, now)
       await endEverySession(deps, tx, user.id, sessionId)
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
-      await sendMail(deps, tx, verificationLetter(deps.config, { to: new_email, name: user.full_name, token: verify }))
+      const ask = verificationLetter(deps.config, { to: new_email, name: user.full_name, token: verify })
+      if (mayWrite) await sendMail(deps, tx, ask)
       const undo = await issueToken(deps, tx, 'undo-email', user.id, { email: user.email })
       const letter = emailChangedLetter(deps.config, { to: user.email, newEmail: new_email, token: undo, at: now })
       await sendMail(deps, tx, letter)
       await recordAudit(tx, {
         actorId: user.id,
         action: 'email.changed',
-        data: { from: user.email, to: new_email },
+        data: { from: user.email, to: new_email, was_verified: user.is_verified },
         at: now,
       })
     }),
@@ -81,9 +83,13 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
   )
 }
 
+/**
+ * The second factor of before the change stays: it is what keeps out one who has got hold of the old mailbox. So does
+ * the provider that the account was made with.
+ */
 async function removeWaysInSince(deps: IdentityDeps, tx: Db, user: User, since: string): Promise<void> {
-  await tx.deleteFrom('passkeys').where('user_id', '=', user.id).where('created_at', '>', since).execute()
-  await tx.deleteFrom('oauth_links').where('user_id', '=', user.id).where('linked_at', '>', since).execute()
+  const weekBefore = plus(since, -7 * DAY_MS)
+  await removeWaysIn(tx, user.id, weekBefore > user.created_at ? weekBefore : user.created_at)
   const totp = await tx
     .selectFrom('totp')
     .select('user_id')

@@ -41,9 +41,17 @@ export async function verifyEmail(deps: IdentityDeps, token: string): Promise<'v
  * Past five letters an hour the address is left in peace, and the answer is the same.
  */
 export async function requestVerification(deps: IdentityDeps, email: string): Promise<void> {
-  const { db, jobs, limiter, secrets } = deps
+  const allowed = await mayMailVerification(deps, email)
+  await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
+}
+
+/** Counts a letter to an address that anyone could have named: who is flooded has not asked for it. */
+export async function mayMailVerification(
+  { limiter, secrets }: Pick<IdentityDeps, 'limiter' | 'secrets'>,
+  email: string,
+): Promise<boolean> {
   const { allowed } = await limiter.hit('verification-letters', secrets.hash('letters', emailKey(email)), LETTER_RATE)
-  await jobs.enqueue(db, 'identity.verification', { email, allowed })
+  return allowed
 }
 
 export function handleVerification(deps: IdentityDeps): void {

@@ -1,6 +1,5 @@
 import { auditOf } from './audit.ts'
-import type { IdentityDeps } from './deps.ts'
-import { listSessions } from './sessions.ts'
+import type { Collected, IdentityDeps } from './deps.ts'
 import type { User } from './users.ts'
 import { zipOf } from './zip.ts'
 
@@ -22,17 +21,56 @@ export function exportAccount({ clock }: Pick<IdentityDeps, 'clock'>, user: User
   }
 }
 
-/** Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each. */
-export async function exportEverything(deps: IdentityDeps, user: User): Promise<Buffer> {
+/**
+ * Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each, as a ZIP
+ * that is made while it is sent: a large collection is never in memory as a whole.
+ */
+export function exportEverything(deps: IdentityDeps, user: User): AsyncGenerator<Buffer> {
+  return zipOf(filesOf(deps, user), new Date(deps.clock.ms()))
+}
+
+async function* filesOf(deps: IdentityDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
+  yield* written(await ownFiles(deps, user))
+  for (const collect of deps.collect) yield* written(await collect(deps.db, user.id))
+}
+
+async function* written(files: Collected) {
+  for (const [name, value] of Object.entries(files)) {
+    const content = typeof value === 'function' ? await value() : value
+    yield { name: `${name}.json`, content: Buffer.from(`${JSON.stringify(content, null, 2)}\n`) }
+  }
+}
+
+async function ownFiles(deps: IdentityDeps, user: User): Promise<Collected> {
   const { db } = deps
-  const files: Record<string, unknown> = {
-    account: { ...exportAccount(deps, user), processor_customer_id: user.processor_customer_id },
-    sessions: (await listSessions(deps, user.id, null)).map(({ current: _, ...session }) => session),
+  return {
+    account: {
+      ...exportAccount(deps, user),
+      is_active: user.is_active,
+      is_superuser: user.is_superuser,
+      tier_override: user.tier_override,
+      processor_customer_id: user.processor_customer_id,
+    },
+    sessions: await db
+      .selectFrom('sessions')
+      .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at', 'expires_at', 'revoked_at'])
+      .where('user_id', '=', user.id)
+      .orderBy('created_at', 'desc')
+      .execute(),
     devices: await db
       .selectFrom('user_devices')
       .select(['first_seen_at', 'last_seen_at'])
       .where('user_id', '=', user.id)
       .execute(),
+    mailed_links: (
+      await db
+        .selectFrom('one_time_tokens')
+        .select(['purpose', 'data_json', 'created_at', 'expires_at', 'spent_at', 'voided_at'])
+        .where('user_id', '=', user.id)
+        .where('purpose', 'in', ['verify', 'reset', 'undo-email'])
+        .orderBy('created_at', 'desc')
+        .execute()
+    ).map(({ data_json, ...link }) => ({ ...link, about: data_json })),
     sign_in_providers: await db
       .selectFrom('oauth_links')
       .select(['provider', 'subject', 'email', 'linked_at'])
@@ -46,11 +84,4 @@ export async function exportEverything(deps: IdentityDeps, user: User): Promise<
     two_factor: { enabled: user.is_totp_on },
     security_events: await auditOf(db, user.id),
   }
-  for (const collect of deps.collect) Object.assign(files, await collect(db, user.id))
-
-  const entries = Object.entries(files).map(([name, content]) => ({
-    name: `${name}.json`,
-    content: Buffer.from(`${JSON.stringify(content, null, 2)}\n`),
-  }))
-  return zipOf(entries, new Date(deps.clock.ms()))
 }

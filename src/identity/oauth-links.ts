@@ -1,11 +1,13 @@
 // Guards which account a provider's person opens. Links stand on (provider, subject), never on an address alone.
+import Format from 'typebox/format'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
-import { RefusedSignIn } from './oauth.ts'
+import { type Linker, RefusedSignIn } from './oauth.ts'
 import type { ProviderIdentity } from './oauth-providers.ts'
 import { isPictureUrl } from './profile.ts'
+import { isLive } from './sessions.ts'
 import type { OAuthProvider } from './tables.ts'
 import { findUser, findUserByEmail, insertUser, type User } from './users.ts'
 import { lockUser, requireWayIn } from './ways-in.ts'
@@ -44,7 +46,8 @@ async function findOrMake(
     return linked
   }
   const { email } = identity
-  if (email === null) throw refuse('email_missing')
+  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's address.
+  if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
   if (!identity.emailVerified) throw refuse('email_not_verified')
 
   const existing = await findUserByEmail(tx, email)
@@ -78,7 +81,7 @@ async function findOrMake(
 /** Adds a way in to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
 export async function linkProvider(
   deps: IdentityDeps,
-  userId: string,
+  { userId, sessionId }: Linker,
   provider: OAuthProvider,
   identity: ProviderIdentity,
 ): Promise<void> {
@@ -86,6 +89,8 @@ export async function linkProvider(
     await lockUser(tx, userId)
     const user = await findUser(tx, userId)
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
+    // Signed out since the flow began: whoever did that shuts out the one who began it.
+    if (!(await isLive(deps, tx, userId, sessionId))) throw new RefusedSignIn('invalid_state', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
     if (owner?.id === userId) return
     if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })

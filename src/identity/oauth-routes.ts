@@ -5,7 +5,7 @@ import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Nullable, OneOf } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { issueChallenge } from './challenge.ts'
-import { finishOAuth, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './oauth.ts'
+import { finishOAuth, type Linker, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './oauth.ts'
 import { accountOf, linkProvider, listLinks, unlinkProvider } from './oauth-links.ts'
 import { originOf } from './origin.ts'
 import { signIn } from './sign-in.ts'
@@ -88,7 +88,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
       const provider = providerNamed(request.params.provider)
       const { userId, sessionId } = callerOf(request)
       await requireFreshSignIn(deps, userId, sessionId)
-      return start(request, reply, provider, userId)
+      return start(request, reply, provider, { userId, sessionId: sessionId ?? '' })
     },
   )
 
@@ -112,7 +112,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     },
   )
 
-  async function start(request: FastifyRequest, reply: FastifyReply, provider: OAuthProvider, linkTo: string | null) {
+  async function start(request: FastifyRequest, reply: FastifyReply, provider: OAuthProvider, linkTo: Linker | null) {
     const known = request.cookies[cookie] ?? null
     const { browserSecret, ...started } = await startOAuth(deps, provider, { browserSecret: known, linkTo })
     reply.setCookie(cookie, browserSecret, {

@@ -39,8 +39,11 @@ type Flow = {
   /** PKCE verifier and nonce, sealed. */
   sealed: string
   /** Whose account the provider is to be linked to; null signs in. */
-  linkTo: string | null
+  linkTo: Linker | null
 }
+
+/** Who asked to link a provider, and in which session: the flow ends with it. */
+export type Linker = { userId: string; sessionId: string }
 
 const NAMES: Record<string, OAuthProvider> = {
   google: 'google',
@@ -66,7 +69,7 @@ export type StartedFlow = { authorization_url: string; state: string; browserSec
 export async function startOAuth(
   deps: OAuthDeps,
   provider: OAuthProvider,
-  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: string | null },
+  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: Linker | null },
 ): Promise<StartedFlow> {
   const speaker = deps.providers[provider]
   if (!speaker) throw new Problem('oauth_not_configured', 400, `OAuth provider '${provider}' is not configured`)
@@ -85,11 +88,11 @@ export async function startOAuth(
     sealed: deps.secrets.seal('oauth/flow', JSON.stringify([checks.verifier, checks.nonce])),
     linkTo,
   }
-  await issueToken(deps, deps.db, 'oauth', null, flow, state)
+  await issueToken(deps, deps.db, 'oauth', linkTo?.userId ?? null, flow, state)
   return { authorization_url: url.href, state, browserSecret }
 }
 
-export type FinishedFlow = { identity: ProviderIdentity; linkTo: string | null }
+export type FinishedFlow = { identity: ProviderIdentity; linkTo: Linker | null }
 
 /** @throws RefusedSignIn. */
 export async function finishOAuth(

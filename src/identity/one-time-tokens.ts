@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import './tables.ts'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Secrets } from '#platform/secrets.ts'
 
 export type Purpose =
@@ -49,7 +49,11 @@ export async function issueToken(
   token = randomBytes(32).toString('base64url'),
 ): Promise<string> {
   const now = clock.now()
-  if (!COEXISTING.has(purpose)) await voidTokens({ clock }, tx, userId, [purpose])
+  if (!COEXISTING.has(purpose)) {
+    // Of two letters asked for at once the later voids the earlier: without the lock neither sees the other.
+    if (userId !== null) await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).execute()
+    await voidTokens({ clock }, tx, userId, [purpose])
+  }
   await tx
     .insertInto('one_time_tokens')
     .values({

@@ -1,3 +1,5 @@
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import { unauthenticated } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
 import type { IdentityDeps } from './deps.ts'
 import { countAttempt } from './sign-in-limits.ts'
@@ -18,4 +20,15 @@ export async function confirmPassword(
   await countAttempt(deps, { account: user.email_key, address })
   const { right } = await deps.hasher.verify(password ?? '', user.password_hash)
   if (!right) throw new Problem('password_wrong', 400, message)
+}
+
+/**
+ * Locks the user whose password was confirmed. A hash takes its time, and a storm makes it seconds: a password that was
+ * changed in them, to shut someone out, is no longer right. @throws Problem 400 then, 401 when the user is gone.
+ */
+export async function lockConfirmed(tx: Db, confirmed: User): Promise<User> {
+  const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
+  if (!user?.is_active) throw unauthenticated()
+  if (user.password_hash !== confirmed.password_hash) throw new Problem('password_wrong', 400, 'Incorrect password')
+  return user
 }

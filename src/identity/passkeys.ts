@@ -35,11 +35,12 @@ export async function registrationOptions(
     .select(['credential_id', 'transports'])
     .where('user_id', '=', user.id)
     .execute()
-  if (known.length >= PASSKEYS_MAX)
-    throw new Problem('passkeys_max', 400, `An account has at most ${PASSKEYS_MAX} passkeys`)
+  if (known.length >= PASSKEYS_MAX) throw tooMany()
 
   const challenge = randomBytes(32)
-  await issueToken(deps, deps.db, 'passkey-register', user.id, {}, challenge.toString('base64url'))
+  await transaction(deps.db, (tx) =>
+    issueToken(deps, tx, 'passkey-register', user.id, {}, challenge.toString('base64url')),
+  )
   return webauthn().generateRegistrationOptions({
     rpName: deps.config.products.name,
     rpID: relyingParty(deps).id,
@@ -81,6 +82,13 @@ export async function addPasskey(
   const { credential } = registrationInfo
 
   return transaction(deps.db, async (tx) => {
+    await lockUser(tx, user.id)
+    const { count } = await tx
+      .selectFrom('passkeys')
+      .select((e) => e.fn.countAll<number>().as('count'))
+      .where('user_id', '=', user.id)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= PASSKEYS_MAX) throw tooMany()
     const now = deps.clock.now()
     const row = {
       user_id: user.id,
@@ -197,6 +205,8 @@ const viewOf = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyVie
   created_at,
   last_used_at,
 })
+
+const tooMany = () => new Problem('passkeys_max', 400, `An account has at most ${PASSKEYS_MAX} passkeys`)
 
 const unverified = (cause?: unknown) =>
   new Problem('passkey_unverified', 400, 'Passkey could not be verified', { cause })

@@ -9,6 +9,7 @@ import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
+import { removeWaysIn } from './ways-in.ts'
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {
@@ -48,6 +49,9 @@ export async function resetPassword(deps: IdentityDeps, token: string, password:
     // Many may have come this far with one token; here one of them wins.
     if (!(await spendToken(deps, tx, 'reset', token))) throw invalidToken()
     const now = deps.clock.now()
+    // Nobody has proven the address until now: what opens the account besides was put there by a stranger, it may be,
+    // who registered it and waits for its owner (account pre-hijacking).
+    if (!user.is_verified) await removeWaysIn(tx, user.id)
     await updateUser(tx, user.id, { password_hash, oauth_provider: null }, now)
     await endEverySession(deps, tx, user.id)
     await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))

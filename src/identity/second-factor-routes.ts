@@ -60,7 +60,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     },
     async (request) => {
       const user = await freshUser(request)
-      await countAttempt(deps, { account: user.id, address: originOf(request).address })
+      await countAttempt(deps, { account: user.email_key, address: originOf(request).address })
       return confirmTotp(deps, user, request.body.code)
     },
   )
@@ -81,7 +81,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       const { address } = originOf(request)
       const { code, password } = request.body
       await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
-      await countAttempt(deps, { account: user.id, address })
+      await countAttempt(deps, { account: user.email_key, address })
       await removeTotp(deps, user, code)
       return { message: 'Two-factor authentication is off' }
     },

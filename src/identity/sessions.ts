@@ -107,6 +107,23 @@ export async function endSession(
   return ended !== undefined
 }
 
+export async function isLive(
+  { clock }: Pick<IdentityDeps, 'clock'>,
+  db: Db,
+  userId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom('sessions')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('id', '=', sessionId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', clock.now())
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** All of a user's, but the one to keep. */
 export async function endSessions(
   { clock }: Pick<IdentityDeps, 'clock'>,

@@ -7,7 +7,7 @@ import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import { checkCredentials } from './credentials.ts'
 import type { IdentityDeps } from './deps.ts'
-import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { findUserByEmail, insertUser, type User, updateUser } from './users.ts'
 
@@ -35,11 +35,12 @@ export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNoti
         log.warn({ email }, 'SUPERUSER_EMAIL names an account whose address is not verified: it is not promoted')
         return null
       }
-      await addSuperuser(deps, email)
+      await addSuperuser(deps, email, { expectedId: existing.id })
       return null
     }
     if (password !== null) refuseWeak('SUPERUSER_PASSWORD', password, email)
-    const { setPasswordLink } = await addSuperuser(deps, email, password === null ? null : await hasher.hash(password))
+    const passwordHash = password === null ? null : await hasher.hash(password)
+    const { setPasswordLink } = await addSuperuser(deps, email, { passwordHash, expectedId: null })
     return setPasswordLink === null ? null : { says: `Set the password of ${email}`, link: setPasswordLink }
   }
 
@@ -50,22 +51,28 @@ export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNoti
 
 /**
  * Promotes the account with this address, or makes one that is verified. For the operator: asks for nothing.
- * The link, where there is one, sets the first password.
+ * The link, where there is one, sets the first password. With `expectedId` (null: nobody) whoever has come to the
+ * address since the caller looked is not promoted. @throws Problem 409 then.
  */
 export async function addSuperuser(
   deps: Deps,
   email: string,
-  passwordHash: string | null = null,
+  { passwordHash = null, expectedId }: { passwordHash?: string | null; expectedId?: string | null } = {},
 ): Promise<{ user: User; made: boolean; setPasswordLink: string | null }> {
   return transaction(deps.db, async (tx) => {
     const now = deps.clock.now()
     const existing = await findUserByEmail(tx, email)
+    if (expectedId !== undefined && (existing?.id ?? null) !== expectedId) {
+      throw new Problem('account_appeared', 409, 'Someone has just registered this address: try again')
+    }
     const made = existing === null
     const account =
       existing ??
       (await insertUser(tx, { email, full_name: null, password_hash: passwordHash, is_verified: true }, now))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
     announceChange(tx, user.id)
+    // A printed link lies in a log for as long as logs are kept.
+    await voidTokens(deps, tx, null, ['superuser'])
     const token = made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
     await recordAudit(tx, { actorId: null, action: 'superuser.added', subject: `user:${user.id}`, at: now })
     const setPasswordLink = token === null ? null : `${deps.config.urls.frontend}/reset-password?token=${token}`
@@ -89,15 +96,15 @@ export async function setUpSuperuser(
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()
   const existing = await findUserByEmail(deps.db, email)
-  let hash: string | null = null
+  let passwordHash: string | null = null
   if (existing) await checkCredentials(deps, { email, password, address })
   else {
     refuseWeak('password', password, email)
-    hash = await deps.hasher.hash(password)
+    passwordHash = await deps.hasher.hash(password)
   }
   return transaction(deps.db, async (tx) => {
     if (!(await spendToken(deps, tx, 'superuser', token))) throw linkSpent()
-    return (await addSuperuser({ ...deps, db: tx }, email, hash)).user
+    return (await addSuperuser({ ...deps, db: tx }, email, { passwordHash, expectedId: existing?.id ?? null })).user
   })
 }
 

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { transaction } from '#platform/db/db.ts'
@@ -97,7 +98,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
         return reply
           .type('application/zip')
           .header('content-disposition', 'attachment; filename="account-export.zip"')
-          .send(await exportEverything(deps, user))
+          .send(Readable.from(exportEverything(deps, user), { objectMode: false }))
       }
       return reply
         .type('application/json; charset=utf-8')

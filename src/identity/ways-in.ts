@@ -1,8 +1,10 @@
+import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import type { IdentityDeps } from './deps.ts'
 
 const FRESH_MS = 15 * 60_000
+const EVER: Instant = '1970-01-01T00:00:00.000Z'
 
 /**
  * Changes to second factors and ways in ask for a sign-in of the last 15 minutes: a session left open is not enough.
@@ -43,4 +45,10 @@ export async function requireWayIn(tx: Db, userId: string): Promise<void> {
 /** Takes the lock that `requireWayIn` relies on, before anything is removed. */
 export async function lockUser(tx: Db, userId: string): Promise<void> {
   await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
+}
+
+/** Takes away passkeys and linked providers, all of them or those that came after a moment. The password stays. */
+export async function removeWaysIn(tx: Db, userId: string, since: Instant = EVER): Promise<void> {
+  await tx.deleteFrom('passkeys').where('user_id', '=', userId).where('created_at', '>', since).execute()
+  await tx.deleteFrom('oauth_links').where('user_id', '=', userId).where('linked_at', '>', since).execute()
 }

@@ -3,17 +3,23 @@ import { crc32, deflateRaw } from 'node:zlib'
 
 const deflate = promisify(deflateRaw)
 
+const SIZE_MAX = 0xffff_ffff
+const COUNT_MAX = 0xffff
+
 /**
- * A plain ZIP of small files in memory (PKWARE APPNOTE 6.3, deflate, UTF-8 names, no ZIP64: under 4 GB and 65,535 files).
+ * A plain ZIP, a file in memory at a time (PKWARE APPNOTE 6.3, deflate, UTF-8 names, no ZIP64: under 4 GB and 65,535 files).
  * What is sold leaves through the storefront's encrypted writer; this one is for a person's own data.
  */
-export async function zipOf(files: { name: string; content: Buffer }[], modified: Date): Promise<Buffer> {
+export async function* zipOf(
+  files: AsyncIterable<{ name: string; content: Buffer }>,
+  modified: Date,
+): AsyncGenerator<Buffer> {
   const [time, date] = dosMoment(modified)
-  const locals: Buffer[] = []
   const centrals: Buffer[] = []
+  let count = 0
   let offset = 0
 
-  for (const { name, content } of files) {
+  for await (const { name, content } of files) {
     const nameBytes = Buffer.from(name)
     const packed = await deflate(content)
     const fields = Buffer.alloc(26)
@@ -27,20 +33,22 @@ export async function zipOf(files: { name: string; content: Buffer }[], modified
     fields.writeUInt32LE(content.length, 18)
     fields.writeUInt16LE(nameBytes.length, 22)
 
-    locals.push(signature(0x04034b50), fields, nameBytes, packed)
+    yield Buffer.concat([signature(0x04034b50), fields, nameBytes, packed])
     const rest = Buffer.alloc(14)
     rest.writeUInt32LE(offset, 10)
     centrals.push(signature(0x02014b50), Buffer.from([20, 0]), fields, rest, nameBytes)
     offset += 4 + fields.length + nameBytes.length + packed.length
+    count++
+    if (offset > SIZE_MAX || count > COUNT_MAX) throw new Error('more than a ZIP without ZIP64 can hold')
   }
 
   const directory = Buffer.concat(centrals)
   const end = Buffer.alloc(18)
-  end.writeUInt16LE(files.length, 4)
-  end.writeUInt16LE(files.length, 6)
+  end.writeUInt16LE(count, 4)
+  end.writeUInt16LE(count, 6)
   end.writeUInt32LE(directory.length, 8)
   end.writeUInt32LE(offset, 12)
-  return Buffer.concat([...locals, directory, signature(0x06054b50), end])
+  yield Buffer.concat([directory, signature(0x06054b50), end])
 }
 
 function signature(value: number): Buffer {

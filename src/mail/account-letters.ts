@@ -62,7 +62,7 @@ export function emailChangedLetter(
     ],
     button: { label: 'It was not me: undo the change', url: link(config, 'undo-email-change', token) },
     after: [
-      'The link works for 7 days. It gives the account back to this address, signs out every session and lets you set a new password.',
+      'The link works for 7 days. It gives the account back to this address, signs out every session, removes passkeys and providers that were added lately, and lets you set a new password.',
     ],
   })
 }
@@ -95,7 +95,13 @@ export function deletedLetter(config: Urls, { to }: { to: string }): Letter {
 
 const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + config.products.name.slice(1)
 
-const hello = (name: string | null) => (name ? `Hello ${printable(name)},` : 'Hello,')
+/**
+ * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in
+ * our letter.
+ */
+const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
+
+const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
 
 const link = ({ urls }: Urls, path: string, token: string) =>
   `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`

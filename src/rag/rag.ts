@@ -15,7 +15,7 @@ import { createParser } from './parsers/parser.ts'
 import { createReader } from './reader.ts'
 import { ragRoutes } from './routes.ts'
 import { createShelves } from './shelf.ts'
-import { eraseStore, listDocuments } from './store.ts'
+import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
 import { openByteVectors } from './stores/bytes.ts'
 import { openPgvector } from './stores/pgvector.ts'
 
@@ -74,13 +74,39 @@ export async function createRag(platform: Platform, { ledger, gateway }: { ledge
     /** For the export of everything we hold. */
     async collect(source: Db, userId: string) {
       const { rows } = await listDocuments(source, userId, 100_000, 0)
-      return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })) }
+      return {
+        documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })),
+        ...textFiles(source, userId, rows),
+      }
     },
     async close() {
       closing.abort()
       await Promise.all([parser.close(), reader.close()])
     },
   }
+}
+
+/** In one file of the export: small documents go together, since a ZIP has an end to its files. */
+const FILE_CHARACTERS = 4_000_000
+
+/** The texts themselves, as they are kept: in chunks. Read when their file's turn comes. */
+function textFiles(source: Db, userId: string, documents: DocumentListing[]): Record<string, () => Promise<object>> {
+  const files: Record<string, () => Promise<object>> = {}
+  let group: string[] = []
+  let characters = 0
+  const close = () => {
+    const ids = group
+    if (ids.length > 0) files[`documents/${Object.keys(files).length + 1}`] = () => readTexts(source, userId, ids)
+    group = []
+    characters = 0
+  }
+  for (const document of documents) {
+    if (characters + document.characters > FILE_CHARACTERS) close()
+    group.push(document.id)
+    characters += document.characters
+  }
+  close()
+  return files
 }
 
 /** `local`, or `vendor:model`. */

@@ -175,6 +175,31 @@ export async function readContents(
   return contents
 }
 
+/** Whole documents, for the export: their chunks in order. */
+export async function readTexts(
+  db: Db,
+  userId: string,
+  ids: string[],
+): Promise<{ id: string; chunks: { id: string; content: string }[] }[]> {
+  const texts: { id: string; chunks: { id: string; content: string }[] }[] = []
+  for (const id of ids) {
+    const rows = await db
+      .selectFrom('rag_documents')
+      .innerJoin('rag_chunks', (join) =>
+        join
+          .onRef('rag_chunks.user_id', '=', 'rag_documents.user_id')
+          .onRef('rag_chunks.version', '=', 'rag_documents.version'),
+      )
+      .select(['chunk_index', 'content'])
+      .where('rag_documents.user_id', '=', userId)
+      .where('rag_documents.id', '=', id)
+      .orderBy('chunk_index')
+      .execute()
+    texts.push({ id, chunks: rows.map(({ chunk_index, content }) => ({ id: `${id}_${chunk_index}`, content })) })
+  }
+  return texts
+}
+
 /** @returns how many there were. */
 export async function deleteChunks(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<number> {
   let query = tx.deleteFrom('rag_chunks').where('user_id', '=', userId).where('version', '=', version)

@@ -44,6 +44,20 @@ export async function page(db: Db, offset: number, limit: number): Promise<{ row
   return { rows, total: Number(total) }
 }
 
-export async function forgetAddress(tx: Db, emailKey: string): Promise<void> {
-  await tx.deleteFrom('contact_messages').where('email_key', '=', emailKey).execute()
+export function listOfAddresses(db: Db, emailKeys: string[]) {
+  return db
+    .selectFrom('contact_messages')
+    .select(['id', 'name', 'email', 'subject', 'message', 'created_at'])
+    .where('email_key', 'in', emailKeys)
+    .orderBy('created_at', 'desc')
+    .execute()
+}
+
+/** Those sent since a moment, or all. */
+export async function forgetAddress(tx: Db, emailKey: string, since: Instant | null): Promise<void> {
+  await tx
+    .deleteFrom('contact_messages')
+    .where('email_key', '=', emailKey)
+    .$if(since !== null, (query) => query.where('created_at', '>=', since ?? ''))
+    .execute()
 }

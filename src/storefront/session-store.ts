@@ -30,3 +30,12 @@ export async function removeExpired(tx: Db, userId: string, now: Instant): Promi
 export async function removeOfUser(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('store_sessions').where('user_id', '=', userId).execute()
 }
+
+export function listOfUser(db: Db, userId: string) {
+  return db
+    .selectFrom('store_sessions')
+    .select(['created_at', 'expires_at'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .execute()
+}

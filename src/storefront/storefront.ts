@@ -1,6 +1,7 @@
 // Guards the shop: what was paid for, who may download it, and the keys. A server of its own, with pages and cookies of its own.
 // One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
 import type { Stripe } from 'stripe'
+import { addressesOf } from '#identity/addresses.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
@@ -84,7 +85,10 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
 /** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
 export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   const user = await findUser(tx, userId)
-  if (user) await contactStore.forgetAddress(tx, user.email.toLowerCase())
+  for (const { key, proven } of await addressesOf(tx, userId)) {
+    // Who registers the address of another and leaves takes none of their messages along.
+    await contactStore.forgetAddress(tx, key, proven || !user ? null : user.created_at)
+  }
   await sessionStore.removeOfUser(tx, userId)
   await downloadStore.forgetUser(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
@@ -92,13 +96,18 @@ export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
 
 /** What a user's export shows of the storefront. Keys are left out: they are passwords. */
 export async function collectStorefront(db: Db, userId: string) {
-  const [purchases, downloads] = await Promise.all([
+  const proven = (await addressesOf(db, userId)).filter((address) => address.proven).map(({ key }) => key)
+  const [purchases, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),
     downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
+    sessionStore.listOfUser(db, userId),
+    proven.length === 0 ? [] : contactStore.listOfAddresses(db, proven),
   ])
   return {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
     downloads,
+    store_sessions: sessions,
+    contact_messages: messages,
   }
 }
 

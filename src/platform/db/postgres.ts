@@ -131,11 +131,23 @@ async function firstRow<R>(sql: Sql, text: string, parameters: readonly unknown[
   return rows[0] as R | undefined
 }
 
+/**
+ * PostgreSQL's text takes no NUL, and its jsonb no half of a surrogate pair either: both become U+FFFD, so that what a
+ * stranger types is an unknown address or an odd name, and never a failed statement.
+ */
 function encode(sql: Pick<Sql, 'json'>, value: unknown): unknown {
   if (value === undefined) return null
+  if (typeof value === 'string') return value.includes('\0') ? storable(value) : value
   if (value === null || typeof value !== 'object' || value instanceof Uint8Array || value instanceof Date) return value
-  return sql.json(value as never)
+  const text = JSON.stringify(value)
+  if (!UNSTORABLE.test(text)) return sql.json(value as never)
+  return sql.json(JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)))
 }
+
+/** As JSON.stringify writes them. */
+const UNSTORABLE = /\\u0000|\\ud[89a-f]/
+
+const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
 
 function refuseStreaming(): never {
   throw new Error('rows are read whole: page through large results')

@@ -69,9 +69,10 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
 
     await handler(row.payload_json as never, eventId)
 
+    // The id stays, against a second delivery; what the event said of a person has served its purpose.
     await db
       .updateTable('inbox')
-      .set({ handled_at: clock.now() })
+      .set({ handled_at: clock.now(), payload_json: {} })
       .where('source', '=', source)
       .where('event_id', '=', eventId)
       .execute()

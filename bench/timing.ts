@@ -1,0 +1,99 @@
+// Whether the time of an answer tells who has an account: known and unknown addresses in random order, one at a time, at
+// every door whose words do not tell. Reported, not judged: a noisy machine can show a difference that is not there, and
+// hide one that is.
+import { signUp, startService } from './service.ts'
+import { printTable, quantile } from './table.ts'
+import { compare } from './timing/samples.ts'
+
+export const says = 'what the time of an answer tells about who has an account: two-sample tests at each door'
+
+const TRIES = 2_000
+/** An address gets five letters an hour; what comes after would be another case on either side. */
+const TRIES_PER_ADDRESS = 4
+/** Rarer than this by chance alone is called a difference: three doors, two tests each. */
+const LEVEL = 0.01
+
+type Door = { path: string; status: number; body: (email: string) => object }
+
+const DOORS: Door[] = [
+  { path: '/api/auth/login', status: 401, body: (email) => ({ email, password: 'a wrong password' }) },
+  { path: '/api/auth/forgot-password', status: 200, body: (email) => ({ email }) },
+  { path: '/api/auth/resend-verification', status: 200, body: (email) => ({ email }) },
+]
+
+/** @param args `TRIES` a door. */
+export async function run([tries = String(TRIES)]: string[]): Promise<void> {
+  const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off' })
+  try {
+    const count = Math.ceil(Number(tries) / 2 / TRIES_PER_ADDRESS)
+    const known: string[] = []
+    for (let index = 0; index < count; index++) {
+      // The letters of registering count too, so each door has addresses enough.
+      known.push((await signUp(service.url, `known-${index}@example.com`)).email)
+    }
+    const unknown = known.map((email) => email.replace('known', 'other'))
+    const rows: (string | number)[][] = []
+    const verdicts: string[] = []
+    for (const door of DOORS) {
+      const samples = await sample(service.url, door, { known, unknown }, Number(tries))
+      for (const kind of ['known', 'unknown'] as const) {
+        const sorted = samples[kind].toSorted((a, b) => a - b)
+        rows.push([
+          door.path,
+          kind,
+          sorted.length,
+          quantile(sorted, 0.5).toFixed(3),
+          quantile(sorted, 0.9).toFixed(3),
+          quantile(sorted, 0.99).toFixed(3),
+        ])
+      }
+      verdicts.push(verdictOf(door, samples))
+    }
+    printTable(
+      `Known and unknown addresses, ${tries} tries a door, one at a time in random order`,
+      ['door', 'address', 'tries', 'median ms', 'p90 ms', 'p99 ms'],
+      rows,
+    )
+    console.log(`\n${verdicts.join('\n')}`)
+    console.log('  /api/auth/register: its words tell (400 `Email already registered`), so its time is not compared')
+  } finally {
+    await service.stop()
+  }
+}
+
+type Samples = { known: number[]; unknown: number[] }
+
+async function sample(
+  url: string,
+  { path, status, body }: Door,
+  addresses: { known: string[]; unknown: string[] },
+  tries: number,
+): Promise<Samples> {
+  const samples: Samples = { known: [], unknown: [] }
+  const half = Math.floor(tries / 2)
+  while (samples.known.length < half || samples.unknown.length < half) {
+    const isKnown = samples.known.length >= half ? false : samples.unknown.length >= half ? true : Math.random() < 0.5
+    const kind = isKnown ? 'known' : 'unknown'
+    const pool = addresses[kind]
+    const email = pool[samples[kind].length % pool.length] ?? ''
+    const startedMs = performance.now()
+    const reply = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body(email)),
+    })
+    await reply.arrayBuffer()
+    if (reply.status !== status) throw new Error(`${path} answered ${reply.status}`)
+    samples[kind].push(performance.now() - startedMs)
+  }
+  return samples
+}
+
+function verdictOf({ path }: Door, { known, unknown }: Samples): string {
+  const { differenceMs, t, z, p } = compare(known, unknown)
+  const says =
+    p < LEVEL
+      ? `a difference that chance makes once in ${Math.round(1 / p).toLocaleString('en')}`
+      : 'no difference that chance would not make'
+  return `  ${path}: medians differ by ${(differenceMs * 1_000).toFixed(0)} µs; Welch's t = ${t.toFixed(2)}, Mann–Whitney z = ${z.toFixed(2)}, p = ${p.toFixed(3)}: ${says}`
+}

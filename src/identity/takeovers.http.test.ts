@@ -1,0 +1,333 @@
+// Ways to come into somebody's account, or to stay there after being shut out; each is tried here.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createService } from '#src/service.ts'
+import { type Client, clientOf, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
+import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
+
+test('ways in that were planted in an unproven account fall when its owner resets the password', async (t) => {
+  const app = await testApp(t)
+  // Eve registers the address of a victim, and leaves two doors open for the day when the victim comes.
+  const eve = await app.as('victim')
+  const planted = await addPasskey(app, eve)
+  await throughProvider(app, 'google', { email: 'eve@example.com' }, eve)
+  assert.equal((await passkeyLogin(app, planted)).status, 200)
+
+  await resetPassword(app, 'victim@example.com', 'the word of the owner')
+  assert.equal((await passkeyLogin(app, planted)).status, 401)
+  assert.equal(await opens(app, 'eve@example.com', eve.userId), false)
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+  const login = await app.post('/api/auth/login', { email: 'victim@example.com', password: 'the word of the owner' })
+  assert.equal(login.status, 200)
+})
+
+test('a reset takes nothing from an account whose address is proven', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada')
+  const device = await addPasskey(app, ada)
+  await resetPassword(app, ada.email, 'another good password')
+  assert.equal((await passkeyLogin(app, device)).status, 200)
+})
+
+test('an intruder who opens a second door before changing the address loses it when the change is undone', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada')
+  const eve = clientOf(app.url, ada.token, ada)
+  app.clock.advance(60_000)
+  const device = await addPasskey(app, eve)
+  await throughProvider(app, 'google', { email: 'eve@example.com' }, eve)
+  app.clock.advance(60_000)
+  await eve.post('/api/users/me/change-email', { new_email: 'eve@example.com', password: PASSWORD })
+  const undo = await mailedToken(app, ada.email, '/undo-email-change')
+  assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
+
+  assert.equal((await passkeyLogin(app, device)).status, 401)
+  assert.equal(await opens(app, 'eve@example.com', ada.userId), false)
+})
+
+test('the provider that an account was made with survives the undoing of a change of address', async (t) => {
+  const app = await testApp(t)
+  const { target } = await throughProvider(app, 'google', { email: 'olga@example.com' })
+  const token = target.searchParams.get('access_token')!
+  const { id } = (await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })).body
+  const olga = clientOf(app.url, token, { email: 'olga@example.com', userId: id, refreshToken: '' })
+  await olga.post('/api/users/me/change-email', { new_email: 'olga2@example.com' })
+  const undo = await mailedToken(app, 'olga@example.com', '/undo-email-change')
+  assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
+  assert.equal(await opens(app, 'olga@example.com', id), true)
+})
+
+test('a flow that links a provider ends with the session that began it', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const stolen = clientOf(app.url, ada.token, ada)
+  const walk = await startAtProvider(app, 'google', stolen)
+  const back = await chooseAccount(app, walk, { email: 'eve@example.com' })
+
+  // Ada changes her password on another device; that shuts out whoever holds the old session.
+  const login = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
+  const owner = clientOf(app.url, login.body.access_token, ada)
+  const change = { current_password: PASSWORD, new_password: 'nobody knows this one' }
+  assert.equal((await owner.post('/api/users/me/change-password', change)).status, 200)
+
+  const reply = await app.get(back.pathname + back.search, { headers: { cookie: walk.cookie } })
+  assert.equal(new URL(reply.headers.get('location')!).searchParams.get('error'), 'invalid_state')
+  assert.deepEqual((await owner.get('/api/users/me/oauth')).body, [])
+})
+
+test('a letter that looks like another is no way to link: addresses of providers are held to our own form', async (t) => {
+  const app = await testApp(t)
+  const mike = await verified(app, 'mike')
+  // The Kelvin sign is a k in lower case: `miKe@example.com` with it is another mailbox.
+  for (const email of [
+    'mi\u212Ae@example.com',
+    'MI\u212AE@EXAMPLE.COM',
+    'mike@example.com\u0000',
+    'mike@ex\u00e4mple.com',
+  ]) {
+    const { target } = await throughProvider(app, 'github', { email })
+    assert.equal(target.searchParams.get('access_token'), null, JSON.stringify(email))
+    assert.match(target.search, /error=/, JSON.stringify(email))
+  }
+  assert.deepEqual((await mike.get('/api/users/me/oauth')).body, [])
+  const login = await app.post('/api/auth/forgot-password', { email: 'mi\u212Ae@example.com' })
+  assert.equal(login.status, 200)
+  assert.deepEqual(await app.mail('mi\u212Ae@example.com'), [], 'a letter goes to the address of the account alone')
+})
+
+test('whoever registers an address while it is being made the superuser is not promoted', async (t) => {
+  const app = await testApp(t)
+  const token = new URL(app.service.superuserNotice!.link).searchParams.get('token')!
+  const { hasher } = app.service.identity.deps
+  const hash = hasher.hash
+  // The moment that a hash takes, and a storm of sign-ins makes long.
+  hasher.hash = async (password) => {
+    hasher.hash = hash
+    const taken = await app.post('/api/auth/register', { email: 'boss@example.com', password: PASSWORD })
+    assert.equal(taken.status, 201)
+    return hash(password)
+  }
+  const body = new URLSearchParams({ token, email: 'boss@example.com', password: 'the word of the boss' })
+  assert.equal((await app.request('POST', '/setup', { body })).status, 409)
+  const eve = await app.as('boss')
+  assert.equal((await eve.get('/api/auth/me')).body.is_superuser, false)
+  const again = new URLSearchParams({ token, email: 'root@example.com', password: 'the word of the boss' })
+  assert.equal((await app.request('POST', '/setup', { body: again })).status, 200, 'the link is not spent by it')
+})
+
+test('a start voids the link of the start before, and there is none once there is a superuser', async (t) => {
+  const app = await testApp(t)
+  const first = new URL(app.service.superuserNotice!.link)
+  await app.restart()
+  const second = new URL(app.service.superuserNotice!.link)
+  assert.equal((await app.get(first.pathname + first.search)).status, 400)
+  assert.equal((await app.get(second.pathname + second.search)).status, 200)
+  await app.service.identity.addSuperuser((await app.as('root')).email)
+  const token = second.searchParams.get('token')!
+  const body = new URLSearchParams({ token, email: 'eve@example.com', password: 'a good long password' })
+  assert.equal((await app.request('POST', '/setup', { body })).status, 400, 'a link that lies about is worth nothing')
+})
+
+test('a password that was changed while a weighty request was being checked is no longer good for it', async (t) => {
+  const app = await testApp(t)
+  const { hasher } = app.service.identity.deps
+  for (const [path, body] of [
+    ['change-email', { new_email: 'eve@example.com', password: PASSWORD }],
+    ['', { password: PASSWORD }],
+  ] as const) {
+    const ada = await app.as(`ada-${path}`)
+    const verify = hasher.verify
+    hasher.verify = async (password, stored) => {
+      const outcome = await verify(password, stored)
+      hasher.verify = verify
+      await resetPassword(app, ada.email, 'nobody knows this one')
+      return outcome
+    }
+    const reply = path === '' ? await ada.delete('/api/users/me', body) : await ada.post(`/api/users/me/${path}`, body)
+    assert.deepEqual([reply.status, reply.body.detail], [400, 'Incorrect password'], path)
+    const login = await app.post('/api/auth/login', { email: ada.email, password: 'nobody knows this one' })
+    assert.equal(login.status, 200, path)
+  }
+})
+
+test('two sign-ins that both renew an old hash both succeed', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const old = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc'
+  await app.platform.db.updateTable('users').set({ password_hash: old }).where('id', '=', ada.userId).execute()
+  const replies = await Promise.all(
+    Array.from({ length: 4 }, () => app.post('/api/auth/login', { email: ada.email, password: 'password' })),
+  )
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+})
+
+test('links in letters lead to our own pages, whatever the request calls the host', async (t) => {
+  const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
+  const ada = await app.as('ada')
+  const headers = {
+    'x-forwarded-host': 'evil.example',
+    'x-forwarded-proto': 'https',
+    forwarded: 'host=evil.example',
+    origin: 'https://evil.example',
+    referer: 'https://evil.example/forgot',
+  }
+  await app.post('/api/auth/forgot-password', { email: ada.email }, { headers })
+  await app.post('/api/auth/resend-verification', { email: ada.email }, { headers })
+  const letters = await app.mail(ada.email)
+  assert.ok(letters.length >= 3)
+  for (const { links } of letters) {
+    for (const link of links) assert.equal(new URL(link).origin, new URL(app.config.urls.frontend).origin)
+  }
+  const started = await app.get('/api/auth/oauth/google', { headers })
+  assert.equal(started.text.includes('evil.example'), false)
+})
+
+test('nobody advertises through our letters, or floods a stranger with them', async (t) => {
+  const app = await testApp(t)
+  const names = [
+    'You have won, see https://evil.example/prize',
+    'Visit www.evil.example now',
+    'evil.example',
+    'a'.repeat(120),
+  ]
+  for (const [index, full_name] of names.entries()) {
+    const email = `victim${index}@example.com`
+    await app.post('/api/auth/register', { email, password: PASSWORD, full_name })
+    const [letter] = await app.mail(email)
+    assert.match(letter!.text, /^Hello,$/m)
+    assert.equal(letter!.text.includes('evil') || letter!.text.includes('aaaa'), false)
+  }
+
+  const stranger = 'stranger@example.com'
+  const eve = await app.as('eve')
+  for (let time = 0; time < 8; time++) {
+    await eve.post('/api/users/me/change-email', { new_email: stranger, password: PASSWORD })
+    await eve.post('/api/users/me/change-email', { new_email: `eve${time}@example.com`, password: PASSWORD })
+  }
+  const asked = (await app.mail(stranger)).filter(({ links }) => links.some((link) => link.includes('/verify-email')))
+  assert.equal(asked.length, 5)
+})
+
+test('bytes that no database takes are a wrong address or a wrong token, not a failure', async (t) => {
+  const app = await testApp(t)
+  const odd = ['a\u0000b@example.com', '\ud800@example.com', '\udfff', '\u0000']
+  for (const text of odd) {
+    const said = JSON.stringify(text)
+    const login = await app.post('/api/auth/login', { email: text, password: text })
+    assert.equal(login.status, 401, said)
+    assert.equal((await app.post('/api/auth/forgot-password', { email: text })).status, 200, said)
+    assert.equal((await app.post('/api/auth/resend-verification', { email: text })).status, 200, said)
+    assert.equal((await app.post('/api/auth/verify-email', { token: text })).status, 400, said)
+    assert.equal((await app.post('/api/auth/refresh', { refresh_token: text })).status, 401, said)
+    assert.equal((await app.post('/api/auth/challenge', { challenge: text, code: '123456' })).status, 401, said)
+  }
+  const ada = await app.as('ada')
+  const named = await ada.patch('/api/users/me', { full_name: 'half a pair \ud800' })
+  assert.equal(named.status, 200)
+  await app.post('/api/auth/forgot-password', { email: ada.email })
+  await app.settle()
+  assert.deepEqual(await app.platform.jobs.counts(), { queued: 0, dead: 0 })
+  assert.equal((await app.mail(ada.email)).length, 2)
+})
+
+test('the program that a stranger names itself is only text in a letter', async (t) => {
+  const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
+  const ada = await app.as('ada')
+  await app.post(
+    '/api/auth/login',
+    { email: ada.email, password: PASSWORD },
+    { headers: { 'user-agent': '<script>alert(1)</script>', 'x-forwarded-for': '203.0.113.77' } },
+  )
+  const [letter] = await app.mail(ada.email)
+  assert.match(letter!.subject, /new sign-in/i)
+  assert.equal(letter!.html.includes('<script>'), false)
+})
+
+test('switched off while a sign-in is under way: no session comes of it', async (t) => {
+  const app = await testApp(t)
+  const root = await app.as('root')
+  const { identity } = app.service
+  await identity.addSuperuser(root.email)
+  const ada = await app.as('ada')
+  const { hasher } = identity.deps
+  const verify = hasher.verify
+  hasher.verify = async (password, stored) => {
+    const outcome = await verify(password, stored)
+    hasher.verify = verify
+    await identity.changeUser(root.userId, ada.userId, { is_active: false })
+    return outcome
+  }
+  const reply = await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })
+  assert.deepEqual([reply.status, reply.body.detail], [403, 'Inactive account'])
+})
+
+test('SUPERUSER_EMAIL with a password makes its account, and an account that is there keeps its own password', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada')
+  const [port] = await freePorts(1)
+  const config = {
+    ...app.config,
+    superuser: { email: ada.email, password: 'of the settings' },
+    serve: new Set(['api' as const]),
+    http: { ...app.config.http, port: port! },
+  }
+  const again = await createService(config, { clock: app.clock, log: app.platform.log, userApp: false })
+  try {
+    await again.listen()
+    assert.equal((await ada.get('/api/auth/me')).body.is_superuser, true)
+    const login = (password: string) => app.post('/api/auth/login', { email: ada.email, password })
+    assert.deepEqual([(await login('of the settings')).status, (await login(PASSWORD)).status], [401, 200])
+  } finally {
+    await again.close(1_000)
+  }
+})
+
+async function verified(app: TestApp, name: string): Promise<Client> {
+  const client = await app.as(name)
+  const token = await mailedToken(app, client.email, '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
+  return client
+}
+
+async function resetPassword(app: TestApp, email: string, new_password: string) {
+  await app.post('/api/auth/forgot-password', { email })
+  const token = await mailedToken(app, email, '/reset-password')
+  assert.equal((await app.post('/api/auth/reset-password', { token, new_password })).status, 200)
+}
+
+/** Whether the provider's person gets into the account. */
+async function opens(app: TestApp, email: string, userId: string): Promise<boolean> {
+  const { target } = await throughProvider(app, 'google', { email })
+  const token = target.searchParams.get('access_token')
+  const me = await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })
+  return me.body.id === userId
+}
+
+async function mailedToken(app: TestApp, email: string, path: string): Promise<string> {
+  for (const { links } of await app.mail(email)) {
+    const link = links.find((candidate) => candidate.includes(path))
+    if (link) return new URL(link).searchParams.get('token') ?? ''
+  }
+  throw new Error(`no letter with ${path}`)
+}
+
+const placeOf = (app: TestApp) => {
+  const { origin, hostname } = new URL(app.config.urls.frontend)
+  return { origin, rpId: hostname }
+}
+
+async function addPasskey(app: TestApp, client: Pick<Client, 'post'>): Promise<Device> {
+  const { options } = (await client.post('/api/auth/passkeys/register/options')).body
+  const { device, response } = createCredential(options, placeOf(app))
+  assert.equal((await client.post('/api/auth/passkeys/register/verify', { response })).status, 200)
+  return device
+}
+
+async function passkeyLogin(app: TestApp, device: Device) {
+  const { options } = (await app.post('/api/auth/passkeys/login/options', {})).body
+  return app.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, options, placeOf(app)) })
+}
