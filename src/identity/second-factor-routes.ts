@@ -81,7 +81,8 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       const { address } = originOf(request)
       const { code, password } = request.body
       await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
-      await countAttempt(deps, { account: user.email_key, address })
+      // Where there is a password, asking for it has counted the attempt.
+      if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
       await removeTotp(deps, user, code)
       return { message: 'Two-factor authentication is off' }
     },
