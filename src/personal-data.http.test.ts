@@ -1,6 +1,7 @@
 // What is held of a person, in every room: all of it is in the full export, and none of it outlives the account.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
@@ -66,6 +67,7 @@ test('deletion leaves no trace of a person in any table, but what the books and 
   // Signed in again, since the change of address has kept this session only.
   assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
   await app.settle()
+  await untilHandled(app)
 
   const after = await everyRow(app)
   for (const { table, row, text } of after) {
@@ -170,6 +172,17 @@ async function exportOf(app: TestApp, person: Client): Promise<Map<string, unkno
 }
 
 const list = (files: Map<string, unknown>, name: string) => files.get(`${name}.json`) as unknown[]
+
+/** The processor tells of the end that we asked for in its own time. */
+async function untilHandled(app: TestApp) {
+  for (let look = 0; look < 200; look++) {
+    const open = await app.platform.db.selectFrom('inbox').select('event_id').where('handled_at', 'is', null).execute()
+    if (open.length === 0) return
+    await wait(50)
+    await app.settle()
+  }
+  throw new Error('an event of the processor was not handled')
+}
 
 type Held = { table: string; row: Record<string, unknown>; text: string }
 
