@@ -48,22 +48,33 @@ export async function attempt<T>(
         trail.tried.push(`${candidate.vendor}:ok`)
         return { candidate, result }
       } catch (error) {
-        if (signal.aborted) throw signal.reason
-        if (!(error instanceof VendorError)) throw error
-        failure = error
-        trail.tried.push(`${candidate.vendor}:${error.failure}`)
-        if (!error.isMovable) {
-          // The vendor is well; the request is not.
-          breaker.succeeded()
-          throw error
+        if (signal.aborted || !(error instanceof VendorError)) {
+          breaker.abandoned()
+          throw signal.aborted ? signal.reason : error
         }
+        trail.tried.push(`${candidate.vendor}:${error.failure}`)
+        // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
+        const isWell = !error.isMovable || error.failure === 'unknown-model'
+        if (isWell) breaker.succeeded()
+        if (!error.isMovable) {
+          if (failure === null) throw error
+          // A fallback that cannot take this request says nothing about it: the failure before stands.
+          break
+        }
+        failure = error
+        if (isWell) break
         const delayMs = number === attemptsMax ? null : delayBefore(error, number, isLast)
         if (delayMs === null) {
           breaker.failed()
           if (error.retryAfterMs !== null) breaker.restUntil(deps.nowMs() + error.retryAfterMs)
           break
         }
-        await pause(delayMs, signal)
+        try {
+          await pause(delayMs, signal)
+        } catch (reason) {
+          breaker.abandoned()
+          throw reason
+        }
       }
     }
   }

@@ -3,11 +3,17 @@
 // because a refusal of ours would tell the caller less than the vendor's own.
 import type { Clock } from '#platform/clock.ts'
 
+export type BreakerState = 'closed' | 'open' | 'half-open'
+
 export type Breaker = {
   /** False while the vendor is taken for down; one call in a while may try. */
   allows(): boolean
   succeeded(): void
   failed(): void
+  /** The call ended without a word on the vendor's health: its caller left. */
+  abandoned(): void
+  /** `closed`: asked as usual; `open`: left alone; `half-open`: one call may try. */
+  readonly state: BreakerState
   /** The vendor asked to be left alone. */
   restUntil(ms: number): void
 }
@@ -42,6 +48,15 @@ export function createBreaker(clock: Clock): Breaker {
       failures++
       isProbing = false
       if (failures >= FAILURES_MAX) closedAgainMs = clock.ms() + OPEN_MS
+    },
+    abandoned() {
+      isProbing = false
+    },
+    get state() {
+      const now = clock.ms()
+      if (now < restMs) return 'open'
+      if (failures < FAILURES_MAX) return 'closed'
+      return now < closedAgainMs ? 'open' : 'half-open'
     },
     restUntil(ms) {
       restMs = Math.max(restMs, Math.min(ms, clock.ms() + REST_MS_MAX))

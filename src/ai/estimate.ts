@@ -20,7 +20,7 @@ export function promptTokens(request: ChatRequest): number {
     if (typeof content === 'string') bytes += Buffer.byteLength(content)
     else {
       for (const part of content ?? []) {
-        if (part.type === 'text') bytes += Buffer.byteLength(part.text ?? '')
+        if (part.type === 'text') bytes += Buffer.byteLength(String(part.text ?? ''))
         else images++
       }
     }

@@ -9,7 +9,7 @@ import { invalid } from '#platform/problem.ts'
 import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
 import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { MODELS } from './models.ts'
-import { candidateFor, defaultModel, isConfigured } from './plan.ts'
+import { candidateFor, defaultModel, isConfigured, MODEL_NAME } from './plan.ts'
 import { type Printer, printAnswer } from './printing.ts'
 import { AI_BODY_BYTES_MAX } from './routes.ts'
 import type { ChatRequest, Piece, Usage, VendorName } from './vendors/vendor.ts'
@@ -20,7 +20,7 @@ const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } a
 /** What the gateway itself reads is checked; the rest is the vendor's to judge. */
 const ChatBody = Type.Object(
   {
-    model: Type.String({ minLength: 1, maxLength: 200 }),
+    model: Type.String(MODEL_NAME),
     messages: Type.Array(
       Type.Object(
         {
@@ -123,7 +123,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
         summary: "OpenAI's embeddings",
         body: Type.Object(
           {
-            model: Type.String({ minLength: 1, maxLength: 200 }),
+            model: Type.String(MODEL_NAME),
             input: Type.Union([
               Type.String({ minLength: 1 }),
               Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 2_048 }),

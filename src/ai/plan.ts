@@ -18,6 +18,9 @@ export const PROVIDER_NAMES = [
   'llm_vendor_2',
   'llm_vendor_3',
 ] as const
+/** What a model may be called: letters, digits and signs of ASCII, as all vendors have it. Control characters and halves of
+ * characters would break an address or a database on their way. */
+export const MODEL_NAME = { minLength: 1, maxLength: 200, pattern: '^[ -~]+$' }
 export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 type AiConfig = Config['ai']

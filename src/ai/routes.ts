@@ -5,14 +5,14 @@ import { callerOf } from '#platform/http/gate.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { DEFAULT_MODELS, MODELS, PRICES_AS_OF } from './models.ts'
-import { defaultModel, isConfigured, PROVIDER_NAMES, vendorOf } from './plan.ts'
+import { defaultModel, isConfigured, MODEL_NAME, PROVIDER_NAMES, vendorOf } from './plan.ts'
 import { printAnswer } from './printing.ts'
 import type { Usage, VendorName } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
 
 const Provider = Type.Optional(Nullable(OneOf(...PROVIDER_NAMES)))
-const ModelName = Type.Optional(Nullable(Type.String({ minLength: 1, maxLength: 200 })))
+const ModelName = Type.Optional(Nullable(Type.String(MODEL_NAME)))
 const Sampling = {
   temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
   max_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 16_384 }))),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { newSecret } from './secret.ts'
+import { createVerifier } from './verifier.ts'
 
 const HI = { messages: [{ role: 'user', content: 'Hi' }] }
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -294,4 +295,33 @@ test('the secret is not in the database', async (t) => {
 
   assert.equal(rows.includes(body.key), false)
   assert.equal(rows.includes(body.key.slice(12)), false)
+})
+
+test('a key’s name is one line that shows', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body: key } = await ada.post('/api/api-keys', { name: 'Ада’s laptop 🚀' })
+  assert.equal(key.name, 'Ада’s laptop 🚀')
+
+  for (const name of ['', '  ', 'a\u0000b', 'a\nb', '\u001b[31mred', 'x'.repeat(201)]) {
+    assert.equal((await ada.post('/api/api-keys', { name })).status, 422, JSON.stringify(name))
+    const query = `name=${encodeURIComponent(name)}`
+    assert.equal((await ada.patch(`/api/api-keys/${key.id}?${query}`)).status, 422, JSON.stringify(name))
+  }
+})
+
+test('a key’s monthly limit holds also while the key or its user changes', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body: key } = await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 7 })
+  const verifier = createVerifier(app.platform)
+  t.after(verifier.close)
+  await verifier.verify(key.key)
+  assert.equal(verifier.monthlyTokens(key.id), 7)
+
+  app.platform.bus.publish('api-keys.changed', { keyId: key.id })
+  app.platform.bus.publish('identity.changed', { userId: ada.userId })
+  await new Promise((resolve) => setImmediate(resolve))
+
+  assert.equal(verifier.monthlyTokens(key.id), 7)
 })

@@ -6,7 +6,9 @@ import { invalid } from '#platform/problem.ts'
 import { type ApiKey, issueKey, type KeyDeps, listKeys, renameKey, revokeKey, rotateKey } from './keys.ts'
 import type { KeyVerifier } from './verifier.ts'
 
-const Name = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' })
+/** One line with something to see on it. */
+const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
+const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
 const Scopes = Type.Array(OneOf('ai', 'rag'), { minItems: 1, maxItems: 2 })
 const Rate = Type.Object({
   requests: Type.Integer({ minimum: 1, maximum: 1_000_000 }),

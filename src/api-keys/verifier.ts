@@ -37,7 +37,8 @@ type State = {
 export function createVerifier(deps: Deps): KeyVerifier {
   const { clock, bus } = deps
   const states = new Map<string, State>()
-  const hashesById = new Map<string, string>()
+  /** Not forgotten with the state: a change of the key between its check and its call must not lift its limit. */
+  const monthlyTokens = new Map<string, number>()
   const reading = new Map<string, Promise<State | null>>()
   /** Of keys that opened lately: the checksum and the hash cost more than all the rest of a check. */
   const hashes = new Map<string, string>()
@@ -69,8 +70,11 @@ export function createVerifier(deps: Deps): KeyVerifier {
       if (state?.caller.keyId) {
         if (states.size >= STATES_MAX) states.delete(states.keys().next().value ?? '')
         states.set(hash, state)
-        if (hashesById.size >= STATES_MAX) hashesById.clear()
-        hashesById.set(state.caller.keyId, hash)
+        monthlyTokens.delete(state.caller.keyId)
+        if (state.monthlyTokens !== null) {
+          if (monthlyTokens.size >= STATES_MAX) monthlyTokens.delete(monthlyTokens.keys().next().value ?? '')
+          monthlyTokens.set(state.caller.keyId, state.monthlyTokens)
+        }
       }
       return state
     })
@@ -99,7 +103,7 @@ export function createVerifier(deps: Deps): KeyVerifier {
       return state.caller
     },
     lastUse: uses.lastUse,
-    monthlyTokens: (keyId) => states.get(hashesById.get(keyId) ?? '')?.monthlyTokens ?? null,
+    monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
     close: uses.close,
   }
 }

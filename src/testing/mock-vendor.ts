@@ -105,6 +105,25 @@ export function says(text: string, { gapMs = 0, usage = USAGE }: { gapMs?: numbe
   }
 }
 
+/** Answers well and slowly: a few bytes at a time, wherever they end. */
+export function drips(text: string, gapMs: number): Step {
+  return async (call, reply) => {
+    const dialect = dialectOf(call)
+    const { start, words, end } = events(dialect, text, USAGE)
+    const isStream = wantsStream(call)
+    const bytes = Buffer.from(isStream ? start + words.join('') + end : JSON.stringify(whole(dialect, text, USAGE)))
+    reply.writeHead(200, { 'content-type': isStream ? 'text/event-stream' : 'application/json' })
+    const step = Math.ceil(bytes.length / DRIPS)
+    for (let from = 0; from < bytes.length && !call.isGone; from += step) {
+      reply.write(bytes.subarray(from, from + step))
+      await pause(gapMs)
+    }
+    reply.end()
+  }
+}
+
+const DRIPS = 12
+
 /** Answers with an error. */
 export function refuses(status: number, headers: Record<string, string> = {}, body?: unknown): Step {
   return (call, reply) => {

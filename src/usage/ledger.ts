@@ -80,6 +80,7 @@ const POLL_MS = 250
 const POLL_FAR_MS = 2_000
 /** A call that ends frees little more than one place: waking the whole line each time would be quadratic. */
 const WOKEN_MAX = 8
+const MODEL_LENGTH_MAX = 200
 const RETRY_DELAYS_MS = [100, 500, 2_000]
 
 export type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
@@ -115,9 +116,12 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
     })
 
   const settleEntry = async (granted: Granted | null, record: UsageRecord | null) => {
+    let isFirst = true
     for (const delay of [...RETRY_DELAYS_MS, null]) {
       try {
-        await turns.add({ kind: 'settle', granted, record })
+        // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
+        if (isFirst) await turns.add({ kind: 'settle', granted, record })
+        else await withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, [{ kind: 'settle', granted, record }]))
         break
       } catch (error) {
         if (delay === null) {
@@ -125,6 +129,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
           log.error({ err: error, record }, 'a usage record could not be written')
           break
         }
+        isFirst = false
         await new Promise((resolve) => setTimeout(resolve, delay))
       }
     }
@@ -161,7 +166,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
         await anotherEnds(call.userId, call.signal)
       }
     },
-    settle: (reservation, record) => settleEntry(reservation?.granted ?? null, record),
+    settle: (reservation, record) => settleEntry(reservation?.granted ?? null, storable(record)),
     async release({ granted }) {
       if (granted) await settleEntry(granted, null)
     },
@@ -180,6 +185,13 @@ function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit
   const keyTokens = keyId === null ? null : needs.keyTokens(keyId)
   if (keyId !== null && keyTokens !== null) limits.push({ scope: keyId, tokens: keyTokens })
   return limits
+}
+
+/** A model's name may be a vendor's word for it, which is anything; a text with NUL is none to PostgreSQL. */
+function storable(record: UsageRecord): UsageRecord {
+  const { model } = record
+  if (model.length <= MODEL_LENGTH_MAX && !model.includes('\0')) return record
+  return { ...record, model: model.replaceAll('\0', '').slice(0, MODEL_LENGTH_MAX) }
 }
 
 /** Two nodes may lock two users' budgets crosswise; PostgreSQL then ends one of the transactions (40P01). */

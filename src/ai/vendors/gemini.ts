@@ -29,11 +29,14 @@ export function createGemini(apiKey: string): Vendor {
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
   return {
     name: 'gemini',
-    shape: (model, request, stream) => ({
-      path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-      headers,
-      body: JSON.stringify(bodyOf(model, request)),
-    }),
+    shape: (name, request, stream) => {
+      const model = bareName(name)
+      return {
+        path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+        headers,
+        body: JSON.stringify(bodyOf(model, request)),
+      }
+    },
     readAnswer,
     createReader,
     readError: (body) => {
@@ -41,21 +44,27 @@ export function createGemini(apiKey: string): Vendor {
       return typeof message === 'string' ? message : null
     },
     embed: {
-      shape: (model, inputs, dimensions) => ({
-        path: `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
-        headers,
-        body: JSON.stringify({
-          requests: inputs.map((text) => ({
-            model: `models/${model}`,
-            content: { parts: [{ text }] },
-            ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
-          })),
-        }),
-      }),
+      shape: (name, inputs, dimensions) => {
+        const model = bareName(name)
+        return {
+          path: `/v1beta/models/${encodeURIComponent(model)}:batchEmbedContents`,
+          headers,
+          body: JSON.stringify({
+            requests: inputs.map((text) => ({
+              model: `models/${model}`,
+              content: { parts: [{ text }] },
+              ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
+            })),
+          }),
+        }
+      },
       readAnswer: readEmbedding,
     },
   }
 }
+
+/** Google's own lists say `models/gemini-…`. */
+const bareName = (name: string) => name.replace(/^models\//, '')
 
 type Part = Record<string, unknown>
 type Turn = { role: 'user' | 'model'; parts: Part[] }

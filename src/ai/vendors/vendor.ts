@@ -231,6 +231,9 @@ export function parseEvent(vendor: VendorName, data: string): Record<string, unk
   return event
 }
 
+/** Tokens as a vendor says them. No call has a thousand million: a larger number is a mistake, and would outgrow a sum's column. */
 export function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0
+  return typeof value === 'number' && value > 0 ? Math.round(Math.min(value, TOKENS_MAX)) : 0
 }
+
+const TOKENS_MAX = 1_000_000_000

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Clock } from '#platform/clock.ts'
+import { attempt, newTrail } from './attempts.ts'
+import { createBreaker } from './breaker.ts'
+import type { Candidate } from './plan.ts'
+import { VendorError, type VendorFailure, type VendorName } from './vendors/vendor.ts'
+
+function movable() {
+  let ms = 1_000_000
+  const clock: Clock = { ms: () => ms, now: () => new Date(ms).toISOString() }
+  return { clock, advance: (by: number) => (ms += by) }
+}
+
+function breakers(clock: Clock) {
+  return { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+}
+
+const PLAN: Candidate[] = [
+  { vendor: 'openai', model: 'gpt-6-luna' },
+  { vendor: 'anthropic', model: 'claude-haiku-5-5' },
+]
+const patient = new AbortController().signal
+
+function failing(failures: Partial<Record<VendorName, VendorFailure>>) {
+  const asked: string[] = []
+  const ask = async ({ vendor }: Candidate) => {
+    asked.push(vendor)
+    const failure = failures[vendor]
+    if (failure) throw new VendorError(vendor, failure, 'as the test asked')
+    return vendor
+  }
+  return { asked, ask }
+}
+
+test('five failed calls in a row open it, ten seconds later one call may try, and its answer closes it', () => {
+  const { clock, advance } = movable()
+  const breaker = createBreaker(clock)
+  for (let call = 0; call < 5; call++) {
+    assert.equal(breaker.allows(), true)
+    breaker.failed()
+  }
+  assert.deepEqual([breaker.allows(), breaker.state], [false, 'open'])
+
+  advance(10_000)
+  assert.equal(breaker.state, 'half-open')
+  assert.deepEqual([breaker.allows(), breaker.allows()], [true, false])
+  breaker.succeeded()
+  assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
+})
+
+test('a failed try opens it for ten seconds more', () => {
+  const { clock, advance } = movable()
+  const breaker = createBreaker(clock)
+  for (let call = 0; call < 5; call++) breaker.failed()
+  advance(10_000)
+  assert.equal(breaker.allows(), true)
+  breaker.failed()
+  assert.equal(breaker.allows(), false)
+  advance(10_000)
+  assert.equal(breaker.allows(), true)
+})
+
+test('a try whose caller leaves decides nothing: the next call tries', async () => {
+  const { clock, advance } = movable()
+  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  for (let call = 0; call < 5; call++) deps.breakers.openai.failed()
+  advance(10_000)
+  const leaving = new AbortController()
+
+  const ask = () => {
+    leaving.abort()
+    return Promise.reject(leaving.signal.reason)
+  }
+  await assert.rejects(attempt(deps, PLAN, leaving.signal, newTrail(), ask), { name: 'AbortError' })
+
+  const { asked, ask: next } = failing({})
+  await attempt(deps, PLAN, patient, newTrail(), next)
+  assert.deepEqual(asked, ['openai'])
+})
+
+test('names of models that do not exist open it for nobody', async () => {
+  const { clock } = movable()
+  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  for (let call = 0; call < 50; call++)
+    await attempt(deps, PLAN, patient, newTrail(), failing({ openai: 'unknown-model' }).ask)
+  assert.equal(deps.breakers.openai.state, 'closed')
+})
+
+test('a fallback that cannot take the request leaves the failure before it to be told', async () => {
+  const { clock } = movable()
+  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
+
+  await assert.rejects(attempt(deps, PLAN, patient, newTrail(), ask), (error) => {
+    return error instanceof VendorError && error.vendor === 'openai' && error.failure === 'unauthorized'
+  })
+  assert.deepEqual(asked, ['openai', 'anthropic'])
+})
+
+test('whatever rest a vendor asks for, it gets a minute at most', () => {
+  const { clock, advance } = movable()
+  const breaker = createBreaker(clock)
+  breaker.restUntil(clock.ms() + 3_600_000)
+  assert.deepEqual([breaker.allows(), breaker.state], [false, 'open'])
+  advance(60_000)
+  assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
+})

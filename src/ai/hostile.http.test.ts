@@ -1,0 +1,197 @@
+// What broken and hostile requests get: an answer or a 4xx that says why, never a 500, and never another's harm.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { babbles, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+
+const HI = [{ role: 'user', content: 'Hi' }]
+const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
+
+async function setting(t: TestContext, env: Record<string, string> = {}) {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini, ...env } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  return { app, vendor, ada, chat: (body: object) => ada.post('/v1/chat/completions', body) }
+}
+
+test('bodies of every wrong shape are refused with 4xx or taken, never a 500', async (t) => {
+  const { chat } = await setting(t)
+  const image = (image_url: unknown) => [{ role: 'user', content: [{ type: 'image_url', image_url }] }]
+  const text = (value: unknown) => [{ role: 'user', content: [{ type: 'text', text: value }] }]
+  const call = (more: object) => [{ role: 'assistant', tool_calls: [more] }]
+  const bodies: object[] = [
+    {},
+    [],
+    { messages: [] },
+    { messages: 'Hi' },
+    { messages: [null] },
+    { messages: [{}] },
+    { messages: [{ role: 'wizard', content: 'Hi' }] },
+    { messages: [{ role: 'user', content: 5 }] },
+    { messages: [{ role: 'user', content: null }] },
+    { messages: [{ role: 'user' }] },
+    { messages: [{ role: 'tool', content: 'alone' }] },
+    { messages: [{ role: 'tool', content: [{ type: 'text', text: 'in parts' }], tool_call_id: 7 }] },
+    { messages: [{ role: 'system', content: 'only' }] },
+    { messages: [{ role: 'assistant', content: '' }] },
+    { messages: [{ role: 'user', content: [] }] },
+    { messages: [{ role: 'user', content: [{ type: 'hologram' }] }] },
+    { messages: text(5) },
+    { messages: text({ deep: [] }) },
+    { messages: text(null) },
+    { messages: text(undefined) },
+    { messages: image(null) },
+    { messages: image('https://example.com/a.png') },
+    { messages: image({ url: 5 }) },
+    { messages: image({ url: 'data:image/png;base64,' }) },
+    { messages: call({}) },
+    { messages: call({ id: 'a', type: 'function', function: { name: 'f', arguments: 'no json' } }) },
+    { messages: call({ id: 'a', type: 'function', function: { name: 'f', arguments: '"text"' } }) },
+    { messages: HI, stream: 'yes' },
+    { messages: HI, stream: 1 },
+    { messages: HI, stream_options: 'usage' },
+    { messages: HI, n: 0 },
+    { messages: HI, n: 1.5 },
+    { messages: HI, max_tokens: -1 },
+    { messages: HI, max_tokens: 1e300 },
+    { messages: HI, max_completion_tokens: 'many' },
+    { messages: HI, temperature: 'hot' },
+    { messages: HI, temperature: 3 },
+    { messages: HI, stop: ['a', 'b', 'c', 'd'] },
+    { messages: HI, stop: 5 },
+    { messages: HI, tools: [] },
+    { messages: HI, tools: [{}] },
+    { messages: HI, tools: [{ type: 'function', function: { name: 'f', parameters: null } }] },
+    { messages: HI, tools: 'all', tool_choice: 5 },
+    { messages: HI, tool_choice: { type: 'function' } },
+    { messages: HI, response_format: 'json' },
+    { messages: HI, response_format: { type: 'json_schema', json_schema: null } },
+    { messages: HI, response_format: { type: 'json_schema', json_schema: { schema: 'none' } } },
+    { messages: HI, reasoning_effort: 5 },
+    { messages: HI, metadata: { a: 'b' }, user: 7, seed: 'x', logit_bias: [] },
+    { messages: [{ role: 'user', content: '\ud800 half a character, \u0000 none, \u202e turned, 👩‍👩‍👧‍👦' }] },
+  ]
+  for (const model of MODELS) {
+    for (const stream of [undefined, true]) {
+      for (const body of bodies) {
+        const { status, text } = await chat(Array.isArray(body) ? body : { model, stream, ...body })
+        assert.ok(status === 200 || status === 400 || status === 422, `${status} for ${JSON.stringify(body)}: ${text}`)
+        if (status !== 200) assert.ok(JSON.parse(text).error.message, text)
+      }
+    }
+  }
+})
+
+test('JSON that tricks parsers tricks nobody', async (t) => {
+  const { app, ada, vendor } = await setting(t)
+  const raw = async (body: string) => {
+    const reply = await fetch(`${app.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' },
+      body,
+    })
+    return reply.status
+  }
+  const messages = JSON.stringify(HI)
+
+  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"messages":[]}`), 422)
+  assert.equal(await raw(`{"model":"gpt-6-luna","messages":[],"messages":${messages}}`), 200)
+  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"__proto__":{"n":9}}`), 422)
+  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"constructor":{"prototype":{"n":9}}}`), 422)
+  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages}`), 422)
+  assert.equal(await raw(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), 422)
+  assert.equal(await raw(''), 422)
+  assert.equal(vendor.calls.length, 1)
+})
+
+test('a message may be large, and one beyond the limit is 413', async (t) => {
+  const { chat, vendor } = await setting(t)
+  const megabytes = (count: number) => [{ role: 'user', content: 'x'.repeat(count * 1024 * 1024) }]
+
+  assert.equal((await chat({ model: 'gpt-6-luna', messages: megabytes(15) })).status, 200)
+  assert.equal(vendor.calls[0]!.body.messages[0].content.length, 15 * 1024 * 1024)
+  const reply = await chat({ model: 'gpt-6-luna', messages: megabytes(17) })
+  assert.equal(reply.status, 413)
+  assert.equal(reply.body.error.code, 'body_too_large')
+})
+
+test('a model’s name reaches its vendor as a name and nothing else', async (t) => {
+  const { chat, ada, vendor } = await setting(t)
+  const refused = ['', ' \u0000', 'gpt-\u0000', 'gpt-6\r\nX-Evil: 1', 'gemini-\ud800', 'gpt-é', 'x'.repeat(201)]
+  for (const model of refused) {
+    assert.equal((await chat({ model, messages: HI })).status, 422, JSON.stringify(model))
+    assert.equal((await ada.post('/api/ai/chat', { messages: HI, model })).status, 422, JSON.stringify(model))
+    assert.equal((await ada.post('/v1/embeddings', { model, input: 'x' })).status, 422, JSON.stringify(model))
+  }
+
+  for (const model of [
+    'gemini/../../../etc/passwd',
+    'gemini/x?key=stolen#',
+    'gemini/x:deleteModel',
+    'gemini/..%2f..',
+    'gemini/@evil.example',
+  ]) {
+    vendor.play(says('ok'))
+    await chat({ model, messages: HI })
+    const { path } = vendor.calls[0]!
+    assert.match(path, /^\/v1beta\/models\/[^/?#:@]+:generateContent$/)
+    assert.equal(decodeURIComponent(path.slice('/v1beta/models/'.length, -':generateContent'.length)), model.slice(7))
+  }
+  vendor.play(says('ok'))
+  await chat({ model: 'models/gemini-3.8-flash', messages: HI })
+  assert.equal(vendor.calls[0]!.path, '/v1beta/models/gemini-3.8-flash:generateContent')
+})
+
+test('no caller chooses where a request goes or what it is signed with', async (t) => {
+  const { chat, vendor } = await setting(t)
+  vendor.play(says('ok'))
+  await chat({
+    model: 'gpt-6-luna',
+    messages: HI,
+    base_url: 'http://169.254.169.254',
+    api_key: 'sk-stolen',
+    extra_headers: { authorization: 'Bearer stolen', 'x-evil': '1' },
+    stream: false,
+  })
+  const { headers } = vendor.calls[0]!
+  assert.equal(headers.authorization, 'Bearer sk-test-openai-key')
+  assert.equal(headers['x-evil'], undefined)
+  for (const name of Object.keys(headers)) assert.doesNotMatch(name, /cookie|forwarded|x-request-id/)
+})
+
+test('what a vendor calls its model cannot spoil the ledger, not for its caller and not for others', async (t) => {
+  const { app, ada, vendor } = await setting(t)
+  const bob = await app.as('bob', { tier: 'pro' })
+  const answer = (model: string, prompt: number) =>
+    babbles(
+      JSON.stringify({
+        model,
+        choices: [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: prompt, completion_tokens: 1 },
+      }),
+    )
+  vendor.play(answer(`gpt\u0000${'x'.repeat(500)}`, 1e300), answer('gpt-6-luna', 1))
+  const post = (who: typeof ada) => who.post('/api/ai/chat', { messages: HI })
+  const replies = await Promise.all([post(ada), post(bob), post(ada), post(bob)])
+
+  assert.deepEqual(
+    replies.map(({ status }) => status),
+    [200, 200, 200, 200],
+  )
+  const rows = await app.platform.db.selectFrom('usage_records').select(['model', 'prompt_tokens']).execute()
+  assert.equal(rows.length, 4)
+  assert.ok(rows.every(({ model, prompt_tokens }) => model.length <= 200 && prompt_tokens <= 1_000_000_000))
+})
+
+test('a user’s wrong model names do not turn others’ calls away from the vendor', async (t) => {
+  const { app, ada, vendor } = await setting(t, { LLM_FALLBACKS: 'anthropic' })
+  vendor.play(refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }), says('other'))
+  for (let call = 0; call < 8; call++) {
+    vendor.play(refuses(404, {}, { error: { message: 'No such model', code: 'model_not_found' } }), says('other'))
+    assert.equal((await ada.post('/api/ai/chat', { messages: HI, model: `gpt-none-${call}` })).status, 200)
+  }
+  vendor.play(says('ok'))
+  const bob = await app.as('bob', { tier: 'pro' })
+  const reply = await bob.post('/api/ai/chat', { messages: HI })
+  assert.equal(reply.headers.get('x-latchkey-vendor'), 'openai')
+})
