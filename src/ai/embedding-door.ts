@@ -1,5 +1,6 @@
 import type { Caller } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
+import type { UsageOutcome } from '#usage/ledger.ts'
 import { embed } from './embeddings.ts'
 import { guessTokens } from './estimate.ts'
 import type { Gateway } from './gateway.ts'
@@ -35,24 +36,30 @@ export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call
   })
 
   const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
-  const settle = (outcome: 'ok' | 'failed' | 'cancelled', model: string, promptTokens: number, isEstimated: boolean) =>
-    ledger.settle(reservation, {
+  const settle = (outcome: UsageOutcome, model: string, promptTokens: number, isEstimated: boolean) => {
+    const vendor = local === null ? first.vendor : 'local'
+    const latencyMs = performance.now() - startedMs
+    const usage = { prompt: promptTokens, completion: 0, cached: 0, cacheWrites: 0 }
+    const cost = costUsd(model, usage)
+    gateway.meters.ended({ vendor, outcome, tried: [], latencyMs, usage, costUsd: cost })
+    return ledger.settle(reservation, {
       userId: call.caller.userId,
       keyId: call.caller.keyId,
       route: '/v1/embeddings',
-      vendor: local === null ? first.vendor : 'local',
+      vendor,
       model,
       promptTokens,
       completionTokens: 0,
       cachedTokens: 0,
-      costUsd: costUsd(model, { prompt: promptTokens, completion: 0, cached: 0, cacheWrites: 0 }),
-      latencyMs: performance.now() - startedMs,
+      costUsd: cost,
+      latencyMs,
       attempts: 1,
       tried: '',
       outcome,
       isEstimated,
       startedAt,
     })
+  }
 
   try {
     if (local !== null && call.dimensions !== null) {

@@ -9,6 +9,7 @@ import type { Ledger, Reservation, UsageOutcome } from '#usage/ledger.ts'
 import { attempt, newTrail, type Trail } from './attempts.ts'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { guessTokens, promptTokens } from './estimate.ts'
+import { createMeters, type Meters } from './meters.ts'
 import { costUsd } from './models.ts'
 import { type Candidate, planOf } from './plan.ts'
 import { createTurnstile, type Turnstile } from './turnstile.ts'
@@ -34,6 +35,7 @@ export type Gateway = {
   targets: Record<VendorName, Target>
   breakers: Record<VendorName, Breaker>
   turnstile: Turnstile
+  meters: Meters
 }
 
 export type GatewayCall = {
@@ -67,10 +69,12 @@ const ANSWER_TOKENS_DEFAULT = 4_096
 const RUNNING_MAX = 2_000
 const WAITING_MAX = 10_000
 
-export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log'>, ledger: Ledger): Gateway {
+export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>, ledger: Ledger): Gateway {
   const { clock, log } = platform
   const config = platform.config.ai
   const { vendors } = config
+  const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+  const turnstile = createTurnstile({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
     config,
     clock,
@@ -82,8 +86,9 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log'>
       anthropic: targetOf(createAnthropic(vendors.anthropic.apiKey ?? ''), vendors.anthropic.baseUrl),
       gemini: targetOf(createGemini(vendors.gemini.apiKey ?? ''), vendors.gemini.baseUrl),
     },
-    breakers: { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) },
-    turnstile: createTurnstile({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX }),
+    breakers,
+    turnstile,
+    meters: createMeters(platform.metrics, { breakers, turnstile }),
   }
 }
 
@@ -126,6 +131,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
         return wire.open(target, target.vendor.shape(candidate.model, book.request, true), call.signal)
       },
     )
+    book.begun()
     let text = 0
     const usage = () => pieces.usage ?? { ...guessUsage(call.request, ''), completion: guessTokens(text) }
 
@@ -175,13 +181,15 @@ type Book = {
   trail: Trail
   /** The call's request, its length fitted to what the budget holds. */
   request: ChatRequest
+  /** The first piece has come. */
+  begun(): void
   settle(outcome: UsageOutcome, model: string, usage: Usage, isEstimated: boolean): Promise<void>
   close(): void
 }
 
 /** Reserves the budget and waits for a turn. */
 async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
-  const { clock, ledger, turnstile } = gateway
+  const { clock, ledger, meters, turnstile } = gateway
   const { caller, request, signal } = call
   const plan = planOf(gateway.config, call.first)
   const trail = newTrail()
@@ -209,8 +217,12 @@ async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
     plan,
     trail,
     request: fitted(request, reservation, asked),
+    begun: () => meters.begun(trail.vendor ?? call.first.vendor, performance.now() - startedMs),
     async settle(outcome, model, usage, isEstimated) {
       const vendor = trail.vendor ?? call.first.vendor
+      const latencyMs = performance.now() - startedMs
+      const cost = costUsd(model, usage)
+      meters.ended({ vendor, outcome, tried: trail.tried, latencyMs, usage, costUsd: cost })
       await ledger.settle(reservation, {
         userId: caller.userId,
         keyId: caller.keyId,
@@ -220,8 +232,8 @@ async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
         promptTokens: usage.prompt,
         completionTokens: usage.completion,
         cachedTokens: usage.cached,
-        costUsd: costUsd(model, usage),
-        latencyMs: performance.now() - startedMs,
+        costUsd: cost,
+        latencyMs,
         attempts: trail.attempts,
         tried: trail.tried.join(','),
         outcome,

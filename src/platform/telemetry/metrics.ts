@@ -1,5 +1,5 @@
 // Guards the operator's numbers: one Prometheus registry per service, so that tests can run several.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
@@ -18,61 +18,82 @@ export function createMetrics() {
       labelNames: ['status'],
       registers,
     }),
-    counter: (name: string, help: string, labelNames: string[] = []) =>
-      new Counter({ name, help, labelNames, registers }),
-    gauge: (name: string, help: string, labelNames: string[] = []) => new Gauge({ name, help, labelNames, registers }),
-    histogram: (name: string, help: string, labelNames: string[], buckets: number[]) =>
-      new Histogram({ name, help, labelNames, buckets, registers }),
+    /** A counter's lines, by the values of its labels. */
+    counts: (name: string, help: string, labelNames: string[]) => counts(registers, name, help, labelNames),
+    /** A histogram's lines; `limits` in seconds. */
+    times: (name: string, help: string, labelNames: string[], limits: number[]) =>
+      times(registers, name, help, labelNames, limits),
+    readings: (name: string, help: string, read: () => { labels: Labels; value: number }[]) =>
+      readings(registers, name, help, read),
   }
 }
 
-const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
+/** One line of a counter: add to `value`. */
+export type Count = { value: number }
+/** One line of a histogram. */
+export type Times = { observe(seconds: number): void }
+type Labels = Record<string, string | number>
 
 /**
- * Times of requests by method, route and status. A Map and nine counters: prom-client's own histogram hashes its labels
- * at every observation, which is a tenth of a small request. Summed up when somebody looks.
+ * Counters and histograms without a hash of labels at every event, which in prom-client's own is a tenth of a small
+ * request: whoever counts asks for a line once and keeps it. Summed up when somebody looks.
  */
-function requestTimes(registers: Registry[]) {
-  type Series = {
-    labels: { method: string; route: string; status: number }
-    buckets: number[]
-    sum: number
-    count: number
-  }
-  // By route, whose text is always the same object; a joined key would be hashed anew at each request.
-  const routes = new Map<string, Series[]>()
-
-  const name = 'latchkey_http_request_seconds'
+function lines<L extends object>(registers: Registry[], head: Head, labelNames: string[], shape: Shape<L>) {
+  const known = new Map<string, { labels: Labels; line: L }>()
   const metric = {
-    name,
-    help: 'Time from a request to the end of its reply',
-    type: 'histogram',
-    reset: () => routes.clear(),
-    get: async () => ({ ...metric, values: values() }),
+    ...head,
+    reset: () => known.clear(),
+    get: async () => ({
+      ...metric,
+      values: [...known.values()].flatMap(({ labels, line }) => shape.values(labels, line)),
+    }),
   }
   for (const registry of registers) registry.registerMetric(metric as never)
 
-  return {
-    observe(method: string, route: string, status: number, seconds: number) {
-      const series = routes.get(route) ?? []
-      if (series.length === 0) routes.set(route, series)
-      let one = series.find(({ labels }) => labels.status === status && labels.method === method)
-      if (!one) {
-        one = { labels: { method, route, status }, buckets: SECONDS.map(() => 0), sum: 0, count: 0 }
-        series.push(one)
-      }
-      const bucket = SECONDS.findIndex((limit) => seconds <= limit)
-      if (bucket >= 0) one.buckets[bucket] = (one.buckets[bucket] ?? 0) + 1
-      one.sum += seconds
-      one.count++
-    },
+  return (...values: (string | number)[]): L => {
+    const key = values.join('\n')
+    let one = known.get(key)
+    if (!one) {
+      const labels = Object.fromEntries(labelNames.map((name, index) => [name, values[index] ?? '']))
+      one = { labels, line: shape.open() }
+      known.set(key, one)
+    }
+    return one.line
   }
+}
 
-  function values() {
-    return [...routes.values()].flat().flatMap(({ labels, buckets, sum, count }) => {
+type Head = { name: string; help: string; type: 'counter' | 'histogram' }
+type Shape<L> = {
+  open(): L
+  values(labels: Labels, line: L): { metricName?: string; labels: Labels; value: number }[]
+}
+
+function counts(registers: Registry[], name: string, help: string, labelNames: string[]) {
+  return lines<Count>(registers, { name, help, type: 'counter' }, labelNames, {
+    open: () => ({ value: 0 }),
+    values: (labels, { value }) => [{ labels, value }],
+  })
+}
+
+type Histogram = Times & { readonly buckets: number[]; sum: number; count: number }
+
+function times(registers: Registry[], name: string, help: string, labelNames: string[], limits: number[]) {
+  return lines<Histogram>(registers, { name, help, type: 'histogram' }, labelNames, {
+    open: () => ({
+      buckets: limits.map(() => 0),
+      sum: 0,
+      count: 0,
+      observe(seconds) {
+        const bucket = limits.findIndex((limit) => seconds <= limit)
+        if (bucket >= 0) this.buckets[bucket] = (this.buckets[bucket] ?? 0) + 1
+        this.sum += seconds
+        this.count++
+      },
+    }),
+    values(labels, { buckets, sum, count }) {
       let below = 0
       return [
-        ...SECONDS.map((le, index) => {
+        ...limits.map((le, index) => {
           below += buckets[index] ?? 0
           return { metricName: `${name}_bucket`, labels: { ...labels, le }, value: below }
         }),
@@ -80,6 +101,34 @@ function requestTimes(registers: Registry[]) {
         { metricName: `${name}_sum`, labels, value: sum },
         { metricName: `${name}_count`, labels, value: count },
       ]
-    })
+    },
+  })
+}
+
+/** Figures that are read when somebody looks. */
+function readings(registers: Registry[], name: string, help: string, read: () => { labels: Labels; value: number }[]) {
+  const metric = { name, help, type: 'gauge', reset() {}, get: async () => ({ ...metric, values: read() }) }
+  for (const registry of registers) registry.registerMetric(metric as never)
+}
+
+const SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 30]
+
+/** Times of requests by method, route and status. */
+function requestTimes(registers: Registry[]) {
+  const help = 'Time from a request to the end of its reply'
+  const lineOf = times(registers, 'latchkey_http_request_seconds', help, ['method', 'route', 'status'], SECONDS)
+  // By route, whose text is always the same object; a joined key would be hashed anew at each request.
+  const routes = new Map<string, { method: string; status: number; line: Times }[]>()
+  return {
+    observe(method: string, route: string, status: number, seconds: number) {
+      const series = routes.get(route) ?? []
+      if (series.length === 0) routes.set(route, series)
+      let one = series.find((other) => other.status === status && other.method === method)
+      if (!one) {
+        one = { method, status, line: lineOf(method, route, status) }
+        series.push(one)
+      }
+      one.line.observe(seconds)
+    },
   }
 }
