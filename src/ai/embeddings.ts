@@ -5,10 +5,11 @@ import { Problem } from '#platform/problem.ts'
 import { attempt, newTrail } from './attempts.ts'
 import { type Gateway, problemOf } from './gateway.ts'
 import { type Candidate, requireConfigured } from './plan.ts'
+import type { EmbeddingInput } from './vendors/vendor.ts'
 
 export type EmbedCall = {
   first: Candidate
-  inputs: string[]
+  inputs: EmbeddingInput[]
   /** Null: the model's own. */
   dimensions: number | null
   signal: AbortSignal

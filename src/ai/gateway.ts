@@ -92,7 +92,7 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
   }
 }
 
-/** @throws Problem 400, 429, 502, 503, 504; the signal's reason when the client has gone. */
+/** @throws Problem 400, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
 export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
   const { wire, targets } = gateway
   const book = await openBook(gateway, call)
@@ -196,14 +196,16 @@ async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
   const startedAt: Instant = clock.now()
   const startedMs = performance.now()
 
+  const prompt = promptTokens(request)
   const asked = request.max_completion_tokens ?? request.max_tokens ?? ANSWER_TOKENS_DEFAULT
   const reservation = await ledger.reserve({
     userId: caller.userId,
     keyId: caller.keyId,
     tier: caller.tier,
-    promptTokens: promptTokens(request),
+    promptTokens: prompt,
     completionTokens: asked * Math.max(1, request.n ?? 1),
     signal,
+    call: { route: call.route, ...call.first, costUsd: costUsd(call.first.model, { ...NOTHING, prompt }) },
   })
   let leave: () => void
   try {
@@ -312,7 +314,8 @@ function watched(
 export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: Trail): unknown {
   if (!(error instanceof VendorError)) return error
   const { vendor, failure } = error
-  if (failure !== 'refused') log.warn({ err: error, tried: trail.tried }, 'a model vendor failed')
+  if (failure !== 'refused' && failure !== 'unknown-model')
+    log.warn({ err: error, tried: trail.tried }, 'a model vendor failed')
   const headers: Record<string, string> = { ...headersOf(trail) }
   const options = { headers, cause: error }
   switch (failure) {
@@ -326,8 +329,14 @@ export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: 
       )
     case 'timeout':
       return new Problem('vendor_timeout', 504, `Vendor '${vendor}' did not answer in time; you may retry`, options)
-    case 'refused':
     case 'unknown-model':
+      return new Problem(
+        'model_not_found',
+        404,
+        `Vendor '${vendor}' has no such model: ${error.explanation ?? 'no reason given'}`,
+        options,
+      )
+    case 'refused':
       return new Problem(
         'vendor_refused',
         400,
@@ -335,6 +344,8 @@ export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: 
         options,
       )
     case 'unauthorized':
+      // Understood by OpenAI's clients, which otherwise repeat a 502.
+      headers['x-should-retry'] = 'false'
       return new Problem(
         'vendor_unauthorized',
         502,

@@ -62,8 +62,8 @@ test('the metrics tell what the gateway did: calls, attempts, tokens, times, bre
   leaving.abort()
   await left.catch(() => {})
   const cancelled = 'latchkey_ai_calls_total{vendor="openai",outcome="cancelled"}'
-  for (seen = await figures(); seen.get(cancelled) !== 1; seen = await figures())
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  const isOver = () => seen.get(cancelled) === 1 && seen.get('latchkey_ai_calls_running') === 0
+  for (seen = await figures(); !isOver(); seen = await figures()) await new Promise((resolve) => setTimeout(resolve, 5))
   has('latchkey_ai_calls_running', 0)
   has('latchkey_ai_calls_waiting', 0)
 })

@@ -62,7 +62,11 @@ function openaiPrice(input: number, cached: number, output: number, cacheWrite: 
  * ai.google.dev/gemini-api/docs/pricing. Gemini 3.8 Flash doubles in price on 2027-01-01.
  */
 export const MODELS: readonly Model[] = [
-  openai('gpt-6.1-sol', openaiPrice(2, 0.1, 10, 2.5)),
+  openai('gpt-6.2-astra', openaiPrice(8, 0.4, 40, 10), 'refused'),
+  openai('gpt-6.2-sol', openaiPrice(2, 0.1, 10, 2.5), 'refused'),
+  openai('gpt-6-astra', openaiPrice(10, 1, 50, 12.5), 'refused'),
+  openai('gpt-6.1-sol', openaiPrice(2, 0.1, 10, 2.5), 'refused'),
+  openai('gpt-6-sol', openaiPrice(2, 0.2, 10, 2.5)),
   openai('gpt-6.1-terra', openaiPrice(1, 0.05, 5, 1.25)),
   openai('gpt-6-luna', openaiPrice(0.1, 0.01, 0.5, 0.125)),
   {
@@ -74,6 +78,8 @@ export const MODELS: readonly Model[] = [
     price: { input: 0.4, cached: 0.1, output: 1.6 },
     temperature: 'taken',
   },
+  anthropic('claude-fable-5-2', { input: 8, cached: 0.2, cacheWrite: 10, output: 40 }),
+  anthropic('claude-fable-5-1', { input: 10, cached: 0.25, cacheWrite: 12.5, output: 50 }),
   anthropic('claude-opus-5-5', { input: 4, cached: 0.2, cacheWrite: 5, output: 20 }),
   anthropic('claude-sonnet-5-5', { input: 2, cached: 0.1, cacheWrite: 2.5, output: 10 }),
   anthropic('claude-haiku-5-5', {
@@ -96,7 +102,8 @@ export const MODELS: readonly Model[] = [
   embedding('gemini-embedding-2', 'gemini', 0.2, 8_192),
 ]
 
-function openai(id: string, price: Price): Model {
+/** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
+function openai(id: string, price: Price, temperature: Model['temperature'] = 'without-reasoning'): Model {
   const contextTokens = 1_050_000
   return {
     id,
@@ -105,7 +112,7 @@ function openai(id: string, price: Price): Model {
     contextTokens,
     outputTokensMax: 128_000,
     price,
-    temperature: 'without-reasoning',
+    temperature,
   }
 }
 
@@ -171,12 +178,17 @@ export function temperatureOf(vendor: VendorName, modelId: string): Model['tempe
   const known = findModel(modelId)
   if (known) return known.temperature
   if (vendor === 'openai') {
-    if (/^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6-astra)/.test(modelId)) return 'refused'
+    if (/^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6(\.\d)?-astra|gpt-6\.[1-9]-sol)/.test(modelId))
+      return 'refused'
     return /^gpt-([5-9]|\d\d)/.test(modelId) && !/chat/.test(modelId) ? 'without-reasoning' : 'taken'
   }
   // Since Claude Opus 4.7 a sampling parameter is an error; before, it is taken.
   if (vendor === 'anthropic') return /^claude-([a-z]+-([5-9]|\d\d)\b|opus-4-[789])/.test(modelId) ? 'refused' : 'taken'
   return 'taken'
+}
+
+export function refusesForcedTools(modelId: string): boolean {
+  return /^claude-((fable|mythos)-5-[1-9]|(opus|sonnet)-(5-[5-9]|[6-9]))/.test(modelId)
 }
 
 /** OpenAI's own models since o1 refuse `max_tokens`; servers that stand in for OpenAI often know nothing else. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { breaksOff, event, mockVendor, refuses, says, streams } from '#testing/mock-vendor.ts'
+import { babbles, breaksOff, event, mockVendor, refuses, says, streams } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const WEATHER = {
@@ -358,4 +358,133 @@ test('a JWT opens the door, too', async (t) => {
   vendor.play(says('ok'))
 
   assert.equal((await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })).status, 200)
+})
+
+test('one model is found by its name, and one that is not listed is 404', async (t) => {
+  const { app, headers } = await setting(t)
+  const found = await app.get('/v1/models/claude-haiku-5-5', { headers })
+  assert.equal(found.status, 200)
+  assert.deepEqual(found.body, { id: 'claude-haiku-5-5', object: 'model', created: 0, owned_by: 'anthropic' })
+  for (const id of ['gpt-none', 'openai%2Fgpt-6-luna', '..%2F..', '%00', '']) {
+    const { status, body } = await app.get(`/v1/models/${id}`, { headers })
+    assert.equal(status, 404, id)
+    assert.ok(body.error.message)
+  }
+  assert.equal((await app.get('/v1/models/claude-haiku-5-5')).status, 401)
+})
+
+test('a model that the vendor does not have is 404, as OpenAI’s clients expect', async (t) => {
+  const { vendor, post } = await setting(t)
+  const words = { error: { message: 'The model does not exist', code: 'model_not_found' } }
+  for (const stream of [false, true]) {
+    vendor.play(refuses(404, {}, words))
+    const { status, body } = await post('/v1/chat/completions', { model: 'gpt-none', messages: HI, stream })
+    assert.equal(status, 404)
+    assert.equal(body.error.code, 'model_not_found')
+    assert.equal(body.error.type, 'not_found_error')
+    assert.match(body.error.message, /'openai' has no such model: The model does not exist/)
+  }
+})
+
+test('embeddings take tokens where the vendor does, as LangChain sends them', async (t) => {
+  const { vendor, post } = await setting(t)
+  const answer = (count: number) =>
+    babbles(
+      JSON.stringify({
+        data: Array.from({ length: count }, (_, index) => ({ index, embedding: [index, 1] })),
+        usage: { prompt_tokens: 3, total_tokens: 3 },
+      }),
+    )
+  for (const [input, sent] of [
+    [[1, 2, 3], [[1, 2, 3]]],
+    [
+      [
+        [1, 2],
+        [3, 4],
+      ],
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    ],
+  ] as const) {
+    vendor.play(answer(sent.length))
+    const { status } = await post('/v1/embeddings', { model: 'text-embedding-3-small', input })
+    assert.equal(status, 200)
+    assert.deepEqual(vendor.calls[0]!.body.input, sent)
+  }
+  vendor.play(answer(1))
+  const other = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: [1, 2, 3] })
+  assert.equal(other.status, 400)
+  assert.match(other.body.error.message, /Tokens in place of a text/)
+  for (const input of [[], [[]], ['a', 1], [1, 'a'], [-1], [1.5], '', 5, {}]) {
+    const { status } = await post('/v1/embeddings', { model: 'text-embedding-3-small', input })
+    assert.equal(status, 422, JSON.stringify(input))
+  }
+})
+
+test('a tool that must be called is asked for in words where a model refuses to be forced', async (t) => {
+  const { vendor, post } = await setting(t)
+  const sent = async (model: string, tool_choice: unknown) => {
+    vendor.play(says('ok'))
+    await post('/v1/chat/completions', { model, messages: HI, tools: [WEATHER], tool_choice })
+    return vendor.calls[0]!.body
+  }
+  const named = { type: 'function', function: { name: 'weather' } }
+
+  const words = await sent('claude-sonnet-5-5', named)
+  assert.equal(words.tool_choice, undefined)
+  assert.equal(words.system, 'Answer by calling the tool `weather`.')
+  assert.match((await sent('claude-opus-5-5', 'required')).system, /calling one of the tools/)
+  assert.equal((await sent('claude-sonnet-5-5', 'auto')).system, undefined)
+  assert.deepEqual((await sent('claude-haiku-4-5', named)).tool_choice, { type: 'tool', name: 'weather' })
+  assert.deepEqual((await sent('claude-haiku-4-5', 'required')).tool_choice, { type: 'any' })
+})
+
+test('what only OpenAI understands goes to OpenAI, is refused elsewhere, and is not lost in a fallback', async (t) => {
+  const vendor = await mockVendor(t)
+  const other = await mockVendor(t)
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...other.env.anthropic, LLM_FALLBACKS: 'anthropic' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const custom = { type: 'custom', custom: { name: 'shell' } }
+  const post = (more: object) => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, ...more })
+
+  assert.equal((await post({ tools: [custom] })).status, 200)
+  assert.deepEqual(vendor.calls[0]!.body.tools, [custom])
+  assert.equal((await post({ model: 'claude-haiku-5-5', tools: [custom] })).status, 422)
+
+  for (const more of [{ tools: [custom] }, { n: 2 }]) {
+    vendor.play(refuses(429, { 'retry-after': '30' }))
+    const reply = await post(more)
+    assert.equal(reply.status, 503, 'the failure of the vendor that was asked')
+    assert.match(reply.body.error.message, /'openai' is overloaded/)
+    assert.equal(other.calls.length, 0)
+    app.clock.advance(61_000)
+  }
+})
+
+test('OpenAI’s clients are told what not to repeat', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '12' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  vendor.play(refuses(401))
+  const post = () => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  const refused = await post()
+  assert.deepEqual([refused.status, refused.headers.get('x-should-retry')], [502, 'false'])
+  vendor.play(says('ok'))
+  assert.equal((await post()).status, 200)
+  const exhausted = await post()
+  assert.deepEqual([exhausted.status, exhausted.headers.get('x-should-retry')], [429, 'false'])
+})
+
+test('models that cannot do without reasoning are sent no temperature and no effort in its place', async (t) => {
+  const { vendor, post } = await setting(t)
+  for (const model of ['gpt-6.2-astra', 'gpt-6.2-sol', 'gpt-6.1-sol', 'gpt-6-astra', 'gpt-6.3-astra', 'gpt-6.3-sol']) {
+    vendor.play(says('ok'))
+    await post('/v1/chat/completions', { model, messages: HI, temperature: 0.7, top_p: 0.9, tools: [WEATHER] })
+    const { body } = vendor.calls[0]!
+    assert.deepEqual([body.temperature, body.top_p, body.reasoning_effort], [undefined, undefined, undefined], model)
+  }
 })

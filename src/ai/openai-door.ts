@@ -5,17 +5,19 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
-import { invalid } from '#platform/problem.ts'
+import { invalid, Problem } from '#platform/problem.ts'
 import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
 import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { MODELS } from './models.ts'
 import { candidateFor, defaultModel, isConfigured, MODEL_NAME } from './plan.ts'
 import { type Printer, printAnswer } from './printing.ts'
 import { AI_BODY_BYTES_MAX } from './routes.ts'
-import type { ChatRequest, Piece, Usage, VendorName } from './vendors/vendor.ts'
+import type { ChatRequest, EmbeddingInput, Piece, Usage, VendorName } from './vendors/vendor.ts'
 
 const tags = ['openai-compatible']
 const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } as const
+
+const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
 /** What the gateway itself reads is checked; the rest is the vendor's to judge. */
 const ChatBody = Type.Object(
@@ -67,7 +69,10 @@ const ChatBody = Type.Object(
       Nullable(
         Type.Array(
           Type.Object(
-            { type: Type.String(), function: Type.Object({ name: Type.String() }, { additionalProperties: true }) },
+            {
+              type: Type.String(),
+              function: Type.Optional(Type.Object({ name: Type.String() }, { additionalProperties: true })),
+            },
             { additionalProperties: true },
           ),
         ),
@@ -89,9 +94,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
       const { model, stream: wantsStream, stream_options: options, ...rest } = request.body
       const first = candidateFor(gateway.config, model)
       const asked = withoutNulls(rest) as ChatRequest
-      if ((asked.n ?? 1) > 1 && first.vendor !== 'openai') {
-        throw invalid(['body', 'n'], 'Should be 1 for this vendor')
-      }
+      if (first.vendor !== 'openai') requireUnderstood(asked)
       const call: GatewayCall = {
         caller: callerOf(request),
         route: '/v1/chat/completions',
@@ -115,6 +118,20 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
     async () => ({ object: 'list', data: modelNames(gateway) }),
   )
 
+  app.get(
+    '/v1/models/:model',
+    {
+      schema: { tags, summary: 'One model', params: Type.Object({ model: Type.String() }) },
+      config: { ...config, limit: 'general' },
+    },
+    async (request) => {
+      const { model: id } = request.params
+      const found = modelNames(gateway).find((one) => one.id === id)
+      if (!found) throw new Problem('model_not_found', 404, 'No such model; others may still be asked by their names')
+      return found
+    },
+  )
+
   app.post(
     '/v1/embeddings',
     {
@@ -127,6 +144,8 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
             input: Type.Union([
               Type.String({ minLength: 1 }),
               Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 2_048 }),
+              Tokens,
+              Type.Array(Tokens, { minItems: 1, maxItems: 2_048 }),
             ]),
             encoding_format: Type.Optional(Nullable(OneOf('float', 'base64'))),
             dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 4_096 }))),
@@ -142,13 +161,26 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
       return embedForDoor(gateway, embeddingNeeds, {
         caller: callerOf(request),
         model: body.model,
-        inputs: typeof body.input === 'string' ? [body.input] : body.input,
+        inputs: inputsOf(body.input),
         dimensions: body.dimensions ?? null,
         encoding: body.encoding_format ?? 'float',
         signal: clientGone(reply),
       })
     },
   )
+}
+
+/** What OpenAI's vendor alone understands; it judges its own tools by itself. */
+function requireUnderstood({ n, tools }: ChatRequest): void {
+  if ((n ?? 1) > 1) throw invalid(['body', 'n'], 'Should be 1 for this vendor')
+  const other = tools?.findIndex((tool) => tool.function === undefined) ?? -1
+  if (other >= 0) throw invalid(['body', 'tools', other], 'Should be a function for this vendor')
+}
+
+/** A text or its tokens, one or many. */
+function inputsOf(input: string | string[] | number[] | number[][]): EmbeddingInput[] {
+  if (typeof input === 'string') return [input]
+  return typeof input[0] === 'number' ? [input as number[]] : (input as EmbeddingInput[])
 }
 
 /** OpenAI's clients send null for what they leave out. */

@@ -142,7 +142,7 @@ const SCENARIOS: Scenario[] = [
   },
 ]
 
-const QUICK = { AI_CONNECT_TIMEOUT_MS: '400', AI_FIRST_BYTE_TIMEOUT_MS: '300', AI_IDLE_TIMEOUT_MS: '500' }
+const QUICK = { AI_CONNECT_TIMEOUT_MS: '400', AI_FIRST_BYTE_TIMEOUT_MS: '800', AI_IDLE_TIMEOUT_MS: '600' }
 
 async function setting(t: TestContext, name: Name, baseUrl?: string) {
   const first = await mockVendor(t)

@@ -30,15 +30,18 @@ export async function metered<T extends { tokens: number }>(
   const { userId, keyId, tier } = caller
   const startedAt = clock.now()
   const startedMs = performance.now()
+  const costOf = (tokens: number) => costUsd(model, { prompt: tokens, completion: 0, cached: 0, cacheWrites: 0 })
+  const guess = guessTokens(characters)
   const reservation =
     embedder.lexical === undefined
       ? await ledger.reserve({
           userId,
           keyId,
           tier,
-          promptTokens: guessTokens(characters),
+          promptTokens: guess,
           completionTokens: 0,
           signal,
+          call: { route, vendor, model, costUsd: costOf(guess) },
         })
       : null
   const settle = (outcome: 'ok' | 'failed' | 'cancelled', tokens: number) =>
@@ -51,7 +54,7 @@ export async function metered<T extends { tokens: number }>(
       promptTokens: tokens,
       completionTokens: 0,
       cachedTokens: 0,
-      costUsd: costUsd(model, { prompt: tokens, completion: 0, cached: 0, cacheWrites: 0 }),
+      costUsd: costOf(tokens),
       latencyMs: performance.now() - startedMs,
       attempts: 1,
       tried: '',

@@ -233,8 +233,15 @@ const BEAT_MS = 10_000
 /** A node that has not been seen for so long is dead. */
 const DEAD_MS = 60_000
 
-/** Keeps this node's sign of life, and gives back what dead nodes had reserved. */
-export function watchNodes({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>, nodeId: string) {
+/**
+ * Keeps this node's sign of life, and gives back what dead nodes had reserved; `recordCalls` makes records of the calls
+ * that one had running when it was last seen.
+ */
+export function watchNodes(
+  { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
+  nodeId: string,
+  recordCalls: (tx: Db, deadNodeId: string, seenAt: string) => Promise<void>,
+) {
   const beat = async () => {
     await db
       .insertInto('usage_nodes')
@@ -248,11 +255,12 @@ export function watchNodes({ db, clock, log }: Pick<Platform, 'db' | 'clock' | '
     transaction(db, async (tx) => {
       const dead = await tx
         .selectFrom('usage_nodes')
-        .select('node_id')
+        .select(['node_id', 'seen_at'])
         .where('seen_at', '<=', before)
         .where('node_id', '!=', nodeId)
         .execute()
-      for (const { node_id } of dead) {
+      for (const { node_id, seen_at } of dead) {
+        await recordCalls(tx, node_id, seen_at)
         const rows = await tx.deleteFrom('usage_reservations').where('node_id', '=', node_id).returningAll().execute()
         for (const row of rows) await addReserved(tx, { userId: row.user_id, month: row.month }, row.scope, -row.tokens)
         await tx.deleteFrom('usage_nodes').where('node_id', '=', node_id).execute()

@@ -3,12 +3,13 @@
 // event) waits until the record is committed: a crash of ours loses none that was acknowledged. Under a budget it waits
 // for the disk as well.
 import './tables.ts'
-import { randomBytes } from 'node:crypto'
 import type { Instant } from '#platform/clock.ts'
 import { commitSoon } from '#platform/db/soon.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBudgets } from './budgets.ts'
+import { timeOrderedIds } from './ids.ts'
+import { type OpenCalls, type OpenHandle, removalOf } from './open-calls.ts'
 import { recordQueries } from './store.ts'
 import { inTurns } from './turns.ts'
 
@@ -45,10 +46,12 @@ export type ReserveCall = {
   /** What the answer may take at most. */
   completionTokens: number
   signal?: AbortSignal
+  /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
+  call?: { route: string; vendor: string; model: string; costUsd: number }
 }
 
 /** `completionTokens` is what the answer may take; less than asked for where a budget ends. */
-export type Reservation = { completionTokens: number; granted: Granted | null }
+export type Reservation = { completionTokens: number; granted: Granted | null; open: OpenHandle | null }
 
 export type Ledger = {
   /** @throws Problem 429 `Monthly token budget exhausted`; the signal's reason when the caller leaves meanwhile. */
@@ -69,8 +72,10 @@ export type LedgerNeeds = {
 }
 
 type Entry =
-  | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null }
+  | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null; note: Note | null }
   | { kind: 'reserve'; claim: BudgetClaim }
+/** Of a running call, to be removed with its end. */
+type Note = { userId: string; id: string }
 type Result = Granted | 'wait' | 'exhausted' | null
 
 /** How long a call waits for others of the same budget to end before it is refused. */
@@ -85,7 +90,7 @@ const RETRY_DELAYS_MS = [100, 500, 2_000]
 
 export type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
 
-export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Ledger {
+export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, openCalls: OpenCalls): Ledger {
   const { clock, log } = deps
   const nextId = timeOrderedIds(deps)
   const waitingByUser = new Map<string, Set<() => void>>()
@@ -115,13 +120,20 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
       set.add(done)
     })
 
-  const settleEntry = async (granted: Granted | null, record: UsageRecord | null) => {
+  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall): OpenHandle | null =>
+    call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call })
+
+  const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
+    const noted = open === null ? null : openCalls.close(open)
+    const id = noted === null ? null : await noted
+    const note = open === null || id === null ? null : { userId: open.entry.call.userId, id }
+    const entry = { kind: 'settle' as const, granted, record, note }
     let isFirst = true
     for (const delay of [...RETRY_DELAYS_MS, null]) {
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
-        if (isFirst) await turns.add({ kind: 'settle', granted, record })
-        else await withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, [{ kind: 'settle', granted, record }]))
+        if (isFirst) await turns.add(entry)
+        else await withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, [entry]))
         break
       } catch (error) {
         if (delay === null) {
@@ -139,7 +151,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
   return {
     async reserve(call) {
       const limits = limitsOf(needs, call)
-      if (limits.length === 0) return { completionTokens: call.completionTokens, granted: null }
+      if (limits.length === 0) return { completionTokens: call.completionTokens, granted: null, open: opened(call) }
 
       const claim: BudgetClaim = {
         userId: call.userId,
@@ -152,11 +164,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
       while (true) {
         const result = await turns.add({ kind: 'reserve', claim })
         if (call.signal?.aborted) {
-          if (result !== null && typeof result === 'object') await settleEntry(result, null)
+          if (result !== null && typeof result === 'object') await settleEntry(result, null, null)
           throw call.signal.reason
         }
         if (result !== null && typeof result === 'object') {
-          return { completionTokens: result.tokens - call.promptTokens, granted: result }
+          return { completionTokens: result.tokens - call.promptTokens, granted: result, open: opened(call) }
         }
         if (result !== 'wait' || performance.now() > until) {
           // Nothing is left: the others in line need not wait to hear it.
@@ -166,16 +178,20 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string): Le
         await anotherEnds(call.userId, call.signal)
       }
     },
-    settle: (reservation, record) => settleEntry(reservation?.granted ?? null, storable(record)),
-    async release({ granted }) {
-      if (granted) await settleEntry(granted, null)
+    settle: (reservation, record) =>
+      settleEntry(reservation?.granted ?? null, storable(record), reservation?.open ?? null),
+    async release({ granted, open }) {
+      if (granted || open) await settleEntry(granted, null, open)
     },
     close: turns.idle,
   }
 }
 
 function exhausted(): Problem {
-  return new Problem('budget_exhausted', 429, 'Monthly token budget exhausted')
+  // OpenAI's clients repeat a 429 otherwise, and the month does not end so soon.
+  return new Problem('budget_exhausted', 429, 'Monthly token budget exhausted', {
+    headers: { 'x-should-retry': 'false' },
+  })
 }
 
 function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit[] {
@@ -220,6 +236,7 @@ async function writeTurn(
   const counted = settled.filter(({ granted }) => needs.countsAll || granted !== null)
   const records = settled.flatMap(({ record }) => (record === null ? [] : [record]))
   const queries = recordQueries(deps.db, records, nextId)
+  for (const { note } of settled) if (note !== null) queries.push(removalOf(deps.db, note.userId, note.id))
   if (counted.length === 0 && settled.length === entries.length) {
     await commitSoon(deps.db, queries)
     return entries.map(() => null)
@@ -234,17 +251,4 @@ async function writeTurn(
     let next = 0
     return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
   })
-}
-
-/** Sorts by time, so that a user's records lie together in the order they came. */
-function timeOrderedIds({ clock }: Deps) {
-  const node = randomBytes(6).toString('base64url')
-  let last = ''
-  let counter = 0
-  return () => {
-    const stamp = clock.ms().toString(36).padStart(9, '0')
-    counter = stamp === last ? counter + 1 : 0
-    last = stamp
-    return `${stamp}${counter.toString(36).padStart(4, '0')}${node}`
-  }
 }

@@ -71,4 +71,22 @@ export const usageMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'usage/003-open-calls',
+    sql: `
+      create table usage_open_calls (
+        user_id {id} not null,
+        id {id} not null,
+        node_id {id} not null,
+        key_id {id},
+        route text not null,
+        vendor text not null,
+        model text not null,
+        prompt_tokens {bigint} not null,
+        cost_nanos {bigint} not null,
+        started_at {timestamp} not null,
+        primary key (user_id, id)
+      );
+    `,
+  },
 ]

@@ -217,7 +217,13 @@ export async function eraseUsage(tx: Db, userId: string): Promise<void> {
       )
       .execute()
   }
-  for (const table of ['usage_records', 'usage_days', 'usage_budgets', 'usage_reservations'] as const) {
+  for (const table of [
+    'usage_records',
+    'usage_days',
+    'usage_budgets',
+    'usage_reservations',
+    'usage_open_calls',
+  ] as const) {
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
   }
 }

@@ -50,6 +50,20 @@ type UsageReservationsTable = {
   tokens: number
 }
 
+/** A call that runs for longer than a moment, in case that its process dies. */
+type UsageOpenCallsTable = {
+  user_id: string
+  id: string
+  node_id: string
+  key_id: string | null
+  route: string
+  vendor: string
+  model: string
+  prompt_tokens: number
+  cost_nanos: number
+  started_at: string
+}
+
 type UsageNodesTable = { node_id: string; seen_at: string }
 
 /** What remains of deleted users: sums without a person. */
@@ -68,6 +82,7 @@ declare module '#platform/db/tables.ts' {
     usage_days: UsageDaysTable
     usage_budgets: UsageBudgetsTable
     usage_reservations: UsageReservationsTable
+    usage_open_calls: UsageOpenCallsTable
     usage_nodes: UsageNodesTable
     usage_archive: UsageArchiveTable
   }

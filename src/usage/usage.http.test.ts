@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import { mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -223,6 +223,58 @@ test('what a crashed process had reserved is given back', async (t) => {
   const after = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
   assert.equal(after.reserved_tokens, 0)
   assert.equal(after.used_tokens, 15)
+})
+
+test('a call that runs when its process is killed is recorded by the next', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const openCalls = () => app.platform.db.selectFrom('usage_open_calls').selectAll().execute()
+  const records = () =>
+    app.platform.db
+      .selectFrom('usage_records')
+      .select(['id', 'route', 'vendor', 'model', 'outcome', 'tried', 'is_estimated', 'completion_tokens', 'latency_ms'])
+      .execute()
+  await ada.post('/api/ai/chat', { messages: HI })
+  assert.deepEqual(await openCalls(), [], 'a short call is noted nowhere')
+
+  vendor.play(silent)
+  const leaving = new AbortController()
+  const running = ada.request('POST', '/api/ai/chat', { body: { messages: HI }, signal: leaving.signal })
+  let noted = await openCalls()
+  for (; noted.length === 0; noted = await openCalls()) await new Promise((resolve) => setTimeout(resolve, 50))
+  leaving.abort()
+  await running.catch(() => {})
+  while ((await records()).length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.deepEqual(await openCalls(), [], 'the note goes with the record')
+
+  // The same note, as a killed process would have left it, seen for the last time four seconds after the call began.
+  const orphan = { ...noted[0]!, node_id: 'dead' }
+  const seenAt = new Date(Date.parse(orphan.started_at) + 4_000).toISOString()
+  await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
+  await app.platform.db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: seenAt }).execute()
+  app.clock.advance(120_000)
+  await app.restart()
+
+  assert.deepEqual(await openCalls(), [])
+  const record = (await records()).find(({ id }) => id === orphan.id)
+  assert.deepEqual(
+    { ...record },
+    {
+      id: orphan.id,
+      route: '/api/ai/chat',
+      vendor: 'openai',
+      model: 'gpt-6.1-terra',
+      outcome: 'failed',
+      tried: 'crash',
+      is_estimated: true,
+      completion_tokens: 0,
+      latency_ms: 4_000,
+    },
+  )
+  const { totals } = (await ada.get('/api/usage')).body
+  assert.equal(totals.requests, 3)
+  assert.equal(totals.prompt_tokens, 10 + 2 * orphan.prompt_tokens)
 })
 
 test('what was used while there was no budget counts when there is one', async (t) => {

@@ -5,7 +5,9 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { recountBudgets, watchNodes } from './budgets.ts'
+import { timeOrderedIds } from './ids.ts'
 import { createLedger, type LedgerNeeds } from './ledger.ts'
+import { createOpenCalls, recordOrphans } from './open-calls.ts'
 import { usageRoutes } from './routes.ts'
 import { eraseUsage, listRecords } from './store.ts'
 
@@ -15,6 +17,7 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
   const { budgets } = platform.config
   const nodeId = randomUUID()
   const countsAll = budgets.pro !== null || budgets.enterprise !== null
+  const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds(platform))
   const ledger = createLedger(
     platform,
     {
@@ -23,8 +26,9 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
       tierTokens: (tier) => (tier === 'pro' || tier === 'enterprise' ? budgets[tier] : null),
     },
     nodeId,
+    openCalls,
   )
-  const nodes = watchNodes(platform, nodeId)
+  const nodes = watchNodes(platform, nodeId, recordOrphans)
 
   return {
     ledger,
@@ -35,8 +39,10 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
     async start() {
       if (countsAll) await recountBudgets(platform.db, platform.clock.now().slice(0, 7))
       await nodes.start()
+      openCalls.start()
     },
     async close() {
+      openCalls.stop()
       await ledger.close()
       await nodes.stop()
     },

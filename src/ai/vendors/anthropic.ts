@@ -1,7 +1,7 @@
 // Guards Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // One thing to know: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
-import { findModel, SHORT_ANSWER_TOKENS, temperatureOf } from '../models.ts'
+import { findModel, refusesForcedTools, SHORT_ANSWER_TOKENS, temperatureOf } from '../models.ts'
 import {
   type Answer,
   type ChatMessage,
@@ -14,7 +14,9 @@ import {
   inlineImage,
   objectOf,
   parseEvent,
+  refusal,
   reportedFailure,
+  requireTranslatable,
   systemText,
   type ToolCall,
   textPiece,
@@ -50,7 +52,9 @@ type Block = Record<string, unknown> & { type: string }
 type Turn = { role: 'user' | 'assistant'; content: Block[] }
 
 function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<string, unknown> {
-  const system = systemOf(request)
+  requireTranslatable('anthropic', request)
+  const forced = forcedTool(model, request)
+  const system = systemOf(request, forced)
   const wanted = request.max_completion_tokens ?? request.max_tokens ?? MAX_TOKENS_DEFAULT
   const body: Record<string, unknown> = {
     model,
@@ -71,7 +75,7 @@ function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<st
       ...(tool.description === undefined ? {} : { description: tool.description }),
       input_schema: tool.parameters ?? { type: 'object', properties: {} },
     }))
-    const choice = toolChoice(request)
+    const choice = toolChoice(request, forced !== null)
     if (choice) body.tool_choice = choice
   }
   const schema = request.response_format?.json_schema?.schema
@@ -92,11 +96,12 @@ function effortOf(model: string, asked: string | null, limit: number): string | 
 }
 
 /** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */
-function systemOf(request: ChatRequest): string {
+function systemOf(request: ChatRequest, more: string | null): string {
   const texts = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
     .map((message) => systemText(message.content))
   if (request.response_format?.type === 'json_object') texts.push('Answer with one JSON object and nothing else.')
+  if (more !== null) texts.push(more)
   return texts.filter((text) => text !== '').join('\n\n')
 }
 
@@ -142,10 +147,7 @@ function blockOf(part: ContentPart): Block {
       ? { type: 'image', source: { type: 'base64', media_type: inline.mediaType, data: inline.data } }
       : { type: 'image', source: { type: 'url', url } }
   }
-  throw new VendorError('anthropic', 'refused', `cannot take a '${part.type}' part`, {
-    status: 400,
-    explanation: `Content of type '${part.type}' is not supported by this model`,
-  })
+  throw refusal('anthropic', `Content of type '${part.type}' is not supported by this model`)
 }
 
 function argumentsOf(call: ToolCall): unknown {
@@ -156,8 +158,20 @@ function argumentsOf(call: ToolCall): unknown {
   }
 }
 
-function toolChoice(request: ChatRequest): Record<string, unknown> | null {
-  const choice = request.tool_choice
+/**
+ * Since Opus 5.5 and Sonnet 5.5 a forced tool is an error: there the wish is said in words, and the choice stays the
+ * model's. https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
+ */
+function forcedTool(model: string, { tools, tool_choice: choice }: ChatRequest): string | null {
+  if (!tools?.length || !refusesForcedTools(model)) return null
+  if (choice === 'required') return 'Answer by calling one of the tools.'
+  return typeof choice === 'object' && choice.function
+    ? `Answer by calling the tool \`${choice.function.name}\`.`
+    : null
+}
+
+function toolChoice(request: ChatRequest, isSaidInWords: boolean): Record<string, unknown> | null {
+  const choice = isSaidInWords ? 'auto' : request.tool_choice
   const parallel = request.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {}
   if (choice === 'none') return { type: 'none' }
   if (choice === 'required') return { type: 'any', ...parallel }

@@ -9,13 +9,16 @@ import {
   type ContentPart,
   count,
   type Embedding,
+  type EmbeddingInput,
   type EventReader,
   type FinishReason,
   finishPiece,
   inlineImage,
   objectOf,
   parseEvent,
+  refusal,
   reportedFailure,
+  requireTranslatable,
   systemText,
   type ToolCall,
   type ToolDelta,
@@ -52,7 +55,7 @@ export function createGemini(apiKey: string): Vendor {
           body: JSON.stringify({
             requests: inputs.map((text) => ({
               model: `models/${model}`,
-              content: { parts: [{ text }] },
+              content: { parts: [{ text: textAlone(text) }] },
               ...(dimensions === null ? {} : { outputDimensionality: dimensions }),
             })),
           }),
@@ -63,6 +66,11 @@ export function createGemini(apiKey: string): Vendor {
   }
 }
 
+function textAlone(input: EmbeddingInput): string {
+  if (typeof input === 'string') return input
+  throw refusal('gemini', 'Tokens in place of a text are not supported by this model')
+}
+
 /** Google's own lists say `models/gemini-…`. */
 const bareName = (name: string) => name.replace(/^models\//, '')
 
@@ -70,6 +78,7 @@ type Part = Record<string, unknown>
 type Turn = { role: 'user' | 'model'; parts: Part[] }
 
 function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
+  requireTranslatable('gemini', request)
   const system = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
     .map((message) => systemText(message.content))
@@ -167,10 +176,7 @@ function partOf(part: ContentPart): Part {
     const inline = inlineImage(url)
     return inline ? { inlineData: { mimeType: inline.mediaType, data: inline.data } } : { fileData: { fileUri: url } }
   }
-  throw new VendorError('gemini', 'refused', `cannot take a '${part.type}' part`, {
-    status: 400,
-    explanation: `Content of type '${part.type}' is not supported by this model`,
-  })
+  throw refusal('gemini', `Content of type '${part.type}' is not supported by this model`)
 }
 
 function toolResult(text: string): Record<string, unknown> {

@@ -34,6 +34,18 @@ export type ToolDefinition = {
   function: { name: string; description?: string; parameters?: Record<string, unknown>; strict?: boolean }
 }
 
+/** For a vendor that cannot: as a fallback it is passed over then. */
+export function refusal(vendor: VendorName, explanation: string): VendorError {
+  return new VendorError(vendor, 'refused', explanation, { status: 400, explanation })
+}
+
+/** What OpenAI alone understands must not be lost in translation. @throws VendorError */
+export function requireTranslatable(vendor: VendorName, { n, tools }: ChatRequest): void {
+  if ((n ?? 1) > 1) throw refusal(vendor, 'More than one choice is not supported by this model')
+  if (tools?.some((tool) => tool.function == null))
+    throw refusal(vendor, 'Tools other than functions are not supported by this model')
+}
+
 /** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */
 export type ChatRequest = {
   messages: ChatMessage[]
@@ -119,6 +131,9 @@ export type ReplyHeaders = Record<string, string | string[] | undefined>
 
 export type VendorRequest = { path: string; headers: Record<string, string>; body: string }
 
+/** A text or, at OpenAI, its tokens. */
+export type EmbeddingInput = string | number[]
+
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
 export interface Vendor {
@@ -129,7 +144,7 @@ export interface Vendor {
   /** What the vendor says of a failure, from its body; null when it says nothing readable. */
   readError(body: unknown): string | null
   embed?: {
-    shape(model: string, inputs: string[], dimensions: number | null): VendorRequest
+    shape(model: string, inputs: EmbeddingInput[], dimensions: number | null): VendorRequest
     /** @throws VendorError unless there is one vector for each of the inputs. */
     readAnswer(body: unknown, inputCount: number): Embedding
   }

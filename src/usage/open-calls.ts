@@ -1,0 +1,148 @@
+// Guards the calls that a crash would make forget: what runs for longer than a moment stands in a table until it ends.
+// One thing to know: a short call writes nothing here. Once a second what has run for that long is noted, all in one
+// statement; the note goes in the transaction of the record, and the notes of a dead process become records.
+import './tables.ts'
+import type { CompiledQuery } from 'kysely'
+import type { Instant } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { settleBudgets } from './budgets.ts'
+import type { UsageRecord } from './ledger.ts'
+import { recordQueries } from './store.ts'
+
+export type OpenCall = {
+  userId: string
+  keyId: string | null
+  /** As `/api/ai/chat`. */
+  route: string
+  /** Who is asked first. */
+  vendor: string
+  model: string
+  /** A guess, and what it costs: all that is known of a call whose end nobody saw. */
+  promptTokens: number
+  costUsd: number
+}
+
+type Entry = { call: OpenCall; startedAt: Instant; openedMs: number; id: string | null; noting: Promise<void> | null }
+/** What `open` gives and `close` takes. */
+export type OpenHandle = { readonly entry: Entry }
+
+export type OpenCalls = {
+  open(call: OpenCall): OpenHandle
+  /** The note to remove with the record; null when the call was too short to have one. */
+  close(handle: OpenHandle): Promise<string | null> | null
+  start(): void
+  stop(): void
+}
+
+const NOTE_AFTER_MS = 1_000
+const ROWS_MAX = 500
+
+type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
+
+export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId: () => string): OpenCalls {
+  const entries = new Set<Entry>()
+  let timer: NodeJS.Timeout | null = null
+
+  const note = async () => {
+    const before = performance.now() - NOTE_AFTER_MS
+    const due: Entry[] = []
+    // In the order of their opening: what comes after the first young one is younger.
+    for (const entry of entries) {
+      if (entry.openedMs > before || due.length >= ROWS_MAX) break
+      if (entry.id === null) due.push(entry)
+    }
+    if (due.length === 0) return
+    const rows = due.map((entry) => {
+      entry.id = nextId()
+      return rowOf(nodeId, entry.id, entry)
+    })
+    const written = db
+      .insertInto('usage_open_calls')
+      .values(rows)
+      .execute()
+      .then(
+        () => {},
+        (error) => {
+          for (const entry of due) entry.id = null
+          log.warn({ err: error }, 'running calls were not noted')
+        },
+      )
+    for (const entry of due) entry.noting = written
+    await written
+    for (const entry of due) entry.noting = null
+  }
+
+  return {
+    open(call) {
+      const entry: Entry = { call, startedAt: clock.now(), openedMs: performance.now(), id: null, noting: null }
+      if (timer !== null) entries.add(entry)
+      return { entry }
+    },
+    close({ entry }) {
+      entries.delete(entry)
+      if (entry.noting !== null) return entry.noting.then(() => entry.id)
+      return entry.id === null ? null : Promise.resolve(entry.id)
+    },
+    start() {
+      timer ??= setInterval(note, NOTE_AFTER_MS).unref()
+    },
+    stop() {
+      if (timer) clearInterval(timer)
+      timer = null
+    },
+  }
+}
+
+function rowOf(nodeId: string, id: string, { call, startedAt }: Entry) {
+  return {
+    user_id: call.userId,
+    id,
+    node_id: nodeId,
+    key_id: call.keyId,
+    route: call.route,
+    vendor: call.vendor,
+    model: call.model,
+    prompt_tokens: call.promptTokens,
+    cost_nanos: Math.round(call.costUsd * 1e9),
+    started_at: startedAt,
+  }
+}
+
+/** Takes a note away. */
+export function removalOf(db: Db, userId: string, id: string): CompiledQuery {
+  return db.deleteFrom('usage_open_calls').where('user_id', '=', userId).where('id', '=', id).compile()
+}
+
+/** Makes records of the calls that a dead process had running; `seenAt` is its last sign of life. */
+export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant): Promise<void> {
+  const rows = await tx.deleteFrom('usage_open_calls').where('node_id', '=', deadNodeId).returningAll().execute()
+  if (rows.length === 0) return
+  const ids = rows.map(({ id }) => id)
+  const records = rows.map(
+    (row): UsageRecord => ({
+      userId: row.user_id,
+      keyId: row.key_id,
+      route: row.route,
+      vendor: row.vendor,
+      model: row.model,
+      promptTokens: row.prompt_tokens,
+      completionTokens: 0,
+      cachedTokens: 0,
+      costUsd: row.cost_nanos / 1e9,
+      latencyMs: Math.max(0, Date.parse(seenAt) - Date.parse(row.started_at)),
+      attempts: 1,
+      tried: 'crash',
+      outcome: 'failed',
+      isEstimated: true,
+      startedAt: row.started_at,
+    }),
+  )
+  let next = 0
+  for (const query of recordQueries(tx, records, () => ids[next++] ?? '')) await tx.executeQuery(query)
+  await settleBudgets(
+    tx,
+    deadNodeId,
+    records.map((record) => ({ granted: null, record })),
+  )
+}
