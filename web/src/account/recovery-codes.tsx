@@ -1,12 +1,10 @@
-import { Button, Checkbox, Group, SimpleGrid, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { Group, SimpleGrid, Text } from '@mantine/core'
 import { CopyText } from '../parts/copy.tsx'
+import { ShownOnce } from '../parts/shown-once.tsx'
 
-/** Shown once, like a key: closes by its own button alone. */
 export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
-  const [stored, setStored] = useState(false)
   return (
-    <Stack>
+    <ShownOnce confirmation="I have stored these codes" onDone={onDone}>
       <Text>
         Two-factor is on. Each of these opens your account once when your phone does not. They are not shown again.
       </Text>
@@ -27,17 +25,6 @@ export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () =
       <Group>
         <CopyText value={codes.join('\n')}>Copy all</CopyText>
       </Group>
-      <Checkbox
-        size="md"
-        label="I have stored these codes"
-        checked={stored}
-        onChange={(event) => setStored(event.currentTarget.checked)}
-      />
-      <Group justify="flex-end">
-        <Button disabled={!stored} onClick={onDone}>
-          Done
-        </Button>
-      </Group>
-    </Stack>
+    </ShownOnce>
   )
 }

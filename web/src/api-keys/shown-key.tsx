@@ -1,23 +1,13 @@
-import { Alert, Button, Checkbox, Group, Stack } from '@mantine/core'
+import { Alert, Group } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
-import { useEffect, useState } from 'react'
 import type { ApiKeyCreated } from '../api/types.ts'
 import { CopyIcon } from '../parts/copy.tsx'
+import { ShownOnce } from '../parts/shown-once.tsx'
 import classes from './shown-key.module.css'
 
 export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => void }) {
-  const [stored, setStored] = useState(false)
-
-  // Closing the tab would lose the key as surely as closing the dialog.
-  useEffect(() => {
-    if (stored) return
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', ask)
-    return () => removeEventListener('beforeunload', ask)
-  }, [stored])
-
   return (
-    <Stack>
+    <ShownOnce confirmation="I have stored this key" onDone={onDone}>
       <Alert color="brass" icon={<IconAlertTriangle size={20} aria-hidden />}>
         This is the only time it is shown. Put it where you keep secrets, such as a password manager.
       </Alert>
@@ -27,17 +17,6 @@ export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => 
         </code>
         <CopyIcon value={made.key} what="key" />
       </Group>
-      <Checkbox
-        label="I have stored this key"
-        size="md"
-        checked={stored}
-        onChange={(event) => setStored(event.currentTarget.checked)}
-      />
-      <Group justify="flex-end">
-        <Button disabled={!stored} onClick={onDone}>
-          Done
-        </Button>
-      </Group>
-    </Stack>
+    </ShownOnce>
   )
 }

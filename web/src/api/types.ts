@@ -44,7 +44,14 @@ export type Plan = {
   features: string[]
 }
 
-export type Subscription = { status: SubscriptionStatus; tier: Tier; processor_customer_id: string | null }
+/** The last two say when what is running renews, or ends; null and false where nothing runs. */
+export type Subscription = {
+  status: SubscriptionStatus
+  tier: Tier
+  processor_customer_id: string | null
+  current_period_end: string | null
+  cancel_at_period_end: boolean
+}
 
 export type ApiKey = {
   id: string

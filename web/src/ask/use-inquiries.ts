@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Chunk } from '../api/types.ts'
+import { newId } from '../parts/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import type { Ending } from '../stream/stream.ts'
@@ -31,10 +32,11 @@ export function useInquiries() {
     controller.current = own
     setWriting(true)
 
-    let inquiry: Inquiry = { id: crypto.randomUUID(), question, reach, answer: '', sources: null }
+    let inquiry: Inquiry = { id: newId(), question, reach, answer: '', sources: null }
     const show = (more: Partial<Inquiry>) => {
       inquiry = { ...inquiry, ...more }
-      setList([...before, inquiry])
+      // Another answer has taken this one's place.
+      if (controller.current === own) setList([...before, inquiry])
     }
     show({})
 
@@ -52,7 +54,7 @@ export function useInquiries() {
     )
     paced.flush()
     show({ ending })
-    setWriting(false)
+    if (controller.current === own) setWriting(false)
   }
 
   return {

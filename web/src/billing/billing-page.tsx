@@ -13,6 +13,7 @@ import { ToButton } from '../parts/to.tsx'
 import { monthForecast } from '../usage/days.ts'
 import { usageQuery } from '../usage/usage-query.ts'
 import { openPortal } from './processor.ts'
+import { termOf } from './term.ts'
 
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
@@ -31,6 +32,7 @@ export function BillingPage() {
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const portal = useMutation({ mutationFn: openPortal })
   const { status, tier, processor_customer_id: customer } = subscription
+  const term = termOf(subscription)
   return (
     <Card component="section" aria-labelledby="plan">
       <Group justify="space-between" gap="md">
@@ -41,6 +43,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
             </Title>
             <StatusBadge status={status} />
           </Group>
+          {term && <Text mt={4}>{term}</Text>}
           <Text c="dimmed" mt={4}>
             {customer
               ? 'Invoices, your card, and changing or ending the plan are in the portal of our payment processor.'

@@ -3,6 +3,7 @@ import { useLocalStorage } from '@mantine/hooks'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Gate } from '../parts/gate.tsx'
+import { newId } from '../parts/new-id.ts'
 import { useTitle } from '../parts/title.ts'
 import { useUser } from '../session/user.ts'
 import { ChatBar } from './chat-bar.tsx'
@@ -19,7 +20,7 @@ export function ChatPage() {
   const { c, provider, model } = route.useSearch()
   const navigate = useNavigate()
   const conversations = useConversations(user.id)
-  const [draft, setDraft] = useState(() => crypto.randomUUID())
+  const [draft, setDraft] = useState(() => newId())
   const [tuning, setTuning] = useLocalStorage({
     key: 'latchkey.chat',
     defaultValue: { temperature: 0.7, maxTokens: 1000, instructions: '' },
@@ -27,7 +28,7 @@ export function ChatPage() {
   })
 
   // The draft has become a kept conversation and the address no longer names it: a new one was asked for.
-  if (c === undefined && conversations.some(({ id }) => id === draft)) setDraft(crypto.randomUUID())
+  if (c === undefined && conversations.some(({ id }) => id === draft)) setDraft(newId())
 
   const id = c ?? draft
   const open = (next: string | undefined) =>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react'
+import { newId } from '../parts/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { type ChatSettings, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
@@ -18,10 +19,11 @@ export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns
     controller.current = own
     setWriting(true)
 
-    let draft: Turn = { id: crypto.randomUUID(), role: 'assistant', content: '' }
+    let draft: Turn = { id: newId(), role: 'assistant', content: '' }
     const show = (next: Turn) => {
       draft = next
-      setTurns([...history, draft])
+      // Another answer has taken this one's place.
+      if (controller.current === own) setTurns([...history, draft])
     }
     show(draft)
 
@@ -34,6 +36,7 @@ export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns
     })
     paced.flush()
     show({ ...draft, ending })
+    if (controller.current !== own) return
     setWriting(false)
     onSettled([...history, draft])
   }
@@ -41,7 +44,7 @@ export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns
   return {
     turns,
     writing,
-    send: (content: string) => void answer([...turns, { id: crypto.randomUUID(), role: 'user', content }]),
+    send: (content: string) => void answer([...turns, { id: newId(), role: 'user', content }]),
     retry: () => void answer(upToLastQuestion(turns)),
     edit: (id: string, content: string) => void answer(rewritten(turns, id, content)),
     stop: () => controller.current?.abort(),

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react'
 import { ApiProblem, sentence } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import { uploadFile } from '../api/upload.ts'
+import { newId } from '../parts/new-id.ts'
 
 export type UploadState =
   | { kind: 'waiting' }
@@ -66,7 +67,7 @@ export function useUploads() {
     add: (files: File[]) =>
       setList((uploads) => [
         ...uploads,
-        ...files.map((file): Upload => ({ id: crypto.randomUUID(), file, state: { kind: 'waiting' } })),
+        ...files.map((file): Upload => ({ id: newId(), file, state: { kind: 'waiting' } })),
       ]),
     retry: (id: string) => set(id, { kind: 'waiting' }),
     remove: (id: string) => {
