@@ -3,8 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
 import { Problem } from '#platform/problem.ts'
 import type { LongTask } from './long-worker.ts'
-import type { Room } from './rag.ts'
 import { LONG_BYTES, type LongText } from './reader.ts'
+import type { Room } from './room.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {

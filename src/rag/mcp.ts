@@ -9,20 +9,18 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
-import { answer } from './answer.ts'
+import { type Asked, answer } from './answer.ts'
 import { CHUNK_SIZE, overlapFor } from './chunking.ts'
 import { parseFilter } from './filter.ts'
+import { take } from './intake.ts'
 import { checkedMetadata } from './metadata.ts'
 import { metered } from './metering.ts'
-import type { Room } from './rag.ts'
-import { take } from './routes.ts'
+import type { Room } from './room.ts'
 import { search } from './search.ts'
 import { listDocuments } from './store.ts'
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const DOCUMENTS_MAX = 1_000
-
-type Asked = Parameters<typeof answer>[1]
 
 interface Tool {
   description: string

@@ -1,50 +1,22 @@
 // Guards each user's own store of documents: taking texts and files in, finding chunks, answering from them.
 // One thing to know: every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
-import './tables.ts'
-import type { Gateway } from '#ai/gateway.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Ledger } from '#usage/ledger.ts'
 import { renew, sweep } from './documents.ts'
-import type { Embedder } from './embedders/embedder.ts'
 import { localEmbedder } from './embedders/local.ts'
-import { vendorEmbedder } from './embedders/vendor.ts'
 import { mcpRoutes } from './mcp.ts'
-import { createParser } from './parsers/parser.ts'
-import { createReader } from './reader.ts'
+import { openRoom, type RagNeeds } from './room.ts'
 import { ragRoutes } from './routes.ts'
-import { createShelves } from './shelf.ts'
 import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
-import { openByteVectors } from './stores/bytes.ts'
-import { openPgvector } from './stores/pgvector.ts'
 
 export type Rag = Awaited<ReturnType<typeof createRag>>
-export type Room = Awaited<ReturnType<typeof createRag>>['room']
 
-export async function createRag(platform: Platform, { ledger, gateway }: { ledger: Ledger; gateway: Gateway }) {
-  const { db, clock, jobs, log, config } = platform
-  const parser = createParser()
-  const reader = createReader()
-  const shelves = createShelves({ db })
+export async function createRag(platform: Platform, needs: RagNeeds) {
+  const { db, jobs, log } = platform
+  const room = await openRoom(platform, needs)
+  const { parser, reader, shelves } = room
   const closing = new AbortController()
-  const embedder = embedderOf(config.embedder, gateway)
-  const room = {
-    db,
-    clock,
-    jobs,
-    log,
-    ledger,
-    gateway,
-    embedder,
-    vectors: (await openPgvector({ db })) ?? openByteVectors({ db }, { coarse: embedder.lexical !== undefined }),
-    parser,
-    reader,
-    shelves,
-    maxTextBytes: config.maxTextBytes,
-    maxFileBytes: config.maxFileBytes,
-    origins: [config.urls.base, config.urls.frontend].map((url) => new URL(url).origin),
-  }
 
   jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(room, payload))
   jobs.handle('rag.renew', async (_, { signal }) => {
@@ -107,10 +79,4 @@ function textFiles(source: Db, userId: string, documents: DocumentListing[]): Re
   }
   close()
   return files
-}
-
-/** `local`, or `vendor:model`. */
-function embedderOf(setting: string, gateway: Gateway): Embedder {
-  const [vendor, ...model] = setting.split(':')
-  return vendor === 'openai' || vendor === 'gemini' ? vendorEmbedder(gateway, vendor, model.join(':')) : localEmbedder
 }

@@ -43,7 +43,8 @@ export function createReader() {
     name: 'embedDocuments',
     maxThreads: THREADS_MAX,
   })
-  // A pool of its own: long texts are held for as long as they are written, and others shall not wait for that.
+  // A pool of its own: long texts are held for as long as they are written, and others shall not wait for that. Nor is either the
+  // parser's: a stranger's file may hold its thread for a minute, under a limit on memory that would be too small here.
   const longPool = new Piscina<LongTask, void>({
     ...threads,
     filename: new URL('./long-worker.ts', import.meta.url).href,

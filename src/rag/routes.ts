@@ -10,16 +10,16 @@ import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { openStream, streamErrorDetail } from '#platform/http/sse.ts'
-import { invalid } from '#platform/problem.ts'
-import { answer, answerStream } from './answer.ts'
+import { type Asked, answer, answerStream } from './answer.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
-import { deleteDocument, ingest, type NewDocument } from './documents.ts'
+import { deleteDocument } from './documents.ts'
 import { parseFilter } from './filter.ts'
+import { take } from './intake.ts'
 import { holdFor, readLongBodies } from './long-body.ts'
 import { checkedMetadata } from './metadata.ts'
 import { metered } from './metering.ts'
 import { NOTHING_FOUND } from './prompt.ts'
-import type { Room } from './rag.ts'
+import type { Room } from './room.ts'
 import { search } from './search.ts'
 import { listDocuments } from './store.ts'
 import { readUpload } from './upload.ts'
@@ -248,20 +248,6 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       return rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json }))
     },
   )
-}
-
-type Asked = Parameters<typeof answer>[1]
-
-/** Takes a text in and records it. */
-export async function take(room: Room, { caller, route, signal }: Asked, document: NewDocument) {
-  const { text } = document
-  const hasNul = typeof text === 'string' ? text.includes('\0') : (await text.head()).hasNul
-  if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
-  const call = { caller, route, characters: typeof text === 'string' ? text.length : text.sizeBytes, signal }
-  const { document_ids, chunks_created } = await metered(room, call, () =>
-    ingest(room, caller.userId, document, signal),
-  )
-  return { document_ids, chunks_created }
 }
 
 function questionOf(body: Static<typeof QueryBody>) {

@@ -2,8 +2,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Form } from '../form.ts'
 import { OPEN } from '../route.ts'
-import { consumeCode, type Deps, findToken, grantToken, provesChallenge, type TokenGrant } from './grants.ts'
-import type { OAuthDeps } from './oauth.ts'
+import {
+  consumeCode,
+  type Deps,
+  findToken,
+  grantToken,
+  type OAuthDeps,
+  provesChallenge,
+  type TokenGrant,
+} from './grants.ts'
 import { findPerson, type Person } from './people.ts'
 
 export function githubRoutes(app: FastifyInstance, deps: OAuthDeps): void {

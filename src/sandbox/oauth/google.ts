@@ -4,8 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { exportJWK, importJWK, type JWK, SignJWT } from 'jose'
 import type { Form } from '../form.ts'
 import { OPEN } from '../route.ts'
-import { consumeCode, type Deps, findToken, grantToken, provesChallenge } from './grants.ts'
-import { issuerOf, type OAuthDeps } from './oauth.ts'
+import { consumeCode, type Deps, findToken, grantToken, type OAuthDeps, provesChallenge } from './grants.ts'
 import { findPerson, type Person } from './people.ts'
 
 const ID_TOKEN_S = 3_600
@@ -130,3 +129,6 @@ async function signingKey({ db }: Deps): Promise<JWK> {
 function refuse(reply: FastifyReply, status: number, error: string, description: string) {
   return reply.code(status).header('cache-control', 'no-store').send({ error, error_description: description })
 }
+
+/** The address this provider was called by: what the client knows as its issuer. */
+export const issuerOf = (request: FastifyRequest): string => `http://${request.host}/sandbox/oauth/google`

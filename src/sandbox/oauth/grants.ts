@@ -1,10 +1,14 @@
 /** Codes and access tokens: random, short-lived; a code is consumed by its first use. */
 import { createHash, randomBytes } from 'node:crypto'
+import type { FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
 import type { SandboxDatabase } from '../database.ts'
 import type { Provider } from './people.ts'
 
 export type Deps = { db: SandboxDatabase; clock: Clock }
+
+/** What the providers' routes may touch. */
+export type OAuthDeps = Deps & { originOf: (request: FastifyRequest) => string }
 
 export type CodeGrant = {
   subject: string

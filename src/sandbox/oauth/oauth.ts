@@ -1,14 +1,14 @@
 // Guards sign-in at Google and GitHub as the sandbox plays them: consent at a page, then each provider's own endpoints.
 // One thing to know: a client's id and secret are not checked beyond being there; codes, PKCE, redirect addresses and expiry are.
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { html } from '#platform/http/html.ts'
 import type { Form } from '../form.ts'
 import { show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { initials, PROVIDER_NAMES, showBadRequest, showChooser } from './chooser-page.ts'
 import { githubRoutes } from './github.ts'
-import { googleRoutes } from './google.ts'
-import { type Deps, grantCode } from './grants.ts'
+import { googleRoutes, issuerOf } from './google.ts'
+import { type Deps, grantCode, type OAuthDeps } from './grants.ts'
 import { addPerson, findPerson, type Person, type Provider, peopleOf, stockPeople } from './people.ts'
 
 /** Parameters of an authorization request that survive the chooser page. */
@@ -23,8 +23,6 @@ const CARRIED = [
   'code_challenge_method',
   'login_hint',
 ]
-
-export type OAuthDeps = Deps & { originOf: (request: FastifyRequest) => string }
 
 export function oauthRoutes(app: FastifyInstance, deps: OAuthDeps): void {
   stockPeople(deps.db)
@@ -98,9 +96,6 @@ function consentRoutes(app: FastifyInstance, deps: OAuthDeps, provider: Provider
     return reply.redirect(withQuery(asked.redirect_uri ?? '', { code, ...answer }), 303)
   })
 }
-
-/** The address this provider was called by: what the client knows as its issuer. */
-export const issuerOf = (request: FastifyRequest): string => `http://${request.host}/sandbox/oauth/google`
 
 function chosen({ db }: Deps, provider: Provider, form: Form): Person | undefined {
   if (typeof form.subject === 'string') return findPerson(db, provider, form.subject)
