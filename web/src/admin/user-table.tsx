@@ -27,14 +27,14 @@ export function UserTable() {
           <>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
             <section className="scroll-x" tabIndex={0} aria-label="Users">
-              <Table miw={940} verticalSpacing="xs">
+              <Table miw={{ base: 0, md: 940 }} verticalSpacing="xs">
                 <Table.Thead>
                   <Table.Tr>
-                    <Table.Th miw={230}>User</Table.Th>
-                    <Table.Th>Plan</Table.Th>
-                    <Table.Th>State</Table.Th>
-                    <Table.Th>Since</Table.Th>
-                    <Table.Th>Last sign-in</Table.Th>
+                    <Table.Th miw={{ base: 0, md: 230 }}>User</Table.Th>
+                    <Table.Th visibleFrom="md">Plan</Table.Th>
+                    <Table.Th visibleFrom="md">State</Table.Th>
+                    <Table.Th visibleFrom="md">Since</Table.Th>
+                    <Table.Th visibleFrom="md">Last sign-in</Table.Th>
                     <Table.Th>
                       <VisuallyHidden>Actions</VisuallyHidden>
                     </Table.Th>
@@ -48,22 +48,19 @@ export function UserTable() {
                         <Text c="dimmed" size="sm">
                           {user.full_name ?? 'No name'}
                         </Text>
-                      </Table.Td>
-                      <Table.Td>
-                        <Group gap={6}>
-                          <TierBadge tier={user.subscription_tier} />
-                          {user.subscription_status !== 'free' && <StatusBadge status={user.subscription_status} />}
+                        <Group gap={6} mt={4} hiddenFrom="md">
+                          <PlanBadges user={user} />
+                          <StateBadges user={user} />
                         </Group>
                       </Table.Td>
-                      <Table.Td>
-                        <Group gap={6}>
-                          <Badge color={user.is_active ? 'pine' : 'red'}>{user.is_active ? 'On' : 'Off'}</Badge>
-                          {!user.is_verified && <Badge color="gray">Not verified</Badge>}
-                          {user.is_superuser && <Badge color="brass">Superuser</Badge>}
-                        </Group>
+                      <Table.Td visibleFrom="md">
+                        <PlanBadges user={user} />
                       </Table.Td>
-                      <Table.Td>{day(user.created_at)}</Table.Td>
-                      <Table.Td title={user.last_login_at ? moment(user.last_login_at) : undefined}>
+                      <Table.Td visibleFrom="md">
+                        <StateBadges user={user} />
+                      </Table.Td>
+                      <Table.Td visibleFrom="md">{day(user.created_at)}</Table.Td>
+                      <Table.Td visibleFrom="md" title={user.last_login_at ? moment(user.last_login_at) : undefined}>
                         {user.last_login_at ? ago(user.last_login_at) : 'Never'}
                       </Table.Td>
                       <Table.Td ta="right">
@@ -86,5 +83,24 @@ export function UserTable() {
       </Loaded>
       {open && <UserDrawer user={open} onClose={() => setOpenId(null)} />}
     </Card>
+  )
+}
+
+function PlanBadges({ user }: { user: AdminUser }) {
+  return (
+    <Group gap={6}>
+      <TierBadge tier={user.subscription_tier} />
+      {user.subscription_status !== 'free' && <StatusBadge status={user.subscription_status} />}
+    </Group>
+  )
+}
+
+function StateBadges({ user }: { user: AdminUser }) {
+  return (
+    <Group gap={6}>
+      <Badge color={user.is_active ? 'pine' : 'red'}>{user.is_active ? 'On' : 'Off'}</Badge>
+      {!user.is_verified && <Badge color="gray">Not verified</Badge>}
+      {user.is_superuser && <Badge color="brass">Superuser</Badge>}
+    </Group>
   )
 }

@@ -136,6 +136,7 @@ export const variables: CSSVariablesResolver = () => ({
     '--mantine-color-placeholder': dark[2],
     '--mantine-color-dimmed': dark[2],
     '--mantine-color-error': '#ff9c90',
+    '--mantine-color-disabled': dark[5],
     '--mantine-color-pine-light': '#1c3a31',
     '--mantine-color-pine-light-hover': '#22463b',
     '--mantine-color-pine-light-color': '#b6d3c8',
