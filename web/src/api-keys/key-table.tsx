@@ -6,13 +6,19 @@ import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { ago, day, moment } from '../parts/format.ts'
+import { useOpener } from '../parts/opener.ts'
 import { RenameKey } from './rename-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 
 export function KeyTable({ keys }: { keys: ApiKey[] }) {
+  const opener = useOpener()
   const [renamed, setRenamed] = useState<ApiKey | null>(null)
   const [rotated, setRotated] = useState<ApiKey | null>(null)
   const [doomed, setDoomed] = useState<ApiKey | null>(null)
+  const close = (clear: (key: null) => void) => {
+    clear(null)
+    opener.giveBack()
+  }
   return (
     <>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
@@ -50,7 +56,10 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                 <Table.Td>
                   <Menu position="bottom-end">
                     <Menu.Target>
-                      <ActionIcon aria-label={`Actions for ${key.name}`}>
+                      <ActionIcon
+                        aria-label={`Actions for ${key.name}`}
+                        onClick={(event) => opener.remember(event.currentTarget)}
+                      >
                         <IconDots size={20} aria-hidden />
                       </ActionIcon>
                     </Menu.Target>
@@ -81,11 +90,11 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
           </Table.Tbody>
         </Table>
       </section>
-      {rotated && <RotateKey apiKey={rotated} onClose={() => setRotated(null)} />}
-      {renamed && <RenameKey apiKey={renamed} onClose={() => setRenamed(null)} />}
+      {rotated && <RotateKey apiKey={rotated} onClose={() => close(setRotated)} />}
+      {renamed && <RenameKey apiKey={renamed} onClose={() => close(setRenamed)} />}
       <Confirm
         opened={doomed !== null}
-        onClose={() => setDoomed(null)}
+        onClose={() => close(setDoomed)}
         title="Revoke this key?"
         action="Revoke"
         onConfirm={async () => {

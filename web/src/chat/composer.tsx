@@ -1,6 +1,6 @@
 import { ActionIcon, Textarea } from '@mantine/core'
 import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react'
-import { type FormEvent, type KeyboardEvent, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import classes from './composer.module.css'
 
 type ComposerProps = {
@@ -14,6 +14,15 @@ type ComposerProps = {
 /** Where a message is written. Enter sends, Shift+Enter breaks the line; while an answer is written, the button stops it. */
 export function Composer({ label, writing, onSend, onStop, start = '' }: ComposerProps) {
   const [text, setText] = useState(start)
+  const field = useRef<HTMLTextAreaElement>(null)
+
+  // The button that was pressed (Stop, Answer again, a suggestion) has left the page, and the keyboard's place with it.
+  const wasWriting = useRef(writing)
+  useEffect(() => {
+    if (wasWriting.current === writing) return
+    wasWriting.current = writing
+    if (document.activeElement === document.body && matchMedia('(hover: hover)').matches) field.current?.focus()
+  }, [writing])
 
   const send = (event?: FormEvent) => {
     event?.preventDefault()
@@ -31,6 +40,7 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
   return (
     <form className={classes.box} onSubmit={send}>
       <Textarea
+        ref={field}
         aria-label={label}
         placeholder={`${label}…`}
         variant="unstyled"

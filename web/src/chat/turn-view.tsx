@@ -1,6 +1,7 @@
 import { ActionIcon, Alert, Button, Group, Loader, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core'
 import { IconPencil, IconRefresh } from '@tabler/icons-react'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
+import { flushSync } from 'react-dom'
 import { CopyIcon } from '../parts/copy.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { Ending } from '../stream/stream.ts'
@@ -25,6 +26,11 @@ export function TurnView({ turn, last, writing, onRetry, onEdit }: TurnViewProps
 
 function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writing' | 'onEdit'>) {
   const [draft, setDraft] = useState<string | null>(null)
+  const pencil = useRef<HTMLButtonElement>(null)
+  const cancel = () => {
+    flushSync(() => setDraft(null))
+    pencil.current?.focus()
+  }
   const save = (event: FormEvent) => {
     event.preventDefault()
     if (draft?.trim()) onEdit(draft.trim())
@@ -41,13 +47,13 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
           autoFocus
           value={draft}
           onChange={(event) => setDraft(event.currentTarget.value)}
-          onKeyDown={(event) => event.key === 'Escape' && setDraft(null)}
+          onKeyDown={(event) => event.key === 'Escape' && cancel()}
         />
         <Text c="dimmed" size="sm" mt={6}>
           What came after this message is replaced.
         </Text>
         <Group justify="flex-end" mt={6}>
-          <Button variant="default" onClick={() => setDraft(null)}>
+          <Button variant="default" onClick={cancel}>
             Cancel
           </Button>
           <Button type="submit">Send again</Button>
@@ -62,7 +68,12 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
       <Group gap={0} className={classes.tools ?? ''}>
         <CopyIcon value={turn.content} what="message" />
         <Tooltip label="Edit and send again">
-          <ActionIcon onClick={() => setDraft(turn.content)} disabled={writing} aria-label="Edit and send again">
+          <ActionIcon
+            ref={pencil}
+            onClick={() => setDraft(turn.content)}
+            disabled={writing}
+            aria-label="Edit and send again"
+          >
             <IconPencil size={18} aria-hidden />
           </ActionIcon>
         </Tooltip>

@@ -28,7 +28,10 @@ export function ScrollLog({ label, busy, stick, children }: ScrollLogProps) {
           variant="default"
           radius="xl"
           leftSection={<IconArrowDown size={18} aria-hidden />}
-          onClick={stick.jump}
+          onClick={() => {
+            stick.jump()
+            stick.box.current?.focus({ preventScroll: true })
+          }}
         >
           Jump to latest
         </Button>
