@@ -68,12 +68,14 @@ test('a data folder that cannot be used is named', async (t) => {
   t.after(() => rmSync(folder, { recursive: true }))
   // A file where the folder should be: refused for every user, root too.
   writeFileSync(join(folder, 'data'), '')
-  const { code, errors } = await start({ DATA_DIR: join(folder, 'data') })
-  assert.equal(code, 1)
-  assert.match(
-    errors,
-    /^Latchkey cannot start: the data folder .* cannot be used \(.*\): make it writable, or set DATA_DIR\n$/,
-  )
+  for (const dataDir of [join(folder, 'data'), join(folder, 'data', 'below'), '/proc/nothing/at/all']) {
+    const { code, errors } = await start({ DATA_DIR: dataDir })
+    assert.equal(code, 1)
+    assert.match(
+      errors,
+      /^Latchkey cannot start: the data folder .* cannot be used \(.*\): make it writable, or set DATA_DIR\n$/,
+    )
+  }
 })
 
 test('a database that does not answer is named, without its password', async () => {

@@ -3,6 +3,7 @@
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import { recordAudit } from '#identity/audit.ts'
+import { lockUser } from '#identity/ways-in.ts'
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
@@ -40,11 +41,14 @@ export async function issueKey(
   const secret = newSecret()
 
   const key = await transaction(db, async (tx) => {
+    // Without the lock, two tabs could both take the last free place.
+    await lockUser(tx, userId)
     const { live } = await tx
       .selectFrom('api_keys')
       .select(({ fn }) => fn.countAll<number>().as('live'))
       .where('user_id', '=', userId)
       .where('is_active', '=', true)
+      .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', clock.now())]))
       .executeTakeFirstOrThrow()
     if (live >= LIVE_KEYS_MAX) throw new Problem('key_limit_reached', 409, `At most ${LIVE_KEYS_MAX} active API keys`)
 

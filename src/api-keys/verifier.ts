@@ -2,6 +2,7 @@
 // One thing to know: what was read is remembered for half a second, so a revocation reaches every node within one, and
 // this one (and all that hear the bus) at once.
 import './tables.ts'
+import { USER_CHANGED } from '#identity/changes.ts'
 import { findUser } from '#identity/users.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -20,8 +21,6 @@ export type KeyVerifier = {
   close(): Promise<void>
 }
 
-/** What identity tells all nodes when a user's tier or standing changes. */
-const USERS_CHANGED = 'identity.changed'
 /** The contract gives a revocation one second; half of it is left for the read itself. */
 const STATE_AGE_MS = 500
 const STATES_MAX = 20_000
@@ -52,7 +51,7 @@ export function createVerifier(deps: Deps): KeyVerifier {
     reading.clear()
   })
 
-  bus.on(USERS_CHANGED, (news) => {
+  bus.on(USER_CHANGED, (news) => {
     const { userId } = news as { userId: string }
     for (const [hash, state] of states) if (state.caller.userId === userId) states.delete(hash)
     reading.clear()

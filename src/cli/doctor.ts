@@ -1,7 +1,8 @@
 // Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { hasSuperuser } from '#identity/superuser.ts'
+import { makeFolder } from '#platform/folder.ts'
 import type { Config } from '../config.ts'
 import type { Context } from './context.ts'
 
@@ -47,7 +48,7 @@ async function database(_config: Config, platform: Context['platform']): Promise
 
 function dataFolder({ dataDir }: Config): Line {
   try {
-    mkdirSync(dataDir, { recursive: true })
+    makeFolder(dataDir)
     accessSync(dataDir, constants.W_OK)
     return { mark: 'ok', name: 'Data folder', says: dataDir }
   } catch (error) {

@@ -4,7 +4,7 @@
 
 import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, Soon } from '#platform/http/gate.ts'
-import { onUserChange } from './changes.ts'
+import { onUserChange, USER_CHANGED } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { RecentMap } from './recent.ts'
 import { type AccessClaims, readAccess } from './tokens.ts'
@@ -19,7 +19,6 @@ const TOKENS_MAX = 20_000
 const SESSIONS_MAX = 20_000
 /** The contract gives a revocation one second; half of it is left for the query itself. */
 const STATE_AGE_MS = 500
-const TOPIC = 'identity.changed'
 const TOUCH_MS = 60_000
 const FLUSH_MS = 5_000
 
@@ -37,8 +36,8 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
     // What is being read now may have been read before the change; it is used once and not remembered.
     reading.clear()
   }
-  const stopListening = onUserChange((userId) => bus.publish(TOPIC, { userId }))
-  bus.on(TOPIC, (payload) => forget((payload as { userId: string }).userId))
+  const stopListening = onUserChange((userId) => bus.publish(USER_CHANGED, { userId }))
+  bus.on(USER_CHANGED, (payload) => forget((payload as { userId: string }).userId))
 
   return {
     authenticate(token) {

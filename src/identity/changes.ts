@@ -1,5 +1,8 @@
 import { afterCommit, type Db } from '#platform/db/db.ts'
 
+/** What all nodes hear on the bus, as `{ userId }`, when a user's tier or standing changes or sessions end. */
+export const USER_CHANGED = 'identity.changed'
+
 /** Told after the commit that what a caller's credentials stand for has changed. */
 export type ChangeListener = (userId: string) => void
 

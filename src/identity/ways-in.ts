@@ -42,7 +42,7 @@ export async function requireWayIn(tx: Db, userId: string): Promise<void> {
   if (!link && !passkey) throw new Problem('last_way_in', 400, 'This is the only way to sign in to your account')
 }
 
-/** Takes the lock that `requireWayIn` relies on, before anything is removed. */
+/** Whoever counts or removes what a user has, and decides by it, takes this lock first. */
 export async function lockUser(tx: Db, userId: string): Promise<void> {
   await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
 }

@@ -1,8 +1,8 @@
 // Guards the sandbox's one file: everything the outside world in a box remembers.
 // One thing to know: calls are synchronous and every commit is on disk when it returns, so a killed process forgets nothing.
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { makeFolder } from '#platform/folder.ts'
 
 const SCHEMA = `
 create table if not exists mails (
@@ -50,7 +50,7 @@ export type SandboxDatabase = DatabaseSync
 
 /** Opens (and makes, when missing) DATA_DIR/sandbox.db; `:memory:` for tests of pure parts. */
 export function openDatabase(dataDir: string): SandboxDatabase {
-  if (dataDir !== ':memory:') mkdirSync(dataDir, { recursive: true })
+  if (dataDir !== ':memory:') makeFolder(dataDir)
   const db = new DatabaseSync(dataDir === ':memory:' ? dataDir : join(dataDir, 'sandbox.db'))
   // Several processes may open the file at once (an API and a worker): wait for the other's write, never fail at once.
   db.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full')

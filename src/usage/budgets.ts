@@ -217,16 +217,20 @@ async function giveBackOwn(
 
 /** While no tier has a limit, calls are not counted here; when one gets a limit, what the days say is counted anew. */
 export async function recountBudgets(db: Db, month: string): Promise<void> {
-  await db
-    .updateTable('usage_budgets')
-    .set({
-      used_tokens: sql`coalesce((
-        select sum(d.prompt_tokens + d.completion_tokens) from usage_days as d
-        where d.user_id = usage_budgets.user_id and d.day >= ${`${month}-01`} and d.day <= ${`${month}-31`}
-          and (usage_budgets.scope = '' or d.key_id = usage_budgets.scope)), 0)`,
-    })
-    .where('month', '=', month)
-    .execute()
+  await transaction(db, async (tx) => {
+    // PostgreSQL's subquery would see the days as they were before a settlement that the update waited for.
+    await forUpdate(tx, tx.selectFrom('usage_budgets').select('user_id').where('month', '=', month)).execute()
+    await tx
+      .updateTable('usage_budgets')
+      .set({
+        used_tokens: sql`coalesce((
+          select sum(d.prompt_tokens + d.completion_tokens) from usage_days as d
+          where d.user_id = usage_budgets.user_id and d.day >= ${`${month}-01`} and d.day <= ${`${month}-31`}
+            and (usage_budgets.scope = '' or d.key_id = usage_budgets.scope)), 0)`,
+      })
+      .where('month', '=', month)
+      .execute()
+  })
 }
 
 const BEAT_MS = 10_000

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
+import { makeFolder } from '../folder.ts'
 import type { Database } from './db.ts'
 import { openPostgres, postgresDialect } from './postgres.ts'
 import { sqliteDialect } from './sqlite.ts'
@@ -29,7 +30,7 @@ export function openDatabase({ databaseUrl, dataDir, connectionsMax = 10, onNoti
 
   const path = join(dataDir, 'latchkey.db')
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir)
     const db = new Kysely<Tables>({ dialect: sqliteDialect(path) })
     chmodSync(path, 0o600)
     return { db, dialect: 'sqlite', address: path, close: () => db.destroy() }
