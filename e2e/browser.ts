@@ -91,7 +91,8 @@ type Violation = { id: string; impact: string | null; help: string; nodes: { tar
 
 /** Fails when axe finds something on the page as it is now, mere advice aside. */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
-  // What is still coming says so of itself.
+  // The page itself comes with its script; what is still coming then says so of itself.
+  await page.locator('h1').first().waitFor()
   await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
   await assertNothingFound(page, name, {})
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
+import { LEASE_MS } from './jobs.ts'
 
 async function jobApp(t: TestContext) {
   const app = await testApp(t)
@@ -103,10 +104,10 @@ test('a job that takes long is not begun twice while its process lives', async (
 
   const leaseOf = () => db.selectFrom('jobs').select('leased_until').executeTakeFirstOrThrow()
   const { leased_until: before } = await leaseOf()
-  app.clock.advance(4 * 60_000)
-  t.mock.timers.tick(2 * 60_000)
+  app.clock.advance(LEASE_MS * 0.8)
+  t.mock.timers.tick(LEASE_MS / 2)
   while ((await leaseOf()).leased_until === before) await new Promise(setImmediate)
-  app.clock.advance(4 * 60_000)
+  app.clock.advance(LEASE_MS * 0.8)
   await jobs.drain()
   resolve()
   await first

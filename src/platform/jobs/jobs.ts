@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Updateable } from 'kysely'
 import '../tables.ts'
-import { type Clock, type Instant, MINUTE_MS, plus, SECOND_MS } from '../clock.ts'
+import { type Clock, type Instant, plus, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '../db/db.ts'
 import type { Tables } from '../db/tables.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -31,8 +31,11 @@ const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 1
   (s) => s * SECOND_MS,
 )
 
-/** Renewed while the handler runs; a job whose lease has run out lost its process. */
-const LEASE_MS = 5 * MINUTE_MS
+/**
+ * Renewed while the handler runs; a job whose lease has run out lost its process. So long does a mail wait whose sender
+ * was killed; and a process that stands still for longer may see its job done twice.
+ */
+export const LEASE_MS = 15 * SECOND_MS
 const POLL_MS = 1_000
 const CONCURRENT_MAX = 8
 
@@ -110,10 +113,10 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
     /** Runs everything that is due now, one after the other in the order it fell due, and returns when it is done. */
     async drain() {
       while (!stopping.signal.aborted) {
-        const claimed = await claim(100)
-        if (claimed.length === 0 && running.size === 0) return
-        for (const job of claimed.toSorted((a, b) => a.run_at.localeCompare(b.run_at))) await execute(job)
-        await Promise.allSettled(running)
+        const [job] = await claim(1)
+        if (job) await execute(job)
+        else if (running.size === 0) return
+        else await Promise.allSettled(running)
       }
     },
 
@@ -183,14 +186,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
     }
   }
 
-  type Claimed = {
-    id: string
-    kind: string
-    payload_json: object
-    attempts: number
-    run_at: Instant
-    lease_token: string | null
-  }
+  type Claimed = { id: string; kind: string; payload_json: object; attempts: number; lease_token: string | null }
 
   async function claim(max: number): Promise<Claimed[]> {
     const kinds = [...handlers.keys()]
@@ -217,7 +213,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
         .updateTable('jobs')
         .set((e) => ({ leased_until: plus(now, LEASE_MS), lease_token: randomUUID(), attempts: e('attempts', '+', 1) }))
         .where('id', 'in', ids)
-        .returning(['id', 'kind', 'payload_json', 'attempts', 'run_at', 'lease_token'])
+        .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token'])
         .execute()
     })
   }
