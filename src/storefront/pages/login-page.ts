@@ -25,6 +25,6 @@ ${
 }
 <button class="button wide">Sign in</button>
 </form>
-<p class="under">No account yet? <a href="${frontendUrl}/register">Create one</a> and come back. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
+<p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create one</a> (in a new tab) and come back. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
 }
