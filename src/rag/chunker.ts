@@ -142,8 +142,12 @@ function lastBreak({ at }: Breaks, limit: number): number {
   return low - 1
 }
 
-const words = new Intl.Segmenter(undefined, { granularity: 'word' })
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
+/** Made when first needed: their data takes 20 ms of a start to load. */
+const segmenters: { word?: Intl.Segmenter; grapheme?: Intl.Segmenter } = {}
+const segmenterOf = (granularity: 'word' | 'grapheme') => {
+  segmenters[granularity] ??= new Intl.Segmenter(undefined, { granularity })
+  return segmenters[granularity]
+}
 /** How far back from the ceiling a text without spaces is looked at. Intl.Segmenter is slow, so this bounds its share. */
 const SEGMENT_REACH = 64
 
@@ -154,10 +158,10 @@ function wordEnd(text: string, floor: number, ceiling: number, reach: number): n
 
   const from = codePointStart(text, Math.max(floor, ceiling - SEGMENT_REACH))
   const window = text.slice(from, ceiling + SEGMENT_REACH)
-  const segmenter = /[\p{L}\p{M}]/u.test(window) ? words : graphemes
+  const segmenter = segmenterOf(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
   return (
     lastBoundary(segmenter, window, from, ceiling) ??
-    lastBoundary(graphemes, window, from, ceiling) ??
+    lastBoundary(segmenterOf('grapheme'), window, from, ceiling) ??
     codePointStart(text, ceiling)
   )
 }
@@ -173,7 +177,7 @@ function lastBoundary(segmenter: Intl.Segmenter, window: string, from: number, c
 
 function graphemeStart(text: string, earliest: number, end: number): number | undefined {
   const from = codePointStart(text, earliest)
-  for (const { index } of graphemes.segment(text.slice(from, Math.min(end, from + SEGMENT_REACH)))) {
+  for (const { index } of segmenterOf('grapheme').segment(text.slice(from, Math.min(end, from + SEGMENT_REACH)))) {
     // The window's first "grapheme" may be the tail of one that began before it.
     if (index > 0 && from + index >= earliest) return from + index
   }
