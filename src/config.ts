@@ -104,6 +104,11 @@ export function configFromProcess(): Config {
   return readConfig(process.env)
 }
 
+/** Whether a failed start tells its stack as well; also where the settings themselves are wrong. */
+export function wantsDetails(): boolean {
+  return process.env.LOG_LEVEL === 'debug'
+}
+
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
   const read = reader(env)

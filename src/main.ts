@@ -1,11 +1,11 @@
 // Guards a process's life: settings, services, ports, a welcome; and on a signal the way back.
-import { configFromProcess } from './config.ts'
+import { configFromProcess, wantsDetails } from './config.ts'
 
 const DRAIN_MS = 30_000
 
 await start().catch((error: Error) => {
   console.error(`Latchkey cannot start: ${error.message}`)
-  if (process.env.LOG_LEVEL === 'debug') console.error(error)
+  if (wantsDetails()) console.error(error)
   process.exit(1)
 })
 
