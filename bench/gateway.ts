@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
 import { inspectArgs, watchHeap } from './gateway/memory.ts'
-import { freePort, type RunningService, signUp, startService } from './service.ts'
+import { freePort, payingKey, type RunningService, startService } from './service.ts'
 import { printTable, quantile } from './table.ts'
 
 export const says =
@@ -54,7 +54,7 @@ export async function run(args: string[]): Promise<void> {
     NODE_OPTIONS: inspectArgs(inspects?.latchkey).join(' '),
   })
   try {
-    const key = await payingKey(service)
+    const { key } = await payingKey(service)
     const servers: Server[] = [
       { target: { name: 'direct', port: vendorPort, path: '/v1/chat/completions', headers: {} }, pid: null },
       {
@@ -229,22 +229,6 @@ async function measureMemory(servers: Inspected[]) {
 function explain(errors: (string | null)[]) {
   const first = errors.find((error) => error !== null)
   if (first) console.log(`\n  The first failure:\n${first.replaceAll(/^/gm, '    ')}`)
-}
-
-/** A user of the paid tier, and an API key of his. */
-async function payingKey(service: RunningService): Promise<string> {
-  const { token, userId } = await signUp(service.url)
-  const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { timeout: 5_000 })
-  db.prepare("update users set subscription_tier = 'pro', subscription_status = 'active' where id = ?").run(userId)
-  db.close()
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
-  const reply = await fetch(`${service.url}/api/api-keys`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'bench' }),
-  })
-  if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
-  return ((await reply.json()) as { key: string }).key
 }
 
 function countLedger(service: RunningService) {

@@ -1,11 +1,12 @@
 // GET /api/auth/me with a bearer, against a bare node:http server that verifies the same token and reads the same row.
 // All are processes of their own, take turns, and get the same load. Wanted: 0.7 of the bare server's requests per second,
-// and 8 times those of better-auth's get-session, which answers the same question.
+// and 8 times those of better-auth's get-session, which answers the same question. Then the same AI route with an API key and
+// with a bearer: wanted are 0.9 of the bearer's.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { type LoadResult, load } from './load.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
-import { freePort, type RunningService, signUp, startService } from './service.ts'
+import { freePort, payingKey, type RunningService, signUp, startService } from './service.ts'
 import { printTable, quantile } from './table.ts'
 
 export const says = 'an authenticated read, against bare node:http with the same verification and the same SQLite read'
@@ -22,6 +23,7 @@ export async function run(): Promise<void> {
     const peer = await startBetterAuth()
     try {
       await measure(service.port, bare.port, token, peer)
+      await measureKeys(service)
     } finally {
       peer.stop()
       bare.stop()
@@ -60,15 +62,8 @@ async function measure(servicePort: number, barePort: number, token: string, pee
       peer: await oncePeer(SECONDS),
     })
   }
-  const errors = pairs.flatMap((pair) => Object.values(pair)).reduce((sum, result) => sum + result.errors, 0)
-  const row = (name: string, results: LoadResult[]) => [
-    name,
-    Math.round(median(results.map((result) => result.perSecond))),
-    median(results.map((result) => result.p50Ms)).toFixed(2),
-    median(results.map((result) => result.p99Ms)).toFixed(2),
-  ]
   printTable(
-    `GET /api/auth/me, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s in turn, medians${errors > 0 ? `, ${errors} ERRORS` : ''}`,
+    `GET /api/auth/me, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS} s in turn, medians${errorsOf(pairs.flatMap((pair) => Object.values(pair)))}`,
     ['server', 'requests/s', 'p50 ms', 'p99 ms'],
     [
       row(
@@ -91,6 +86,42 @@ async function measure(servicePort: number, barePort: number, token: string, pee
   console.log(`  Lead over better-auth: ${lead.toFixed(1)} × (wanted: 8) ${lead >= 8 ? 'holds' : 'BROKEN'}`)
 }
 
+const AI_ROUTE = '/v1/models/gpt-4.1-mini'
+
+async function measureKeys(service: RunningService) {
+  const { token, key } = await payingKey(service)
+  const once = (secret: string, seconds: number) =>
+    load({
+      port: service.port,
+      path: AI_ROUTE,
+      headers: { authorization: `Bearer ${secret}` },
+      connections: CONNECTIONS,
+      seconds,
+    })
+  await once(token, 1)
+  await once(key, 1)
+  const pairs: { bearer: LoadResult; key: LoadResult }[] = []
+  for (let round = 0; round < ROUNDS; round++) {
+    pairs.push({ bearer: await once(token, SECONDS / 2), key: await once(key, SECONDS / 2) })
+  }
+  printTable(
+    `GET ${AI_ROUTE}, ${CONNECTIONS} connections, ${ROUNDS} rounds of ${SECONDS / 2} s in turn, medians${errorsOf(pairs.flatMap((pair) => Object.values(pair)))}`,
+    ['credential', 'requests/s', 'p50 ms', 'p99 ms'],
+    [
+      row(
+        'bearer (JWT)',
+        pairs.map((pair) => pair.bearer),
+      ),
+      row(
+        'API key',
+        pairs.map((pair) => pair.key),
+      ),
+    ],
+  )
+  const ratio = median(pairs.map(({ bearer, key }) => key.perSecond / bearer.perSecond))
+  console.log(`\n  Ratio, median of the pairs: ${ratio.toFixed(2)} (wanted: 0.90) ${ratio >= 0.9 ? 'holds' : 'BROKEN'}`)
+}
+
 async function startBare(service: RunningService, userId: string): Promise<{ port: number; stop(): void }> {
   const port = await freePort()
   const child = spawn(
@@ -108,6 +139,18 @@ async function startBare(service: RunningService, userId: string): Promise<{ por
     child.stdout.once('data', resolve).once('end', () => reject(new Error('the bare server did not start'))),
   )
   return { port, stop: () => void child.kill() }
+}
+
+const row = (name: string, results: LoadResult[]) => [
+  name,
+  Math.round(median(results.map((result) => result.perSecond))),
+  median(results.map((result) => result.p50Ms)).toFixed(2),
+  median(results.map((result) => result.p99Ms)).toFixed(2),
+]
+
+const errorsOf = (results: LoadResult[]) => {
+  const errors = results.reduce((sum, result) => sum + result.errors, 0)
+  return errors > 0 ? `, ${errors} ERRORS` : ''
 }
 
 function median(values: number[]): number {

@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 
 export type RunningService = {
   url: string
@@ -102,4 +103,21 @@ export async function signUp(
   if (!reply.ok) throw new Error(`signing in: ${reply.status} ${await reply.text()}`)
   const body = (await reply.json()) as { access_token: string; user: { id: string } }
   return { token: body.access_token, userId: body.user.id, email, password }
+}
+
+/** A user of the paid tier with an access token, and an API key of theirs. */
+export async function payingKey({ url, dataDir }: RunningService): Promise<{ token: string; key: string }> {
+  const { token, userId } = await signUp(url, `payer-${Date.now()}@example.com`)
+  const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { timeout: 5_000 })
+  db.prepare("update users set subscription_tier = 'pro', subscription_status = 'active' where id = ?").run(userId)
+  db.close()
+  // Until the service reads the session's user anew.
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  const reply = await fetch(`${url}/api/api-keys`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'bench' }),
+  })
+  if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
+  return { token, key: ((await reply.json()) as { key: string }).key }
 }

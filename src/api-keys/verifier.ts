@@ -4,7 +4,7 @@
 import './tables.ts'
 import { USER_CHANGED } from '#identity/changes.ts'
 import { findUser } from '#identity/users.ts'
-import type { Caller } from '#platform/http/gate.ts'
+import type { Caller, Soon } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type ApiKey, KEYS_CHANGED, keyHash } from './keys.ts'
 import { isKeyShaped } from './secret.ts'
@@ -13,7 +13,7 @@ type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
   /** Who calls with this key; null when it is none, revoked or expired. */
-  verify(secret: string): Promise<Caller | null>
+  verify(secret: string): Soon<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
   /** The tokens that the key may use in a month; null: no limit of its own. */
@@ -57,7 +57,7 @@ export function createVerifier(deps: Deps): KeyVerifier {
     reading.clear()
   })
 
-  const stateOf = (hash: string): State | Promise<State | null> => {
+  const stateOf = (hash: string): Soon<State | null> => {
     const known = states.get(hash)
     if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
     const running = reading.get(hash)
@@ -82,24 +82,27 @@ export function createVerifier(deps: Deps): KeyVerifier {
     return read
   }
 
-  return {
-    async verify(secret) {
-      let hash = hashes.get(secret)
-      if (hash === undefined) {
-        if (!isKeyShaped(secret)) return null
-        hash = keyHash(deps, secret)
-      }
-      const found = stateOf(hash)
-      const state = found instanceof Promise ? await found : found
-      if (state === null || state.endsMs <= clock.ms() || state.caller.keyId === null) {
-        hashes.delete(secret)
-        return null
-      }
-      // Only what opened is remembered, so that guesses fill no memory.
+  const open = (secret: string, hash: string, state: State | null): Caller | null => {
+    if (state === null || state.endsMs <= clock.ms() || state.caller.keyId === null) {
+      hashes.delete(secret)
+      return null
+    }
+    // Only what opened is remembered, so that guesses fill no memory.
+    if (hashes.get(secret) !== hash) {
       if (hashes.size >= STATES_MAX) hashes.clear()
       hashes.set(secret, hash)
-      uses.note(state.caller.userId, state.caller.keyId)
-      return state.caller
+    }
+    uses.note(state.caller.userId, state.caller.keyId)
+    return state.caller
+  }
+
+  return {
+    verify(secret) {
+      const known = hashes.get(secret)
+      if (known === undefined && !isKeyShaped(secret)) return null
+      const hash = known ?? keyHash(deps, secret)
+      const state = stateOf(hash)
+      return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
     },
     lastUse: uses.lastUse,
     monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
