@@ -115,8 +115,12 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       while (!stopping.signal.aborted) {
         const [job] = await claim(1)
         if (job) await execute(job)
-        else if (running.size === 0) return
-        else await Promise.allSettled(running)
+        else if (sweep === null && running.size === 0) return
+        else {
+          // What a sweep has claimed and not yet begun is in neither place.
+          await sweep
+          await Promise.allSettled(running)
+        }
       }
     },
 
