@@ -27,7 +27,7 @@ export async function changeEmail(
 ): Promise<void> {
   await confirmPassword(deps, asked, password, { message: 'Incorrect password', address })
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
-  const mayWrite = await mayMailVerification(deps, new_email)
+  const mayWrite = await mayMailVerification(deps, new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {

@@ -41,16 +41,21 @@ export async function verifyEmail(deps: IdentityDeps, token: string): Promise<'v
  * Past five letters an hour the address is left in peace, and the answer is the same.
  */
 export async function requestVerification(deps: IdentityDeps, email: string): Promise<void> {
-  const allowed = await mayMailVerification(deps, email)
+  const allowed = await mayMailVerification(deps, email, 'asked for')
   await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
 }
 
-/** Counts a letter to an address that anyone could have named: who is flooded has not asked for it. */
+/**
+ * Counts a letter to an address that anyone could have named: who is flooded has not asked for it. Each reason has a count
+ * of its own, or else anybody could ask so often for another's letter that the one of the registration never comes.
+ */
 export async function mayMailVerification(
   { limiter, secrets }: Pick<IdentityDeps, 'limiter' | 'secrets'>,
   email: string,
+  reason: 'registered' | 'changed' | 'asked for',
 ): Promise<boolean> {
-  const { allowed } = await limiter.hit('verification-letters', secrets.hash('letters', emailKey(email)), LETTER_RATE)
+  const key = secrets.hash('letters', emailKey(email))
+  const { allowed } = await limiter.hit('verification-letters', `${reason}:${key}`, LETTER_RATE)
   return allowed
 }
 

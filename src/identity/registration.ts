@@ -18,7 +18,7 @@ export async function register(deps: IdentityDeps, registration: Registration): 
   refuseWeak('password', password, email)
   if (await findUserByEmail(db, email)) throw taken()
   const password_hash = await hasher.hash(password)
-  const mayWrite = await mayMailVerification(deps, email)
+  const mayWrite = await mayMailVerification(deps, email, 'registered')
 
   try {
     return await transaction(db, async (tx) => {

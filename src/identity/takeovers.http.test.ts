@@ -212,6 +212,15 @@ test('nobody advertises through our letters, or floods a stranger with them', as
   assert.equal(asked.length, 5)
 })
 
+test('nobody uses up the letter of another’s registration by asking for it before', async (t) => {
+  const app = await testApp(t)
+  const email = 'newcomer@example.com'
+  for (let time = 0; time < 8; time++) await app.post('/api/auth/resend-verification', { email })
+  await app.settle()
+  assert.equal((await app.post('/api/auth/register', { email, password: PASSWORD })).status, 201)
+  assert.equal((await app.mail(email)).length, 1)
+})
+
 test('bytes that no database takes are a wrong address or a wrong token, not a failure', async (t) => {
   const app = await testApp(t)
   const odd = ['a\u0000b@example.com', '\ud800@example.com', '\udfff', '\u0000']
