@@ -184,7 +184,14 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
 })
 
 test('pages nobody made and visitors without an account get somewhere', async (t) => {
-  const app = await testApp(t, { userApp: true })
+  const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_GENERAL: '1000/60' } })
+  const unknown = await app.get('/api/nothing')
+  assert.deepEqual([unknown.status, unknown.body], [404, { detail: 'Not Found' }])
+  assert.equal(
+    unknown.headers.get('ratelimit-remaining'),
+    '999',
+    'the user app answers all addresses, and counts these',
+  )
   const home = app.config.urls.base
   const browser = await openBrowser(t)
   const { page, errors } = await visit(browser, { viewport: { width: 390, height: 844 }, colorScheme: 'dark' })
