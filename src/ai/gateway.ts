@@ -56,11 +56,12 @@ export type Completion = { answer: Answer; model: string; usage: Usage; headers:
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
-  /** One batch a network read. Ends whole, or throws a Problem: then the answer was cut. */
-  batches: AsyncIterable<Piece[]>
-  /** The same batches, pushed: what `take` returns is waited for before the next. Ends as `batches` does. */
+  /**
+   * Gives the pieces as they come, one batch a network read; what `take` returns is waited for before the next.
+   * Resolves when the answer is whole, rejects with a Problem when it was cut.
+   */
   each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
-  /** What was used; final when `batches` has ended. */
+  /** What was used; final when `each` has ended. */
   usage(): Usage
 }
 
@@ -145,24 +146,18 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       book.close()
     })
 
-    const onBatch = (batch: Piece[]) => {
-      for (const piece of batch) text += piece.text.length
-    }
-    const onFailure = (error: unknown) => problemOf(gateway, error, book.trail)
-
     return {
       model: pieces.model ?? candidate.model,
       headers: headersOf(book.trail),
       usage,
-      batches: watched(pieces, { onBatch, onFailure }),
       each: (take) =>
         pieces
           .each((batch) => {
-            onBatch(batch)
+            for (const piece of batch) text += piece.text.length
             return take(batch)
           })
           .catch((error) => {
-            throw onFailure(error)
+            throw problemOf(gateway, error, book.trail)
           }),
     }
   } catch (error) {
@@ -283,31 +278,6 @@ function largest(said: Usage | null, guess: Usage, completion: number): Usage {
 
 function headersOf({ vendor, attempts }: Trail): AnswerHeaders {
   return { 'x-latchkey-vendor': vendor ?? '', 'x-latchkey-attempts': String(attempts) }
-}
-
-/** The same batches, looked at on their way; by hand, because a generator costs three promises a batch. */
-function watched(
-  pieces: AsyncIterable<Piece[]>,
-  { onBatch, onFailure }: { onBatch(batch: Piece[]): void; onFailure(error: unknown): unknown },
-): AsyncIterable<Piece[]> {
-  return {
-    [Symbol.asyncIterator]() {
-      const inner = pieces[Symbol.asyncIterator]()
-      return {
-        next: () =>
-          inner.next().then(
-            (result) => {
-              if (!result.done) onBatch(result.value)
-              return result
-            },
-            (error) => {
-              throw onFailure(error)
-            },
-          ),
-        return: () => inner.return?.() ?? Promise.resolve({ value: undefined, done: true }),
-      }
-    },
-  }
 }
 
 /** The contract's words. What is no vendor's failure passes as it is. */

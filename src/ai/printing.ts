@@ -14,13 +14,15 @@ export type Printer = {
   failure(detail: string): string
 }
 
-/** `data: {"token":"…"}`: the product's own. */
+/** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
+export function tokenLines(pieces: Piece[]): string {
+  let text = ''
+  for (const piece of pieces) if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  return text
+}
+
 const tokens: Printer = {
-  batch(pieces) {
-    let text = ''
-    for (const piece of pieces) if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
-    return text
-  },
+  batch: tokenLines,
   end: () => '',
   failure: (detail) => `event: error\ndata: ${JSON.stringify({ detail })}\n\n`,
 }

@@ -4,6 +4,7 @@ import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { tokenLines } from '#ai/printing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -272,11 +273,7 @@ async function printStream(
   try {
     if (withSources) await events.event('sources', { sources })
     if (stream === null) await events.data({ token: NOTHING_FOUND })
-    else {
-      for await (const pieces of stream.batches) {
-        for (const { text } of pieces) if (text !== '') await events.data({ token: text })
-      }
-    }
+    else await stream.each((pieces) => events.write(tokenLines(pieces)))
     if (withSources) await events.event('usage', usageView(stream?.usage() ?? null))
     events.done()
   } catch (error) {

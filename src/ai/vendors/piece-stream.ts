@@ -3,14 +3,14 @@
 // when the reader lags, the vendor's socket is paused, so a slow client slows the vendor and fills no memory.
 import type { EventReader, Piece, Usage } from './vendor.ts'
 
-export type PieceStream = AsyncIterable<Piece[]> & {
+export type PieceStream = {
   readonly usage: Usage | null
   readonly model: string | null
-  /** Called once when the stream is over: null when whole, else why not. The reader's last `next` waits for it. */
+  /** Called once when the stream is over: null when whole, else why not. The end of `each` waits for it. */
   onClose(listener: (failure: unknown) => Promise<void>): void
   /**
-   * Gives every batch to `take` when it comes, in place of the iterator and without its promises. Where `take` returns
-   * one, nothing is given until it resolves. Resolves and rejects as the iterator ends.
+   * Gives every batch to `take` when it comes; an iterator would cost three promises a batch. Where `take` returns one,
+   * nothing is given until it resolves. Resolves when the stream has ended whole, rejects when it was cut or `take` threw.
    */
   each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
 }
@@ -29,11 +29,8 @@ type Upstream = { pause(): void; resume(): void; cancel(): void }
 /** How much may wait for a slow reader before the vendor's socket is paused. */
 const WAITING_PIECES_MAX = 512
 
-const DONE: IteratorResult<Piece[]> = { value: undefined, done: true }
-
 export function pieceStream(reader: EventReader, upstream: Upstream): PieceSource {
   let waiting: Piece[] = []
-  let asked: { resolve(result: IteratorResult<Piece[]>): void; reject(error: unknown): void } | null = null
   let hasFirst = false
   let isPaused = false
   let state: 'open' | 'ended' | 'failed' = 'open'
@@ -48,22 +45,12 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     failure = error
     if (listener) closed = listener(error)
     taker?.end()
-    const ask = asked
-    if (ask === null) return
-    asked = null
-    handOver().then(ask.resolve, ask.reject)
   }
 
-  /** What a reader gets: what waits, then the end, which it learns only when the books are closed. */
-  const handOver = async (): Promise<IteratorResult<Piece[]>> => {
-    if (waiting.length > 0) {
-      const value = waiting
-      waiting = []
-      return { value, done: false }
-    }
+  /** The end, of which a reader learns only when the books are closed. */
+  const over = async (): Promise<void> => {
     await closed
     if (state === 'failed') throw failure
-    return DONE
   }
 
   const takeWaiting = (): Piece[] => {
@@ -80,7 +67,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     new Promise((resolve, reject) => {
       let isBusy = false
       const end = () => {
-        if (!isBusy && waiting.length === 0) handOver().then(() => resolve(), reject)
+        if (!isBusy && waiting.length === 0) over().then(resolve, reject)
       }
       const giveUp = (error: unknown) => {
         taker = null
@@ -129,13 +116,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       hasFirst ||= waiting.some((piece) => piece.text !== '' || piece.tools !== null || piece.finish !== null)
       if (waiting.length === 0 || !hasFirst) return false
       taker?.give()
-      if (asked !== null) {
-        const value = waiting
-        waiting = []
-        const { resolve } = asked
-        asked = null
-        resolve({ value, done: false })
-      } else if (!isPaused && waiting.length > WAITING_PIECES_MAX) {
+      if (!isPaused && waiting.length > WAITING_PIECES_MAX) {
         isPaused = true
         upstream.pause()
       }
@@ -146,22 +127,6 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     onClose(wanted) {
       listener = wanted
       if (state !== 'open') closed = wanted(failure)
-    },
-    [Symbol.asyncIterator]() {
-      return {
-        next() {
-          if (waiting.length > 0) return Promise.resolve({ value: takeWaiting(), done: false })
-          if (state !== 'open') return handOver()
-          return new Promise((resolve, reject) => {
-            asked = { resolve, reject }
-          })
-        },
-        async return() {
-          if (state === 'open') upstream.cancel()
-          await closed
-          return DONE
-        },
-      }
     },
   }
 }
