@@ -1,6 +1,6 @@
 import type { Caller } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
-import type { UsageOutcome } from '#usage/ledger.ts'
+import type { UsageOutcome } from '#usage/record.ts'
 import { embed } from './embeddings.ts'
 import { guessTokens } from './estimate.ts'
 import type { Gateway } from './gateway.ts'

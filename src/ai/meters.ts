@@ -1,7 +1,7 @@
 // Guards the operator's view of the gateway: what was called, how long it took, what was tried, and who waits.
 // One thing to know: a call costs a few additions here, at its first piece and at its end; a token costs nothing.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
-import type { UsageOutcome } from '#usage/ledger.ts'
+import type { UsageOutcome } from '#usage/record.ts'
 import type { Breaker, BreakerState } from './breaker.ts'
 import type { Turnstile } from './turnstile.ts'
 import type { Usage, VendorName } from './vendors/vendor.ts'

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { plus } from '#platform/clock.ts'
 import { type Db, dialectOf, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { UsageRecord } from './ledger.ts'
+import type { UsageRecord } from './record.ts'
 import { monthTokens } from './store.ts'
 
 /** `scope` is '' for the user's budget, or the id of a key with its own. */

@@ -3,39 +3,15 @@
 // event) waits until the record is committed: a crash of ours loses none that was acknowledged. Under a budget it waits
 // for the disk as well.
 import './tables.ts'
-import type { Instant } from '#platform/clock.ts'
 import { commitSoon } from '#platform/db/soon.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBudgets } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type OpenCalls, type OpenHandle, removalOf } from './open-calls.ts'
+import type { UsageRecord } from './record.ts'
 import { recordQueries } from './store.ts'
 import { inTurns } from './turns.ts'
-
-export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
-
-export type UsageRecord = {
-  userId: string
-  /** Null for a call with a JWT. */
-  keyId: string | null
-  /** As `/api/ai/chat`. */
-  route: string
-  vendor: string
-  model: string
-  promptTokens: number
-  completionTokens: number
-  cachedTokens: number
-  costUsd: number
-  latencyMs: number
-  attempts: number
-  /** What was tried in its order, as `openai:limited,anthropic:ok`. */
-  tried: string
-  outcome: UsageOutcome
-  /** The vendor did not say; counted from the text. */
-  isEstimated: boolean
-  startedAt: Instant
-}
 
 export type ReserveCall = {
   userId: string
@@ -47,7 +23,7 @@ export type ReserveCall = {
   completionTokens: number
   signal?: AbortSignal
   /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
-  call?: { route: string; vendor: string; model: string; costUsd: number }
+  call?: Pick<UsageRecord, 'route' | 'vendor' | 'model' | 'costUsd'>
 }
 
 /** `completionTokens` is what the answer may take; less than asked for where a budget ends. */

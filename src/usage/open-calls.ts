@@ -7,21 +7,14 @@ import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { settleBudgets } from './budgets.ts'
-import type { UsageRecord } from './ledger.ts'
+import type { UsageRecord } from './record.ts'
 import { recordQueries } from './store.ts'
 
-export type OpenCall = {
-  userId: string
-  keyId: string | null
-  /** As `/api/ai/chat`. */
-  route: string
-  /** Who is asked first. */
-  vendor: string
-  model: string
-  /** A guess, and what it costs: all that is known of a call whose end nobody saw. */
-  promptTokens: number
-  costUsd: number
-}
+/**
+ * What is known of a call that runs: `vendor` is who is asked first, `promptTokens` a guess, and `costUsd` what these cost;
+ * no more is known of a call whose end nobody saw.
+ */
+export type OpenCall = Pick<UsageRecord, 'userId' | 'keyId' | 'route' | 'vendor' | 'model' | 'promptTokens' | 'costUsd'>
 
 type Entry = { call: OpenCall; startedAt: Instant; openedMs: number; id: string | null; noting: Promise<void> | null }
 /** What `open` gives and `close` takes. */

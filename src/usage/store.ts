@@ -2,7 +2,7 @@ import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
-import type { UsageRecord } from './ledger.ts'
+import type { UsageRecord } from './record.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
