@@ -145,6 +145,7 @@ export async function createService(
       sandbox?.start()
       if (config.serve.has('worker')) {
         billing.start()
+        shop.start()
         await rag.start()
         platform.jobs.start()
       }
@@ -152,6 +153,7 @@ export async function createService(
     async close(drainMs = 30_000) {
       state.draining = true
       billing.close()
+      shop.close()
       const begun = performance.now()
       // First, while what the jobs call is still there.
       await platform.jobs.stop(drainMs)

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
-import { Readable } from 'node:stream'
 import { type Clock, plus } from '#platform/clock.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Config } from '#src/config.ts'
@@ -63,21 +62,19 @@ export async function prepareRelease(
   if (release) await preparePack(cacheDir(config), release.files)
 }
 
-/** Opens what the archive is written from; whoever opens it closes it, or gives it to `streamArchive`. */
+/** Opens what the archive is written from; whoever opens it closes it. */
 export function openArchive(config: Config, archive: BuyerArchive): Promise<OpenPack> {
   return openPack(cacheDir(config), archive.pack)
 }
 
-/** The archive's bytes [start, end). The pack is closed with the stream, however that ends, also when nobody read from it. */
-export function streamArchive(archive: BuyerArchive, pack: OpenPack, start = 0, end = archive.sizeBytes): Readable {
-  const stream = Readable.from(readArchive(archive, pack, start, end), { objectMode: false, highWaterMark: 128 * 1024 })
-  return stream.once('close', () => void pack.close())
-}
-
 export async function checksumOf(config: Config, archive: BuyerArchive): Promise<string> {
   const hash = createHash('sha256')
-  const stream = streamArchive(archive, await openArchive(config, archive))
-  for await (const chunk of stream) hash.update(chunk as Buffer)
+  const pack = await openArchive(config, archive)
+  try {
+    for await (const piece of readArchive(archive, pack)) hash.update(piece)
+  } finally {
+    await pack.close()
+  }
   return hash.digest('hex')
 }
 

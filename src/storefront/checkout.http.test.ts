@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { PASSWORD } from '#testing/app.ts'
 import { type Buyer, openShop, paidSession, type Shop, signed } from '#testing/buyer.ts'
+import { SLOW_DEBIT } from '#testing/shop.ts'
 
 const HOLLOW = JSON.stringify({ id: 'evt_1', type: 'checkout.session.completed', data: { object: null } })
 const CARD = '4242424242424242'
@@ -101,6 +105,109 @@ test('a checkout for nothing is one purchase for its session', async (t) => {
   await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
   await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
   assert.equal((await ada.get('/api/purchases')).body.length, 1)
+})
+
+test('a tier without files is not for sale', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'shop-products-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'pro/1.0.0'), { recursive: true })
+  writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'a')
+  mkdirSync(join(root, 'enterprise/1.0.0'), { recursive: true })
+  writeFileSync(join(root, 'enterprise/1.0.0/a.txt'), 'a')
+  writeFileSync(join(root, 'enterprise/releases.json'), '[{ "version": "1.0.0" }]')
+  const shop = await openShop(t, { PRODUCTS_DIR: root })
+  const ada = await shop.buyer('ada')
+
+  for (const tier of ['basic', 'enterprise']) {
+    const reply = await ada.get(`/api/checkout?tier=${tier}`)
+    assert.deepEqual([reply.status, reply.body], [409, { error: 'Not available yet' }], tier)
+  }
+  assert.equal((await ada.get('/api/checkout?tier=pro')).status, 302)
+  for (const path of ['/', '/pricing']) {
+    const { text } = await shop.store('GET', path)
+    assert.match(text, /href="\/api\/checkout\?tier=pro"/)
+    assert.doesNotMatch(text, /tier=(basic|enterprise)"/)
+    assert.equal(text.match(/Coming soon/g)?.length, 2)
+  }
+})
+
+test('a second checkout of a tier leads to the one that is open', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const tabs = await Promise.all([1, 2, 3, 4].map(() => checkout(ada, 'pro')))
+  tabs.push(await checkout(ada, 'pro'))
+  assert.equal(new Set(tabs.map(({ sessionId }) => sessionId)).size, 1)
+  assert.notEqual((await checkout(ada, 'basic')).sessionId, tabs[0]?.sessionId)
+  const eve = await shop.buyer('eve')
+  assert.notEqual((await checkout(eve, 'pro')).sessionId, tabs[0]?.sessionId)
+
+  // One that was given up at the processor is replaced.
+  await shop.app.request('POST', `/sandbox/stripe/v1/checkout/sessions/${tabs[0]?.sessionId}/expire`, auth(shop))
+  assert.notEqual((await checkout(ada, 'pro')).sessionId, tabs[0]?.sessionId)
+})
+
+test('while a payment settles, its tier cannot be paid again; when the bank refuses it, it can', async (t) => {
+  const shop = await openShop(t)
+  shop.holdDebits()
+  const ada = await shop.buyer('ada')
+  const { sessionId, payUrl } = await checkout(ada, 'pro')
+  await pay(shop, payUrl, ada.email, SLOW_DEBIT)
+
+  const again = await ada.get('/api/checkout?tier=pro')
+  assert.deepEqual(
+    [again.status, again.headers.get('location')],
+    [302, `/dashboard?success=true&session_id=${sessionId}`],
+  )
+  assert.match((await ada.get(again.headers.get('location') ?? '')).text, /being confirmed/)
+
+  await settleDebit(shop, 'bounce')
+  const next = await checkout(ada, 'pro')
+  assert.notEqual(next.sessionId, sessionId)
+  await pay(shop, next.payUrl, ada.email, SLOW_DEBIT)
+  await settleDebit(shop, 'settle')
+  // The webhook may still be on its way: the checkout asks the processor itself.
+  assert.match((await ada.get('/api/checkout?tier=pro')).headers.get('location') ?? '', /^\/dashboard/)
+  assert.deepEqual(await statuses(ada), ['completed'])
+})
+
+test('a tier that is used up is bought anew, in a checkout of its own', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const { sessionId, payUrl } = await checkout(ada, 'basic')
+  await pay(shop, payUrl, ada.email)
+  await ada.get(`/dashboard?success=true&session_id=${sessionId}`)
+  await shop.platform.db.updateTable('purchases').set({ status: 'expired', download_count: 5 }).execute()
+  assert.notEqual((await checkout(ada, 'basic')).sessionId, sessionId)
+})
+
+test('a debit that settles after days is found without any event', async (t) => {
+  const shop = await openShop(t)
+  shop.holdDebits()
+  const ada = await shop.buyer('ada')
+  const { payUrl } = await checkout(ada, 'pro')
+  await pay(shop, payUrl, ada.email, SLOW_DEBIT)
+  for (const days of [1.1, 1.1, 1.1]) {
+    shop.clock.advance(days * 24 * 3_600_000)
+    await shop.settle()
+    assert.deepEqual(await statuses(ada), [])
+  }
+  await settleDebit(shop, 'settle', { silently: true })
+  shop.clock.advance(1.1 * 24 * 3_600_000)
+  await shop.settle()
+  assert.deepEqual(await statuses(ada), ['completed'])
+})
+
+test('who has paid twice for one tier is told to the operator, once', async (t) => {
+  const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
+  const ada = await shop.buyer('ada')
+  const first = await shop.sell(ada, 'pro')
+  assert.equal((await shop.mail('owner@example.com')).length, 0)
+  const second = await shop.sell(ada, 'pro')
+  await shop.sell(ada, 'basic')
+
+  const letters = await shop.mail('owner@example.com')
+  assert.equal(letters.length, 1)
+  for (const fact of [first, second, ada.email, '$299.00']) assert.ok(letters[0]?.text.includes(fact), fact)
 })
 
 test('without a processor the checkout says so', async (t) => {
@@ -334,10 +441,22 @@ async function checkout(buyer: Buyer, tier: string) {
   return { payUrl: pathname, sessionId: pathname.split('/').at(-1) ?? '' }
 }
 
-function pay(shop: Shop, payUrl: string, email: string) {
+async function statuses(buyer: Buyer): Promise<string[]> {
+  return (await buyer.get('/api/purchases')).body.map(({ status }: { status: string }) => status)
+}
+
+/** The bank pays, or refuses; silently: every event about it is lost. */
+async function settleDebit(shop: Shop, word: 'settle' | 'bounce', { silently = false } = {}) {
+  const { data } = (await shop.get('/sandbox/stripe/v1/charges?limit=100', auth(shop))).body
+  const pending = data.find(({ status }: { status: string }) => status === 'pending')
+  if (silently) shop.loseEvents()
+  await shop.app.request('POST', `/sandbox/processor/charges/${pending.id}/${word}`)
+}
+
+function pay(shop: Shop, payUrl: string, email: string, card = CARD) {
   return shop.app.request('POST', payUrl, {
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
-    body: new URLSearchParams({ email, name: 'Ada', card: CARD }).toString(),
+    body: new URLSearchParams({ email, name: 'Ada', card }).toString(),
   })
 }
 

@@ -1,46 +1,91 @@
+/**
+ * The hosted checkout of one tier. A buyer has one under way for each tier, kept as a row: a second tab, or a second click while a bank
+ * debit settles, leads to it. What names it at the processor is the attempt, so that two calls at once make one session.
+ */
+import { randomUUID } from 'node:crypto'
 import type { Stripe } from 'stripe'
 import { asking, isMissingCustomer, requireProcessor } from '#billing/processor.ts'
+import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { findUser } from '#identity/users.ts'
-import { type Clock, DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/jobs.ts'
-import type { Config } from '#src/config.ts'
+import { Problem } from '#platform/problem.ts'
 import { brandOf } from './brand.ts'
 import { OFFERS } from './offers.ts'
+import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
 import type { ProductTier } from './products/releases.ts'
+import './tables.ts'
 
-export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
+export type CheckoutDeps = PaymentDeps & { processor: Stripe | null }
 
-export type CheckoutDeps = { config: Config; db: Db; clock: Clock; jobs: Jobs; processor: Stripe | null }
+const TRIES_MAX = 3
 
-/** The address of a hosted checkout for one tier. Throws 503 without a processor, 502 or 503 when it cannot be asked. */
-export async function openCheckout(deps: CheckoutDeps, userId: string, tier: ProductTier): Promise<string> {
+/**
+ * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
+ * that nobody pays twice. Throws 503 without a processor, 502 or 503 when it cannot be asked.
+ */
+export async function checkoutAddress(deps: CheckoutDeps, userId: string, tier: ProductTier): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    const { attempt, session_id } = await attemptOf(deps.db, userId, tier)
+    const address = await (session_id
+      ? addressOf(deps, session_id)
+      : openSession(deps, userId, tier, attempt).catch((error: unknown) => {
+          // The account has changed since another tab began the same attempt.
+          if (isOutOfStep(error) && tries < TRIES_MAX) return null
+          throw error
+        }))
+    if (address) return address
+    if (tries === TRIES_MAX) throw new Problem('checkout_busy', 503, 'The checkout is busy, try again in a moment')
+    await beginAnew(deps.db, userId, tier, attempt)
+  }
+}
+
+/** Null when this session leads nowhere any more. */
+async function addressOf(deps: CheckoutDeps, sessionId: string): Promise<string | null> {
+  const session = await asking(retrieveCheckout(requireProcessor(deps.processor), sessionId))
+  if (!session) return null
+  if (session.status === 'open') return session.url
+  const confirmation = `/dashboard?success=true&session_id=${sessionId}`
+  if (isSettling(session)) return confirmation
+  const purchase = await recordCheckout(deps, session)
+  return purchase?.status === 'completed' ? confirmation : null
+}
+
+async function openSession(
+  deps: CheckoutDeps,
+  userId: string,
+  tier: ProductTier,
+  attempt: string,
+): Promise<string | null> {
   const { config, db, clock, jobs, processor } = deps
   const user = await findUser(db, userId)
   const offer = OFFERS[tier]
   const metadata = { user_id: userId, tier }
 
   const open = (payer: { customer?: string; customer_email?: string }) =>
-    requireProcessor(processor).checkout.sessions.create({
-      mode: 'payment',
-      line_items: [
-        {
-          quantity: 1,
-          price_data: {
-            currency: 'usd',
-            unit_amount: offer.priceUsd * 100,
-            product_data: { name: `${brandOf(config)} ${offer.name}`, description: offer.features.join(' · ') },
+    requireProcessor(processor).checkout.sessions.create(
+      {
+        mode: 'payment',
+        line_items: [
+          {
+            quantity: 1,
+            price_data: {
+              currency: 'usd',
+              unit_amount: offer.priceUsd * 100,
+              product_data: { name: `${brandOf(config)} ${offer.name}`, description: offer.features.join(' · ') },
+            },
           },
-        },
-      ],
-      allow_promotion_codes: true,
-      client_reference_id: userId,
-      ...payer,
-      metadata,
-      payment_intent_data: { metadata },
-      success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
-      cancel_url: `${config.urls.storefront}/pricing?canceled=true`,
-    })
+        ],
+        allow_promotion_codes: true,
+        client_reference_id: userId,
+        ...payer,
+        metadata,
+        payment_intent_data: { metadata },
+        success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
+        cancel_url: `${config.urls.storefront}/pricing?canceled=true`,
+      },
+      { idempotencyKey: `store-checkout-${attempt}${payer.customer ? `-${payer.customer}` : ''}` },
+    )
   const byEmail = user ? { customer_email: user.email } : {}
   const customer = user?.processor_customer_id
   // A customer that was deleted at the processor is billing's to replace; a one-time purchase needs none.
@@ -54,11 +99,60 @@ export async function openCheckout(deps: CheckoutDeps, userId: string, tier: Pro
   )
   if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
 
-  // Should every webhook be lost and the buyer never come back, these two questions still find the payment.
   await transaction(db, async (tx) => {
+    const isFirst = await keepSession(tx, userId, tier, attempt, session.id)
+    if (!isFirst) return
     for (const delayMs of [HOUR_MS, DAY_MS + HOUR_MS]) {
       await jobs.enqueue(tx, FOLLOW_UP_JOB, { sessionId: session.id }, { runAt: plus(clock.now(), delayMs) })
     }
   })
   return session.url
+}
+
+async function attemptOf(db: Db, userId: string, tier: ProductTier) {
+  const row = db.selectFrom('store_checkouts').select(['attempt', 'session_id'])
+  const find = () => row.where('user_id', '=', userId).where('tier', '=', tier).executeTakeFirst()
+  const known = await find()
+  if (known) return known
+  await db
+    .insertInto('store_checkouts')
+    .values({ user_id: userId, tier, attempt: randomUUID(), session_id: null })
+    .onConflict((conflict) => conflict.columns(['user_id', 'tier']).doNothing())
+    .execute()
+  // Of two tabs at once both go on with the row of the first.
+  return (await find()) ?? { attempt: randomUUID(), session_id: null }
+}
+
+/** False when another tab has kept it already. */
+async function keepSession(tx: Db, userId: string, tier: ProductTier, attempt: string, sessionId: string) {
+  const kept = await tx
+    .updateTable('store_checkouts')
+    .set({ session_id: sessionId })
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
+    .where('attempt', '=', attempt)
+    .where('session_id', 'is', null)
+    .returning('attempt')
+    .executeTakeFirst()
+  return kept !== undefined
+}
+
+async function beginAnew(db: Db, userId: string, tier: ProductTier, attempt: string): Promise<void> {
+  await db
+    .updateTable('store_checkouts')
+    .set({ attempt: randomUUID(), session_id: null })
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
+    .where('attempt', '=', attempt)
+    .execute()
+}
+
+export async function forgetCheckouts(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('store_checkouts').where('user_id', '=', userId).execute()
+}
+
+/** The processor refuses a name it knows for another request. */
+function isOutOfStep(error: unknown): boolean {
+  const cause = error instanceof Problem ? error.cause : error
+  return cause instanceof stripeSdk().errors.StripeIdempotencyError
 }

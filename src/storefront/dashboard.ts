@@ -14,6 +14,8 @@ export interface OwnedProduct {
   downloadsLeft: number
   /** Until the next download is allowed; 0 when it is. */
   waitSeconds: number
+  /** The bank holds the payment back, and downloads wait. */
+  isDisputed: boolean
   /** Newest first, with those that came after the entitlement. */
   releases: (Release & { isCovered: boolean })[]
   /** What a download brings; null while nothing is published, or it was not compressed yet. */
@@ -54,6 +56,7 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     maskedKey: maskLicenseKey(licenseKey),
     downloadsLeft: Math.max(0, purchase.max_downloads - purchase.download_count),
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
+    isDisputed: (await purchaseStore.disputeOf(db, purchase.payment_ref)) === 'open',
     releases: releases.map((release) => ({ ...release, isCovered: release.publishedAt < purchase.entitled_until })),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }

@@ -1,11 +1,10 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
-import { streamArchive } from './archives.ts'
-import { type Announcement, type Delivery, describeDownload, grantDownload, listDownloads } from './downloads.ts'
+import { type Announcement, describeDownload, grantDownload, listDownloads, streamDelivery } from './downloads.ts'
 import { onPageError } from './pages/errors.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
@@ -36,6 +35,8 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
     async handler(request, reply) {
       const { userId } = callerOf(request)
       const { headers } = request
+      // A link on another site would spend one of the five: the buyer sees their purchases instead, and clicks there.
+      if (headers['sec-fetch-site'] === 'cross-site') return reply.redirect('/dashboard', 302)
       const wanted = {
         purchaseId: purchaseIdOf((request.query as { purchase_id?: unknown }).purchase_id),
         range: headers.range,
@@ -48,7 +49,10 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
         return announce(reply, await describeDownload(deps, userId, wanted)).send()
       }
       const delivery = await grantDownload(deps, userId, wanted)
-      return announce(reply, delivery).send(streamOf(request, delivery))
+      const stream = streamDelivery(deps, delivery).once('error', (error) => {
+        request.log.error({ err: error, reqId: request.id }, 'a download broke off')
+      })
+      return announce(reply, delivery).send(stream)
     },
   })
 
@@ -81,14 +85,6 @@ function announce(reply: FastifyReply, { archive, fileName, part }: Announcement
     // A proxy that recompressed the bytes would break the offsets of a resume.
     'cache-control': 'private, no-transform',
   })
-}
-
-function streamOf(request: FastifyRequest, { archive, pack, part }: Delivery) {
-  const stream = streamArchive(archive, pack, part?.start, part?.end)
-  stream.once('error', (error) => {
-    request.log.error({ err: error, reqId: request.id }, 'a download broke off')
-  })
-  return stream
 }
 
 function purchaseIdOf(value: unknown): string | undefined {

@@ -40,17 +40,34 @@ export function findLatest(
     .executeTakeFirst()
 }
 
-/** False when the download was resumed `max` times already. */
-export async function countResume(db: Db, userId: string, id: string, max: number): Promise<boolean> {
+/** False when the download was resumed too often already, or would be sent more than `bytesMax` in all. */
+export async function countResume(
+  db: Db,
+  userId: string,
+  id: string,
+  bytes: number,
+  { resumesMax, bytesMax }: { resumesMax: number; bytesMax: number },
+): Promise<boolean> {
   const row = await db
     .updateTable('downloads')
-    .set((e) => ({ resume_count: e('resume_count', '+', 1) }))
+    .set((e) => ({ resume_count: e('resume_count', '+', 1), sent_bytes: e('sent_bytes', '+', bytes) }))
     .where('user_id', '=', userId)
     .where('id', '=', id)
-    .where('resume_count', '<', max)
+    .where('resume_count', '<', resumesMax)
+    .where('sent_bytes', '<=', bytesMax - bytes)
     .returning('id')
     .executeTakeFirst()
   return row !== undefined
+}
+
+/** What was counted as sent and was not. */
+export async function giveBack(db: Db, userId: string, id: string, bytes: number): Promise<void> {
+  await db
+    .updateTable('downloads')
+    .set((e) => ({ sent_bytes: e('sent_bytes', '-', bytes) }))
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .execute()
 }
 
 export function findChecksum(db: Db, etag: string) {

@@ -2,8 +2,9 @@
  * Decides who may download what, and counts it. A download is counted when it is granted, before its first byte; whoever loses the
  * connection continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
  */
-import { randomUUID } from 'node:crypto'
-import { type Clock, DAY_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import { createHash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import { Problem } from '#platform/problem.ts'
@@ -17,6 +18,7 @@ import type { FileStore } from './products/file-store.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import * as purchaseStore from './purchase-store.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
+import { readArchive } from './zip/archive.ts'
 import type { OpenPack } from './zip/pack.ts'
 
 export const CHECKSUM_JOB = 'storefront.checksum'
@@ -25,6 +27,10 @@ export const HISTORY_MAX = 50
 const RESUMABLE_MS = DAY_MS
 /** A bad line breaks often; a script that fetches one megabyte at a time all day is something else. */
 const RESUMES_MAX = 500
+/** In all, with what the first answer sent: enough for a bad line, and no second copy for a friend each minute. */
+const ARCHIVES_SENT_MAX = 3
+/** By then the download itself has told the checksum, unless it broke off. */
+const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
 export type DownloadDeps = {
@@ -47,6 +53,9 @@ export interface DownloadRequest {
 }
 
 export interface Delivery extends Announcement {
+  /** The download that was counted, or is continued. */
+  grantId: string
+  userId: string
   /** Open: whoever gets the delivery closes it. */
   pack: OpenPack
 }
@@ -73,24 +82,24 @@ export async function grantDownload(deps: DownloadDeps, userId: string, request:
 
   const archive = await requireArchive(deps, purchase)
   const asked = request.ifRange && request.ifRange !== archive.etag ? null : range
-  return openedWith(deps, announce(deps, purchase, archive, asked), () =>
-    count(deps, userId, purchase, archive, request),
-  )
+  const announcement = announce(deps, purchase, archive, asked)
+  return openedWith(deps, userId, announcement, () => count(deps, userId, purchase, announcement, request))
 }
 
-/** Counts and logs the download, or throws what stands in its way. */
+/** Counts and logs the download, or throws what stands in its way. Returns its id. */
 async function count(
   deps: DownloadDeps,
   userId: string,
   purchase: PurchaseRow,
-  archive: BuyerArchive,
+  announcement: Announcement,
   request: DownloadRequest,
-) {
+): Promise<string> {
   const { db, clock, jobs } = deps
+  const { archive } = announcement
   const now = clock.now()
   const counted = await transaction(db, async (tx) => {
     const row = await purchaseStore.countDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))
-    if (!row) return false
+    if (!row) return null
     const id = randomUUID()
     await store.insert(tx, {
       user_id: userId,
@@ -99,16 +108,20 @@ async function count(
       version: archive.version,
       etag: archive.etag,
       resume_count: 0,
+      sent_bytes: bytesOf(announcement),
       ip_address: request.address,
       user_agent: request.userAgent.slice(0, USER_AGENT_MAX),
       country: deps.countryOf(request.address),
       downloaded_at: now,
     })
     const job = { purchaseId: purchase.id, version: archive.version, etag: archive.etag }
-    await jobs.enqueue(tx, CHECKSUM_JOB, job, { key: `checksum:${archive.etag}` })
-    return true
+    await jobs.enqueue(tx, CHECKSUM_JOB, job, {
+      key: `checksum:${archive.etag}`,
+      runAt: plus(now, CHECKSUM_AFTER_MS),
+    })
+    return id
   })
-  if (counted) return
+  if (counted) return counted
 
   // Another download took the slot since we looked: say what it left behind.
   const left = await activePurchase(deps, userId, purchase.id)
@@ -134,15 +147,52 @@ export function cooldownLeftMs(purchase: Pick<PurchaseRow, 'last_download_at'>, 
   return purchase.last_download_at ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs) : 0
 }
 
-/** Computes the checksum of an archive that was downloaded, once. */
+/** The archive's bytes. However it ends, the pack is closed, and what was not sent is not counted as sent. */
+export function streamDelivery(deps: DownloadDeps, { archive, pack, part, grantId, userId }: Delivery): Readable {
+  const { db, log } = deps
+  const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
+  let sentBytes = 0
+
+  async function* pieces() {
+    // A whole archive tells its checksum on the way: encrypting it once more for that costs as much as the download itself.
+    const hash = part || (await store.findChecksum(db, archive.etag)) ? null : createHash('sha256')
+    let last: Buffer | null = null
+    for await (const piece of readArchive(archive, pack, start, end)) {
+      hash?.update(piece)
+      if (last) yield noted(last)
+      last = piece
+    }
+    // Before the last bytes leave, so that who has them all finds it.
+    if (hash) await keepChecksum(deps, archive, hash.digest('hex')).catch((error) => log.warn({ err: error }, NOT_KEPT))
+    if (last) yield noted(last)
+  }
+  function noted(piece: Buffer): Buffer {
+    sentBytes += piece.length
+    return piece
+  }
+
+  const stream = Readable.from(pieces(), { objectMode: false, highWaterMark: 128 * 1024 })
+  return stream.once('close', () => {
+    void pack.close()
+    const unsent = end - start - sentBytes
+    if (unsent > 0) store.giveBack(db, userId, grantId, unsent).catch((error) => log.warn({ err: error }, NOT_KEPT))
+  })
+}
+
+const NOT_KEPT = 'what a download sent could not be written down'
+
+function keepChecksum({ db }: DownloadDeps, { etag, sizeBytes }: BuyerArchive, sha256: string): Promise<void> {
+  return store.insertChecksum(db, { etag, sha256, size_bytes: sizeBytes })
+}
+
+/** Computes the checksum of an archive whose download broke off, once. */
 export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string; version: string; etag: string }) {
   if (await store.findChecksum(deps.db, job.etag)) return
   const purchase = await purchaseStore.findById(deps.db, job.purchaseId)
   const archive = purchase && (await archiveOf(deps, purchase, job.version))
   // Files replaced meanwhile: the tag names bytes that nobody can get any more.
   if (!archive || archive.etag !== job.etag) return
-  const sha256 = await checksumOf(deps.config, archive)
-  await store.insertChecksum(deps.db, { etag: job.etag, sha256, size_bytes: archive.sizeBytes })
+  await keepChecksum(deps, archive, await checksumOf(deps.config, archive))
 }
 
 async function resume(
@@ -160,8 +210,12 @@ async function resume(
 
   const archive = await requireArchive(deps, purchase, grant.version)
   if (archive.etag !== grant.etag) return null
-  return openedWith(deps, announce(deps, purchase, archive, range), async () => {
-    if (await store.countResume(db, userId, grant.id, RESUMES_MAX)) return
+  await requireUndisputed(deps, purchase)
+  const announcement = announce(deps, purchase, archive, range)
+  return openedWith(deps, userId, announcement, async () => {
+    const bytesMax = ARCHIVES_SENT_MAX * archive.sizeBytes
+    const bounds = { resumesMax: RESUMES_MAX, bytesMax }
+    if (await store.countResume(db, userId, grant.id, bytesOf(announcement), bounds)) return grant.id
     throw new Problem('resumes_used_up', 429, 'This download was resumed too often. Please start it again.')
   })
 }
@@ -169,22 +223,23 @@ async function resume(
 /** Opens the pack before anything is counted: what cannot be read must not cost a download. */
 async function openedWith(
   deps: DownloadDeps,
+  userId: string,
   announcement: Announcement,
-  work: () => Promise<void>,
+  grant: () => Promise<string>,
 ): Promise<Delivery> {
   const pack = await openArchive(deps.config, announcement.archive).catch((cause) => {
     throw zipFailed(deps, cause)
   })
   try {
-    await work()
+    return { ...announcement, userId, grantId: await grant(), pack }
   } catch (error) {
     await pack.close()
     throw error
   }
-  return { ...announcement, pack }
 }
 
-async function activePurchase({ db }: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
+async function activePurchase(deps: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
+  const { db } = deps
   const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
   if (purchase?.status === 'expired') {
     const detail =
@@ -192,7 +247,14 @@ async function activePurchase({ db }: DownloadDeps, userId: string, id: string |
     throw new Problem('download_limit_reached', 403, detail, { extra: { expired: true } })
   }
   if (purchase?.status !== 'completed') throw new Problem('no_active_purchase', 403, 'No active purchase found')
+  await requireUndisputed(deps, purchase)
   return purchase
+}
+
+/** While a bank holds the payment back, so do we. */
+async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
+  if ((await purchaseStore.disputeOf(db, purchase.payment_ref)) !== 'open') return
+  throw new Problem('payment_disputed', 403, 'Payment is disputed')
 }
 
 /** The most recent completed one; when there is none, the most recent. */
@@ -225,6 +287,10 @@ function announce(
   }
   const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
   return { archive, fileName, part }
+}
+
+function bytesOf({ archive, part }: Announcement): number {
+  return part ? part.end - part.start : archive.sizeBytes
 }
 
 function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {

@@ -51,3 +51,19 @@ export function recoveryLetter(
     after: [HOW_TO_OPEN],
   })
 }
+
+/** For the operator. */
+export function paidTwiceLetter(config: Config, buyer: string, purchase: PurchaseRow, others: string[]): Letter {
+  const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: purchase.currency })
+  return composeLetter({
+    to: config.mail.supportEmail,
+    subject: `[${config.products.name}] Paid twice: ${OFFERS[purchase.tier].name}`,
+    before: ['A buyer has paid for a tier that they already own. You may want to refund one of the payments.'],
+    facts: [
+      ['Buyer', buyer],
+      ['Tier', OFFERS[purchase.tier].name],
+      ['This payment', `${purchase.payment_ref} (${amount.format(purchase.amount_cents / 100)})`],
+      ['Earlier', others.join(', ')],
+    ],
+  })
+}

@@ -37,8 +37,20 @@ export const storefrontMigrations: Migration[] = [
       create table store_payments (
         payment_ref text primary key,
         refunded_cents {bigint} not null,
-        is_reversed {boolean} not null,
+        is_refunded {boolean} not null,
+        dispute text,
+        reads_begun {bigint} not null,
+        read_settled {bigint} not null,
+        checked_at {timestamp} not null,
         seen_at {timestamp} not null
+      );
+      create index store_payments_by_check on store_payments (checked_at);
+      create table store_checkouts (
+        user_id {id} not null,
+        tier text not null,
+        attempt {id} not null,
+        session_id text,
+        primary key (user_id, tier)
       );
     `,
   },
@@ -52,6 +64,7 @@ export const storefrontMigrations: Migration[] = [
         version text not null,
         etag text not null,
         resume_count {bigint} not null,
+        sent_bytes {bigint} not null,
         ip_address text not null,
         user_agent text not null,
         country text,

@@ -5,13 +5,29 @@
 import type { Stripe } from 'stripe'
 import { type ProductTier, TIERS } from './products/releases.ts'
 import type { Payment } from './purchases.ts'
+import type { DisputeState } from './tables.ts'
 
 export type PaymentFact =
   | { kind: 'paid'; payment: Payment }
   | { kind: 'refunded'; paymentRef: string; refundedCents: number; isFull: boolean }
-  | { kind: 'dispute-lost'; paymentRef: string }
+  | { kind: 'refund-failed'; paymentRef: string; failedCents: number }
+  | { kind: 'disputed'; paymentRef: string; dispute: DisputeState }
   /** Paid, but only its checkout knows whether it is one of ours. */
   | { kind: 'paid-somewhere'; paymentIntentId: string }
+
+/** The types that the storefront asks the processor for and reads. Others are received and ignored. */
+export const PAYMENT_EVENT_TYPES = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'payment_intent.succeeded',
+  'charge.refunded',
+  'refund.failed',
+  'refund.updated',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_reinstated',
+] as const
 
 /** What an event means here; null for what concerns others. */
 export function factOf(event: Stripe.Event): PaymentFact | null {
@@ -25,8 +41,15 @@ export function factOf(event: Stripe.Event): PaymentFact | null {
       )
     case 'charge.refunded':
       return refundOf(event.data.object)
+    case 'refund.failed':
+    case 'refund.updated':
+      return failedRefundOf(event.data.object)
+    case 'charge.dispute.created':
+    case 'charge.dispute.updated':
     case 'charge.dispute.closed':
-      return lostDispute(event.data.object)
+      return disputed(event.data.object, disputeStateOf(event.data.object))
+    case 'charge.dispute.funds_reinstated':
+      return disputed(event.data.object, 'won')
     default:
       return null
   }
@@ -65,9 +88,40 @@ function refundOf(charge: Stripe.Charge): PaymentFact | null {
   return { kind: 'refunded', paymentRef, refundedCents: charge.amount_refunded ?? 0, isFull }
 }
 
-function lostDispute(dispute: Stripe.Dispute): PaymentFact | null {
+/** A refund that came back: the bank could not give the money to the payer. */
+function failedRefundOf(refund: Stripe.Refund): PaymentFact | null {
+  const paymentRef = idOf(refund.payment_intent)
+  if (!paymentRef || isStanding(refund)) return null
+  return { kind: 'refund-failed', paymentRef, failedCents: refund.amount ?? 0 }
+}
+
+/** True while the money of a refund is with the payer, or on its way there. */
+export function isStanding({ status }: Pick<Stripe.Refund, 'status'>): boolean {
+  return status !== 'failed' && status !== 'canceled'
+}
+
+function disputed(dispute: Stripe.Dispute, state: DisputeState | null): PaymentFact | null {
   const paymentRef = idOf(dispute.payment_intent)
-  return paymentRef && dispute.status === 'lost' ? { kind: 'dispute-lost', paymentRef } : null
+  return paymentRef && state ? { kind: 'disputed', paymentRef, dispute: state } : null
+}
+
+/** Null for an inquiry, which takes no money, and for one that was prevented. */
+export function disputeStateOf({ status, balance_transactions }: Stripe.Dispute): DisputeState | null {
+  switch (status) {
+    case 'needs_response':
+    case 'under_review':
+      return 'open'
+    case 'won':
+      return 'won'
+    case 'lost': {
+      // Also a lost one may be reinstated later: then what was taken has been given back.
+      const moved = balance_transactions ?? []
+      const netCents = moved.reduce((sum, { amount }) => sum + amount, 0)
+      return moved.length > 1 && netCents >= 0 ? 'won' : 'lost'
+    }
+    default:
+      return null
+  }
 }
 
 function paid(payment: Payment | null): PaymentFact | null {

@@ -3,10 +3,10 @@ import { eventRoute } from '#billing/event-route.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
-import { openCheckout } from './checkout.ts'
+import { checkoutAddress } from './checkout.ts'
 import { onPageError } from './pages/errors.ts'
 import { receivePaymentEvent } from './payments.ts'
-import { TIERS } from './products/releases.ts'
+import { isForSale, TIERS } from './products/releases.ts'
 import { owns } from './purchase-store.ts'
 import { findStoreCaller } from './sessions.ts'
 import type { StorefrontDeps } from './storefront.ts'
@@ -34,7 +34,8 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
-      return reply.redirect(await openCheckout(deps, caller.userId, tier), 302)
+      if (!(await isForSale(deps, tier))) throw new Problem('not_for_sale', 409, 'Not available yet')
+      return reply.redirect(await checkoutAddress(deps, caller.userId, tier), 302)
     },
   )
 

@@ -5,13 +5,15 @@
 import type { Stripe } from 'stripe'
 import { isMissing, type Processor } from '#billing/processor.ts'
 import { findUser } from '#identity/users.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
-import { factOf, type PaymentFact, paymentOfCheckout } from './payment-events.ts'
-import type { PurchaseRow } from './purchase-store.ts'
+import { disputeStateOf, factOf, isStanding, type PaymentFact, paymentOfCheckout } from './payment-events.ts'
+import type { PaymentRow, PurchaseRow } from './purchase-store.ts'
 import * as store from './purchase-store.ts'
-import { type Payment, recordPurchase, recordRefund } from './purchases.ts'
+import { type Payment, recordPurchase, settlePayment } from './purchases.ts'
 
 export const INBOX_SOURCE = 'processor.storefront'
+export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 
 export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
   processor: Stripe | null
@@ -35,10 +37,67 @@ export async function handlePaymentFact(deps: PaymentDeps, fact: PaymentFact): P
         session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: fact.paymentIntentId })
       return payment ? record(deps, payment) : undefined
     }
+    default:
+      if (await refreshPayment(deps, fact.paymentRef)) return
+      // The processor knows nothing of it: the event is all there is.
+      return settlePayment(deps, fact.paymentRef, (known) => claimOf(fact, known))
+  }
+}
+
+/**
+ * Reads what became of a payment from the processor: refunds in all, and disputes. False when the processor knows no such payment
+ * (it was free, or another account's). Whatever the order of events, the last read decides.
+ */
+export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Promise<boolean> {
+  const { db, clock, processor } = deps
+  if (!processor || !paymentRef.startsWith('pi_')) return false
+  const checked_at = clock.now()
+  const ticket = await store.beginRead(db, paymentRef, checked_at)
+  const state = await readPayment(processor, paymentRef)
+  await settlePayment(deps, paymentRef, ({ read_settled }) => {
+    if (read_settled > ticket) return null
+    return state === null ? { checked_at } : { ...state, read_settled: ticket, checked_at }
+  })
+  return state !== null
+}
+
+type PaymentState = Pick<PaymentRow, 'refunded_cents' | 'is_refunded' | 'dispute'>
+
+async function readPayment(processor: Processor, paymentRef: string): Promise<PaymentState | null> {
+  const charges = await processor.charges.list({ payment_intent: paymentRef, limit: 100 }).catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
+  const charge = charges?.data.find(({ status }) => status === 'succeeded')
+  if (!charge) return null
+  const [refunds, disputes] = await Promise.all([
+    charge.amount_refunded > 0 ? processor.refunds.list({ payment_intent: paymentRef, limit: 100 }) : null,
+    charge.disputed ? processor.disputes.list({ payment_intent: paymentRef, limit: 100 }) : null,
+  ])
+  const refundedCents = (refunds?.data ?? []).filter(isStanding).reduce((sum, { amount }) => sum + amount, 0)
+  const words = (disputes?.data ?? []).map(disputeStateOf)
+  return {
+    refunded_cents: refundedCents,
+    is_refunded: refundedCents > 0 && refundedCents >= charge.amount,
+    dispute: (['lost', 'open', 'won'] as const).find((word) => words.includes(word)) ?? null,
+  }
+}
+
+type Claim = Exclude<PaymentFact, { kind: 'paid' | 'paid-somewhere' }>
+
+function claimOf(fact: Claim, known: PaymentRow): Partial<PaymentRow> {
+  switch (fact.kind) {
     case 'refunded':
-      return recordRefund(deps, fact.paymentRef, fact.refundedCents, fact.isFull ? 'refund' : null)
-    case 'dispute-lost':
-      return recordRefund(deps, fact.paymentRef, 0, 'dispute')
+      return {
+        // Of two partial refunds the later event may arrive first: the sum only grows.
+        refunded_cents: Math.max(known.refunded_cents, fact.refundedCents),
+        is_refunded: known.is_refunded || fact.isFull,
+      }
+    case 'refund-failed':
+      return { refunded_cents: Math.max(0, known.refunded_cents - fact.failedCents), is_refunded: false }
+    case 'disputed':
+      // An opening that comes late does not open again what is closed.
+      return fact.dispute === 'open' && known.dispute !== null ? {} : { dispute: fact.dispute }
   }
 }
 
@@ -52,10 +111,34 @@ export async function confirmCheckout(deps: PaymentDeps, sessionId: string, user
   if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return false
 
   const session = await retrieveCheckout(deps.processor, sessionId)
-  const payment = session && paymentOfCheckout(session)
-  if (!payment || (userId !== null && payment.userId !== userId)) return false
+  if (!session || (userId !== null && session.metadata?.user_id !== userId)) return false
+  return (await recordCheckout(deps, session)) !== null
+}
+
+/** The purchase of a checkout, made now where it is paid and was not recorded; null while it is not paid. */
+export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout.Session): Promise<PurchaseRow | null> {
+  const payment = paymentOfCheckout(session)
+  if (!payment) return null
   await record(deps, payment)
-  return true
+  return (await store.findByPayment(deps.db, payment.ref)) ?? null
+}
+
+/** True while a bank has not said yet whether it pays: days, for some debits. */
+export function isSettling({ status, payment_status, payment_intent }: Stripe.Checkout.Session): boolean {
+  if (status !== 'complete' || payment_status !== 'unpaid') return false
+  return typeof payment_intent === 'object' && payment_intent?.status === 'processing'
+}
+
+/** Bank debits settle within two weeks; after this nobody waits for one any more. */
+const SETTLES_WITHIN_MS = 30 * DAY_MS
+
+/** Should every webhook be lost and the buyer never come back: asks about a checkout, daily while its bank takes its time. */
+export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Promise<void> {
+  const { processor, db, clock, jobs } = deps
+  const session = processor && (await retrieveCheckout(processor, sessionId))
+  if (!session || (await recordCheckout(deps, session))) return
+  if (!isSettling(session) || clock.ms() - session.created * 1000 > SETTLES_WITHIN_MS) return
+  await jobs.enqueue(db, FOLLOW_UP_JOB, { sessionId }, { runAt: plus(clock.now(), DAY_MS) })
 }
 
 /** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */
@@ -72,8 +155,8 @@ async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
 }
 
 /** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
-function retrieveCheckout(processor: Processor, id: string) {
-  return processor.checkout.sessions.retrieve(id).catch((error: unknown) => {
+export function retrieveCheckout(processor: Processor, id: string) {
+  return processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }).catch((error: unknown) => {
     if (isMissing(error)) return null
     throw error
   })

@@ -1,9 +1,9 @@
 import type { Selectable, Updateable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
-import { type Db, forUpdate } from '#platform/db/db.ts'
+import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import type { ProductTier } from './products/releases.ts'
-import './tables.ts'
+import type { DisputeState } from './tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
 export type PaymentRow = Selectable<Tables['store_payments']>
@@ -32,6 +32,10 @@ export function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | u
 
 export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
   return db.selectFrom('purchases').selectAll().where('checkout_session_id', '=', sessionId).executeTakeFirst()
+}
+
+export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
+  return db.selectFrom('purchases').selectAll().where('payment_ref', '=', paymentRef).executeTakeFirst()
 }
 
 export async function owns(db: Db, userId: string, tier: ProductTier): Promise<boolean> {
@@ -63,15 +67,75 @@ export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
 export async function lockPayment(tx: Db, paymentRef: string, now: Instant): Promise<PaymentRow> {
   await tx
     .insertInto('store_payments')
-    .values({ payment_ref: paymentRef, refunded_cents: 0, is_reversed: false, seen_at: now })
+    .values({
+      payment_ref: paymentRef,
+      refunded_cents: 0,
+      is_refunded: false,
+      dispute: null,
+      reads_begun: 0,
+      read_settled: 0,
+      checked_at: now,
+      seen_at: now,
+    })
     .onConflict((conflict) => conflict.column('payment_ref').doNothing())
     .execute()
   const row = tx.selectFrom('store_payments').selectAll().where('payment_ref', '=', paymentRef)
   return forUpdate(tx, row).executeTakeFirstOrThrow()
 }
 
+/** A ticket for a read of the processor: of two that overlap, the higher one's word counts. */
+export function beginRead(db: Db, paymentRef: string, now: Instant): Promise<number> {
+  return transaction(db, async (tx) => {
+    const { reads_begun } = await lockPayment(tx, paymentRef, now)
+    await updatePayment(tx, paymentRef, { reads_begun: reads_begun + 1 })
+    return reads_begun + 1
+  })
+}
+
 export async function updatePayment(tx: Db, paymentRef: string, change: Updateable<Tables['store_payments']>) {
   await tx.updateTable('store_payments').set(change).where('payment_ref', '=', paymentRef).execute()
+}
+
+/** Payments of purchases, made since `madeAfter` and last asked about before `checkedBefore`, the longest unasked first. */
+export async function uncheckedPayments(
+  db: Db,
+  { madeAfter, checkedBefore, max }: { madeAfter: Instant; checkedBefore: Instant; max: number },
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('store_payments')
+    .innerJoin('purchases', 'purchases.payment_ref', 'store_payments.payment_ref')
+    .select('store_payments.payment_ref')
+    // A free purchase has nothing to take back.
+    .where('purchases.amount_cents', '>', 0)
+    .where('store_payments.checked_at', '<', checkedBefore)
+    .where('store_payments.seen_at', '>', madeAfter)
+    .orderBy('store_payments.checked_at')
+    .limit(max)
+    .execute()
+  return rows.map(({ payment_ref }) => payment_ref)
+}
+
+export async function disputeOf(db: Db, paymentRef: string): Promise<DisputeState | null> {
+  const row = await db
+    .selectFrom('store_payments')
+    .select('dispute')
+    .where('payment_ref', '=', paymentRef)
+    .executeTakeFirst()
+  return row?.dispute ?? null
+}
+
+/** The user's other payments of the tier whose purchases still stand. */
+export async function otherPaymentsOf(tx: Db, { user_id, tier, payment_ref }: PurchaseRow): Promise<string[]> {
+  if (user_id === null) return []
+  const rows = await tx
+    .selectFrom('purchases')
+    .select('payment_ref')
+    .where('user_id', '=', user_id)
+    .where('tier', '=', tier)
+    .where('status', '=', 'completed')
+    .where('payment_ref', '!=', payment_ref)
+    .execute()
+  return rows.map((row) => row.payment_ref)
 }
 
 /** Returns the purchase when it was not revoked before. */
@@ -81,6 +145,24 @@ export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefi
     .set({ status: 'refunded' })
     .where('payment_ref', '=', paymentRef)
     .where('status', '!=', 'refunded')
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Returns the purchase when it was revoked before: completed again, or expired where its downloads are used up. */
+export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
+  return tx
+    .updateTable('purchases')
+    .set((e) => ({
+      status: e
+        .case()
+        .when('download_count', '>=', e.ref('max_downloads'))
+        .then('expired' as const)
+        .else('completed' as const)
+        .end(),
+    }))
+    .where('payment_ref', '=', paymentRef)
+    .where('status', '=', 'refunded')
     .returningAll()
     .executeTakeFirst()
 }

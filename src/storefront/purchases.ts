@@ -12,11 +12,13 @@ import type { Log } from '#platform/telemetry/log.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { FileStore } from './products/file-store.ts'
 import { type ProductTier, showReleases } from './products/releases.ts'
-import type { PurchaseRow } from './purchase-store.ts'
+import type { PaymentRow, PurchaseRow } from './purchase-store.ts'
 import * as store from './purchase-store.ts'
 import type { PurchaseStatus } from './tables.ts'
 
 export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
+/** Tells the operator that a tier was paid twice. */
+export const PAID_TWICE_JOB = 'storefront.paid-twice'
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
 const DOWNLOADS_MAX = 5
@@ -40,13 +42,13 @@ export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment
   const key = newLicenseKey()
 
   await transaction(db, async (tx) => {
-    const { is_reversed } = await store.lockPayment(tx, payment.ref, now)
+    const isReversed = isTakenBack(await store.lockPayment(tx, payment.ref, now))
     const id = randomUUID()
-    const isNew = await store.insert(tx, {
+    const row: PurchaseRow = {
       id,
       user_id: hasAccount ? payment.userId : null,
       tier: payment.tier,
-      status: is_reversed ? 'refunded' : 'completed',
+      status: isReversed ? 'refunded' : 'completed',
       payment_ref: payment.ref,
       checkout_session_id: payment.checkoutSessionId,
       amount_cents: payment.amountCents,
@@ -58,40 +60,46 @@ export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment
       last_download_at: null,
       entitled_until: monthsAfter(now, ENTITLED_MONTHS),
       created_at: now,
-    })
+    }
+    if (!(await store.insert(tx, row)) || isReversed) return
+    if ((await store.otherPaymentsOf(tx, row)).length > 0) await jobs.enqueue(tx, PAID_TWICE_JOB, { purchaseId: id })
     // The job names the purchase only: a key in a job's payload would lie there unsealed.
-    if (!isNew || is_reversed) return
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
     await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
   })
 }
 
-/** A refund so far, in cents. In full (or lost in a dispute), it revokes the purchase; in part, it is only written down. */
-export async function recordRefund(
+/**
+ * Writes what became of a payment, and lets its purchase follow: taken back in full or lost in a dispute it is revoked, and given back
+ * when a refund fails or a dispute is won after all. `decide` sees what is on record, under its lock; null leaves it.
+ */
+export async function settlePayment(
   { db, clock }: Pick<Deps, 'db' | 'clock'>,
   paymentRef: string,
-  refundedCents: number,
-  revokedBy: 'refund' | 'dispute' | null,
+  decide: (known: PaymentRow) => Partial<PaymentRow> | null,
 ): Promise<void> {
   const now = clock.now()
   await transaction(db, async (tx) => {
-    const payment = await store.lockPayment(tx, paymentRef, now)
-    await store.updatePayment(tx, paymentRef, {
-      // Of two partial refunds the later event may arrive first: the sum only grows.
-      refunded_cents: Math.max(payment.refunded_cents, refundedCents),
-      is_reversed: payment.is_reversed || revokedBy !== null,
-    })
-    const revoked = revokedBy && (await store.revoke(tx, paymentRef))
-    if (!revoked) return
-    const data = { by: revokedBy, tier: revoked.tier }
+    const known = await store.lockPayment(tx, paymentRef, now)
+    const change = decide(known)
+    if (change === null) return
+    await store.updatePayment(tx, paymentRef, change)
+    const payment = { ...known, ...change }
+    const taken = isTakenBack(payment)
+    const changed = await (taken ? store.revoke : store.restore)(tx, paymentRef)
+    if (!changed) return
     await recordAudit(tx, {
       actorId: null,
-      action: 'purchase.revoked',
-      subject: `purchase:${revoked.id}`,
-      data,
+      action: taken ? 'purchase.revoked' : 'purchase.restored',
+      subject: `purchase:${changed.id}`,
+      data: { by: payment.dispute === null ? 'refund' : 'dispute', tier: changed.tier },
       at: now,
     })
   })
+}
+
+function isTakenBack({ is_refunded, dispute }: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {
+  return is_refunded || dispute === 'lost'
 }
 
 export interface PurchaseView {

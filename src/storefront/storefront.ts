@@ -10,19 +10,28 @@ import type { App } from '#platform/http/app.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
 import { prepareRelease } from './archives.ts'
-import { type CheckoutDeps, FOLLOW_UP_JOB } from './checkout.ts'
+import { type CheckoutDeps, forgetCheckouts } from './checkout.ts'
 import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact.ts'
 import * as contactStore from './contact-store.ts'
 import { openCountries } from './countries.ts'
 import * as downloadStore from './download-store.ts'
 import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads.ts'
-import { purchaseLetter } from './letters.ts'
+import { paidTwiceLetter, purchaseLetter } from './letters.ts'
 import type { PaymentFact } from './payment-events.ts'
-import { confirmCheckout, handlePaymentFact, INBOX_SOURCE, type PaymentDeps, payerOf } from './payments.ts'
+import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payment-sweep.ts'
+import {
+  FOLLOW_UP_JOB,
+  followUpCheckout,
+  handlePaymentFact,
+  INBOX_SOURCE,
+  type PaymentDeps,
+  payerOf,
+} from './payments.ts'
+
 import { openProducts } from './products/products.ts'
 import type { ProductTier } from './products/releases.ts'
 import * as purchaseStore from './purchase-store.ts'
-import { CONFIRMATION_JOB, openLicenseKey, PREPARE_JOB } from './purchases.ts'
+import { CONFIRMATION_JOB, openLicenseKey, PAID_TWICE_JOB, PREPARE_JOB } from './purchases.ts'
 import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './recovery.ts'
 import { storefrontRoutes } from './routes.ts'
 import * as sessionStore from './session-store.ts'
@@ -49,6 +58,11 @@ export type Storefront = {
   routes(app: App): void
   /** The holder of the cookie, for the gate. */
   authenticate(token: string): Promise<Caller | null>
+  /** Asks the processor about every payment of the last 180 days. Returns how many. */
+  sync(): Promise<number>
+  /** Begins to sweep: now and hourly. To be called where jobs run. */
+  start(): void
+  close(): void
 }
 
 export function createStorefront(platform: Platform, needs: StorefrontNeeds): Storefront {
@@ -62,10 +76,8 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
 
   inbox.handle<PaymentFact>(INBOX_SOURCE, (fact) => handlePaymentFact(deps, fact))
   jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, (job, { id }) => confirmByMail(deps, job, id))
-  jobs.handle<{ sessionId: string }>(
-    FOLLOW_UP_JOB,
-    async ({ sessionId }) => void (await confirmCheckout(deps, sessionId, null)),
-  )
+  jobs.handle<{ purchaseId: string }>(PAID_TWICE_JOB, (job, { id }) => tellPaidTwice(deps, job, id))
+  jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
   jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
   // Only a warm-up: the first download says what is wrong with a product.
   jobs.handle<{ tier: ProductTier }>(PREPARE_JOB, ({ tier }) =>
@@ -76,9 +88,17 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notify(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 
+  jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)))
+  let stop = () => {}
+
   return {
     routes: (app) => storefrontRoutes(app, deps),
     authenticate: (token) => findStoreCaller(deps, token),
+    sync: () => sweepPayments(deps, { everyone: true }),
+    start() {
+      if (deps.processor) stop = schedulePaymentSweep(deps)
+    },
+    close: () => stop(),
   }
 }
 
@@ -90,6 +110,7 @@ export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
     await contactStore.forgetAddress(tx, key, proven || !user ? null : user.created_at)
   }
   await sessionStore.removeOfUser(tx, userId)
+  await forgetCheckouts(tx, userId)
   await downloadStore.forgetUser(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
 }
@@ -123,4 +144,14 @@ async function confirmByMail(deps: StorefrontDeps, { purchaseId }: { purchaseId:
   const to = user?.email ?? (await payerOf(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
   await mail.deliver(purchaseLetter(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
+}
+
+/** A buyer who paid for a tier that they own wants one of the payments back: only the operator can say which. */
+async function tellPaidTwice({ config, db, mail }: StorefrontDeps, { purchaseId }: { purchaseId: string }, id: string) {
+  const purchase = await purchaseStore.findById(db, purchaseId)
+  const user = purchase?.user_id ? await findUser(db, purchase.user_id) : null
+  const others = purchase ? await purchaseStore.otherPaymentsOf(db, purchase) : []
+  // One of them was refunded meanwhile, or the account is gone.
+  if (!purchase || !user || others.length === 0 || purchase.status === 'refunded') return
+  await mail.deliver(paidTwiceLetter(config, user.email, purchase, others), id)
 }

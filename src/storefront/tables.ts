@@ -31,13 +31,31 @@ type PurchasesTable = {
   created_at: Instant
 }
 
-/** What the processor said about a payment, also before its purchase is known: events come in any order. */
+/** `open`: the bank holds the money. `lost` and `won` are its last word, until money comes back after all. */
+export type DisputeState = 'open' | 'lost' | 'won'
+
+/** What the processor says about a payment, also before its purchase is known: events come in any order. */
 type StorePaymentsTable = {
   payment_ref: string
   refunded_cents: number
-  /** Refunded in full, or lost in a dispute. */
-  is_reversed: boolean
+  /** In full. */
+  is_refunded: boolean
+  dispute: DisputeState | null
+  /** Of two reads of the processor that overlap, the one that began later counts: tickets, drawn and written. */
+  reads_begun: number
+  read_settled: number
+  /** When the processor was last asked. */
+  checked_at: Instant
   seen_at: Instant
+}
+
+/** The one checkout of a tier that a user has under way. */
+type StoreCheckoutsTable = {
+  user_id: string
+  tier: ProductTier
+  /** Names the attempt at the processor, so that two tabs at once open the same session. */
+  attempt: string
+  session_id: string | null
 }
 
 type DownloadsTable = {
@@ -47,6 +65,8 @@ type DownloadsTable = {
   version: string
   etag: string
   resume_count: number
+  /** Of the archive, in all, with every resume; what is under way counts as sent. */
+  sent_bytes: number
   ip_address: string
   user_agent: string
   country: string | null
@@ -73,6 +93,7 @@ declare module '#platform/db/tables.ts' {
     store_sessions: StoreSessionsTable
     purchases: PurchasesTable
     store_payments: StorePaymentsTable
+    store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable
     contact_messages: ContactMessagesTable

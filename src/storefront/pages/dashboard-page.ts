@@ -33,7 +33,7 @@ function productCard(product: OwnedProduct): Html {
   const id = `purchase-${purchase.id}`
   return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="${id}">
 <header><h2 id="${id}">${OFFERS[purchase.tier].name}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
-${purchase.status === 'completed' && actions(product, served?.version)}
+${purchase.status === 'completed' && (product.isDisputed ? disputedNotice() : actions(product, served?.version))}
 ${
   purchase.status === 'expired' &&
   html`<div class="notice warn"><p>All ${purchase.max_downloads} downloads are used up. Your key stays valid; a download that broke off can be resumed for 24 hours. <a href="/pricing">Buy a new license</a> to download again, or <a href="/contact">write to us</a>.</p></div>`
@@ -66,6 +66,10 @@ function actions({ purchase, waitSeconds }: OwnedProduct, version: string | unde
   const wait = waitSeconds > 0 ? html` data-wait-seconds="${waitSeconds}"` : ''
   return html`<div class="actions"><a class="button" href="/api/download?purchase_id=${purchase.id}" data-download${wait}>Download ${version}</a>
 <span class="soft">${waitSeconds > 0 && html`<span data-wait>Your last download has just begun; the next can start in ${waitSeconds} s. </span>`}A download that breaks off resumes within 24 hours without counting again.</span></div>`
+}
+
+function disputedNotice(): Html {
+  return html`<div class="notice warn"><p>The payment is disputed at its bank. Downloads wait until that is settled.</p></div>`
 }
 
 function reveal(licenseKey: string): Html {

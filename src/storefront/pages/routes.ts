@@ -8,7 +8,7 @@ import { brandOf } from '#storefront/brand.ts'
 import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
 import { readDashboard } from '#storefront/dashboard.ts'
 import { confirmCheckout } from '#storefront/payments.ts'
-import type { ProductTier } from '#storefront/products/releases.ts'
+import { isForSale, type ProductTier, TIERS } from '#storefront/products/releases.ts'
 import { RECOVERY_MESSAGE } from '#storefront/purchase-routes.ts'
 import * as purchaseStore from '#storefront/purchase-store.ts'
 import { requestRecovery } from '#storefront/recovery.ts'
@@ -22,7 +22,7 @@ import { dashboardPage, type PaymentNotice } from './dashboard-page.ts'
 import { sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { notFoundPage } from './message-page.ts'
-import { homePage, pricingPage } from './offer-pages.ts'
+import { homePage, type Offered, pricingPage } from './offer-pages.ts'
 import { recoveryPage } from './recovery-page.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -43,13 +43,13 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await callerOf(request)
-    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), await ownedBy(caller)))
+    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), await offeredTo(caller)))
   })
 
   app.get('/pricing', ANYONE, async (request, reply) => {
     const caller = await callerOf(request)
     const isCanceled = queryOf(request).canceled === 'true'
-    return show(reply, caller, 'Pricing', pricingPage(await ownedBy(caller), isCanceled), 200, '/pricing')
+    return show(reply, caller, 'Pricing', pricingPage(await offeredTo(caller), isCanceled), 200, '/pricing')
   })
 
   app.get('/login', ANYONE, async (request, reply) => {
@@ -140,6 +140,11 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   function showLogin(reply: FastifyReply, parts: Omit<LoginParts, 'frontendUrl'>, status: number): FastifyReply {
     return show(reply, null, 'Sign in', loginPage({ ...parts, frontendUrl: config.urls.frontend }), status, '/login')
+  }
+
+  async function offeredTo(caller: Caller | null): Promise<Offered> {
+    const isSold = await Promise.all(TIERS.map((tier) => isForSale(deps, tier)))
+    return { owned: await ownedBy(caller), forSale: TIERS.filter((_, index) => isSold[index]) }
   }
 
   async function ownedBy(caller: Caller | null): Promise<ProductTier[]> {

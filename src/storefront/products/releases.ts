@@ -2,7 +2,7 @@
  * What of a product's files is out, and which release a purchase gets.
  * With a releases.json only what it lists is out; without one, every version's folder is, since the day of its oldest file.
  */
-import type { Clock } from '#platform/clock.ts'
+import { type Clock, plus } from '#platform/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 
@@ -37,6 +37,18 @@ export async function showReleases({ products, clock, log }: ShowDeps, tier: Pro
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
     return []
   })
+}
+
+/** True when who buys the tier now can download it now. */
+export async function isForSale({ products, clock, log }: ShowDeps, tier: ProductTier): Promise<boolean> {
+  const now = clock.now()
+  return releaseFor(products, tier, now, plus(now, 1)).then(
+    (release) => release !== null,
+    (error) => {
+      log.error({ err: error, tier }, 'the releases of a product cannot be read')
+      return false
+    },
+  )
 }
 
 /** The newest release published before the entitlement ended, with its files; null when there is none. */

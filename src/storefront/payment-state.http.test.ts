@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
+import { GOOD_CARD } from '#testing/shop.ts'
+import { SWEEP_JOB } from './payment-sweep.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+test('a refund that fails gives the purchase back', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  await shop.event('charge.refunded', { payment_intent: payment, amount: 299, amount_refunded: 299, refunded: true })
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  const refund = { id: 're_1', object: 'refund', payment_intent: payment, amount: 299 }
+  await shop.event('refund.updated', { ...refund, status: 'succeeded' })
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  await shop.event('refund.failed', { ...refund, status: 'failed' })
+  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.equal((await ada.download()).status, 200)
+})
+
+test('while a dispute is open downloads wait; lost it revokes, won or reinstated it gives back', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  const dispute = (status: string) => ({ id: 'du_1', object: 'dispute', payment_intent: payment, status })
+  assert.equal((await ada.download()).status, 200)
+  shop.clock.advance(61_000)
+
+  await shop.event('charge.dispute.created', dispute('warning_needs_response'))
+  assert.equal((await ada.download('/api/download', { range: 'bytes=5-9' })).status, 206)
+  await shop.event('charge.dispute.created', dispute('needs_response'))
+  for (const headers of [{}, { range: 'bytes=5-9' }] as Record<string, string>[]) {
+    const reply = await ada.download('/api/download', headers)
+    assert.deepEqual([reply.status, reply.body], [403, { error: 'Payment is disputed' }])
+  }
+  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.match((await ada.get('/dashboard')).text, /disputed/)
+
+  await shop.event('charge.dispute.closed', dispute('lost'))
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  // The first event, late.
+  await shop.event('charge.dispute.created', dispute('needs_response'))
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  await shop.event('charge.dispute.funds_reinstated', dispute('lost'))
+  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.equal((await ada.download()).status, 200)
+})
+
+test('a purchase whose downloads are used up comes back as used up', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  await shop.platform.db.updateTable('purchases').set({ status: 'expired', download_count: 5 }).execute()
+  await shop.event('charge.dispute.closed', { payment_intent: payment, status: 'lost' })
+  await shop.event('charge.dispute.funds_reinstated', { payment_intent: payment, status: 'won' })
+  assert.deepEqual(await statuses(ada), ['expired'])
+})
+
+test('what the processor has on record decides, whatever order events come in', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await buy(shop, ada, 'pro')
+  const charge = await chargeOf(shop, payment)
+  await shop.app.request('POST', '/sandbox/stripe/v1/refunds', {
+    ...auth(shop),
+    body: new URLSearchParams({ payment_intent: payment }),
+  })
+  await until(async () => (await statuses(ada))[0] === 'refunded')
+
+  // The bank gives the money of the refund back; an older event still says that all is refunded.
+  inSandbox(shop, `update stripe_objects set body = json_set(body, '$.status', 'failed') where object = 'refund'`)
+  await shop.event('refund.failed', { id: 're_1', payment_intent: payment, amount: charge.amount, status: 'failed' })
+  assert.deepEqual(await statuses(ada), ['completed'])
+  await shop.event('charge.refunded', { ...charge, amount_refunded: charge.amount, refunded: true })
+  assert.deepEqual(await statuses(ada), ['completed'])
+})
+
+test('a refund and a lost dispute whose events are lost are found within a day', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const refunded = await buy(shop, ada, 'pro')
+  const disputed = await buy(shop, ada, 'basic')
+  shop.loseEvents()
+  await shop.app.request('POST', '/sandbox/stripe/v1/refunds', {
+    ...auth(shop),
+    body: new URLSearchParams({ payment_intent: refunded }),
+  })
+  await shop.app.request('POST', `/sandbox/processor/charges/${(await chargeOf(shop, disputed)).id}/dispute`)
+  await sweep(shop)
+  assert.deepEqual(await statuses(ada), ['completed', 'completed'])
+
+  shop.clock.advance(1.01 * DAY_MS)
+  await sweep(shop)
+  assert.deepEqual(await tiers(ada, 'refunded'), ['pro'])
+  const { id } = (await ada.get('/api/purchases')).body.find(({ tier }: { tier: string }) => tier === 'basic')
+  assert.deepEqual((await ada.download(`/api/download?purchase_id=${id}`)).body, { error: 'Payment is disputed' })
+
+  const { data } = (await shop.get('/sandbox/stripe/v1/disputes', auth(shop))).body
+  await shop.app.request('POST', `/sandbox/stripe/v1/disputes/${data[0].id}/close`, auth(shop))
+  shop.clock.advance(1.01 * DAY_MS)
+  await sweep(shop)
+  assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
+})
+
+async function sweep(shop: Shop) {
+  await shop.platform.jobs.enqueue(shop.platform.db, SWEEP_JOB, {}, { key: SWEEP_JOB })
+  await shop.settle()
+}
+
+/** Pays a checkout for real, so that the processor knows the payment. Returns its id. */
+async function buy(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
+  const { pathname } = new URL((await buyer.get(`/api/checkout?tier=${tier}`)).headers.get('location') ?? '')
+  const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD }
+  await shop.app.request('POST', pathname, { body: new URLSearchParams(form) })
+  const session = pathname.split('/').at(-1) ?? ''
+  await buyer.get(`/dashboard?success=true&session_id=${session}`)
+  return (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${session}`, auth(shop))).body.payment_intent
+}
+
+async function chargeOf(shop: Shop, payment: string) {
+  return (await shop.get(`/sandbox/stripe/v1/charges?payment_intent=${payment}`, auth(shop))).body.data[0]
+}
+
+async function statuses(buyer: Buyer): Promise<string[]> {
+  return (await buyer.get('/api/purchases')).body.map(({ status }: { status: string }) => status)
+}
+
+async function tiers(buyer: Buyer, wanted: string): Promise<string[]> {
+  const { body } = await buyer.get('/api/purchases')
+  const found = body.filter(({ status }: { status: string }) => status === wanted)
+  return found.map(({ tier }: { tier: string }) => tier).sort()
+}
+
+function inSandbox(shop: Shop, statement: string) {
+  const db = new DatabaseSync(join(shop.dataDir, 'sandbox.db'))
+  db.exec(statement)
+  db.close()
+}
+
+async function until(isSo: () => Promise<boolean>) {
+  for (let tries = 0; tries < 500 && !(await isSo()); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.ok(await isSo())
+}
+
+function auth(shop: Shop) {
+  return { headers: { authorization: `Bearer ${shop.config.processor.secretKey}` } }
+}
