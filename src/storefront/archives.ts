@@ -7,6 +7,7 @@ import type { FileStore } from './products/file-store.ts'
 import { type ProductTier, type Release, releaseFor, releaseOf } from './products/releases.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import { openLicenseKey } from './purchases.ts'
+import { weightedCache } from './weighted-cache.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
 import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
 
@@ -40,16 +41,31 @@ function releaseToServe({ clock, products }: Deps, { tier, entitled_until }: Pur
     : releaseFor(products, tier, clock.now(), entitled_until)
 }
 
+/** Entries in all, of the plans that stay in memory: some 500 bytes each. */
+const PLANNED_MAX = 50_000
+const plans = weightedCache<BuyerArchive>(PLANNED_MAX, ({ entries }) => entries.length)
+
+/** Planned once for a purchase, key and release: each range, HEAD and page asks for the same plan, which takes one HMAC a file. */
 function plan({ config, secrets }: Deps, purchase: PurchaseRow, release: Release, pack: Pack): BuyerArchive {
   const licenseKey = openLicenseKey(secrets, purchase)
+  const folder = `${config.products.name}-${purchase.tier}-${release.version}`
+  const saltKey = secrets.key('zip-salt')
+  const name = [cacheDir(config), pack.id, folder, release.publishedAt, licenseKey, saltKey.toString('base64')].join(
+    '\n',
+  )
+  const known = plans.get(name)
+  // Another index may name the same bytes; the plan is the pack's own.
+  if (known?.pack === pack) return known
   const archive = planArchive({
     entries: pack.entries,
-    folder: `${config.products.name}-${purchase.tier}-${release.version}`,
+    folder,
     modifiedAt: new Date(release.publishedAt),
     password: licenseKey,
-    saltKey: secrets.key('zip-salt'),
+    saltKey,
   })
-  return { ...archive, version: release.version, pack, licenseKey }
+  const planned = { ...archive, version: release.version, pack, licenseKey }
+  plans.set(name, planned)
+  return planned
 }
 
 /** Compresses the newest release of a tier, so that its first buyer need not wait. */

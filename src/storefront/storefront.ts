@@ -27,7 +27,7 @@ import {
   type PaymentDeps,
   payerOf,
 } from './payments.ts'
-
+import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import type { ProductTier } from './products/releases.ts'
 import * as purchaseStore from './purchase-store.ts'
@@ -70,7 +70,7 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   const deps: StorefrontDeps = {
     ...platform,
     ...needs,
-    products: openProducts(config.products),
+    products: openProducts(config.products, { clock: platform.clock, leaveOut: warnOnce(platform.log) }),
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
@@ -99,6 +99,16 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
       if (deps.processor) stop = schedulePaymentSweep(deps)
     },
     close: () => stop(),
+  }
+}
+
+/** A line for each file of a release that buyers will not get, once a start. */
+function warnOnce(log: Platform['log']): LeaveOut {
+  const told = new Set<string>()
+  return (path, reason) => {
+    if (told.has(path)) return
+    told.add(path)
+    log.warn({ path, reason }, 'a file of a product is left out of its downloads')
   }
 }
 

@@ -21,6 +21,9 @@ export interface StoredFile {
   open(): Promise<Readable>
 }
 
+/** Told of everything that lies in a release and is not delivered: a buyer would miss it, and nobody would know. */
+export type LeaveOut = (path: string, reason: string) => void
+
 /** Leftovers of systems and tools, which no release means to ship. */
 export function isLitter(path: string): boolean {
   return path

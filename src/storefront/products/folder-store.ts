@@ -2,10 +2,10 @@ import { createReadStream } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSafePath } from '#storefront/zip/entry-name.ts'
-import { type FileStore, isLitter, type StoredFile } from './file-store.ts'
+import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 
 /** Product files in a folder of this machine. Links are left out: they could lead anywhere. */
-export function folderStore(root: string): FileStore {
+export function folderStore(root: string, leaveOut: LeaveOut = () => {}): FileStore {
   return {
     async folders(under) {
       const found = await entriesOf(join(root, under))
@@ -13,7 +13,7 @@ export function folderStore(root: string): FileStore {
     },
 
     async files(under) {
-      const files = await walk(join(root, under), '')
+      const files = await walk(join(root, under), '', (path, reason) => leaveOut(`${under}/${path}`, reason))
       return files.sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
@@ -28,13 +28,16 @@ export function folderStore(root: string): FileStore {
   }
 }
 
-async function walk(folder: string, below: string): Promise<StoredFile[]> {
+async function walk(folder: string, below: string, leaveOut: LeaveOut): Promise<StoredFile[]> {
+  const entries = await entriesOf(folder)
+  if (entries.length === 0 && below !== '') leaveOut(below, 'an empty folder')
   const found = await Promise.all(
-    (await entriesOf(folder)).map(async (entry): Promise<StoredFile[]> => {
+    entries.map(async (entry): Promise<StoredFile[]> => {
       const path = below === '' ? entry.name : `${below}/${entry.name}`
-      if (!isSafePath(path) || isLitter(path)) return []
-      if (entry.isDirectory()) return walk(join(folder, entry.name), path)
-      if (!entry.isFile()) return []
+      if (isLitter(path)) return []
+      if (!isSafePath(path)) return left(path, 'its name cannot be unpacked on every system')
+      if (entry.isDirectory()) return walk(join(folder, entry.name), path, leaveOut)
+      if (!entry.isFile()) return left(path, entry.isSymbolicLink() ? 'a symbolic link' : 'no ordinary file')
 
       const file = join(folder, entry.name)
       const { size, mtime, mode, ino } = await stat(file)
@@ -51,6 +54,11 @@ async function walk(folder: string, below: string): Promise<StoredFile[]> {
     }),
   )
   return found.flat()
+
+  function left(path: string, reason: string): [] {
+    leaveOut(path, reason)
+    return []
+  }
 }
 
 async function entriesOf(folder: string) {

@@ -184,3 +184,42 @@ function temporary(t: TestContext): string {
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   return folder
 }
+
+test('what lies in a release and is not delivered is told, with its reason', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'products-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'pro/1.0.0/empty'), { recursive: true })
+  for (const name of ['a.txt', 'back\\slash.txt', 'c:drive.txt', '.DS_Store'])
+    writeFileSync(join(root, 'pro/1.0.0', name), 'x')
+  symlinkSync('/etc/hosts', join(root, 'pro/1.0.0/link'))
+  const left = new Map<string, string>()
+  const leaveOut = (path: string, reason: string) => void left.set(path, reason)
+  const store = openProducts({ location: root, s3: NO_S3 }, { leaveOut })
+  assert.deepEqual(
+    (await store.files('pro/1.0.0')).map(({ path }) => path),
+    ['a.txt'],
+  )
+  assert.deepEqual(Object.fromEntries(left), {
+    'pro/1.0.0/back\\slash.txt': 'its name cannot be unpacked on every system',
+    'pro/1.0.0/c:drive.txt': 'its name cannot be unpacked on every system',
+    'pro/1.0.0/empty': 'an empty folder',
+    'pro/1.0.0/link': 'a symbolic link',
+  })
+})
+
+test('listings are kept for 15 seconds, and stay the same array while nothing changes', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'products-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'pro/1.0.0'), { recursive: true })
+  writeFileSync(join(root, 'pro/1.0.0/a.txt'), 'a')
+  let nowMs = 0
+  const store = openProducts({ location: root, s3: NO_S3 }, { clock: { ms: () => nowMs } })
+  const first = await store.files('pro/1.0.0')
+  nowMs = 20_000
+  assert.equal(await store.files('pro/1.0.0'), first)
+  writeFileSync(join(root, 'pro/1.0.0/b.txt'), 'b')
+  assert.equal((await store.files('pro/1.0.0')).length, 1)
+  nowMs = 40_000
+  assert.equal((await store.files('pro/1.0.0')).length, 2)
+  assert.deepEqual(await store.folders('pro'), ['1.0.0'])
+})

@@ -1,5 +1,7 @@
-import type { FileStore } from './file-store.ts'
+import { type Clock, systemClock } from '#platform/clock.ts'
+import type { FileStore, LeaveOut } from './file-store.ts'
 import { folderStore } from './folder-store.ts'
+import { rememberedStore } from './remembered-store.ts'
 import { s3Store } from './s3-store.ts'
 import { sampleStore } from './sample-store.ts'
 
@@ -15,17 +17,27 @@ export interface ProductSettings {
   }
 }
 
-export function openProducts({ location, s3 }: ProductSettings): FileStore {
+type ProductOptions = { clock?: Pick<Clock, 'ms'>; leaveOut?: LeaveOut }
+
+export function openProducts(
+  settings: ProductSettings,
+  { clock = systemClock, leaveOut = () => {} }: ProductOptions = {},
+): FileStore {
+  return rememberedStore(storeOf(settings, leaveOut), clock)
+}
+
+function storeOf({ location, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {
   if (location === null) return sampleStore()
-  if (!location.startsWith('s3://')) return folderStore(location)
+  if (!location.startsWith('s3://')) return folderStore(location, leaveOut)
 
   const { hostname: bucket, pathname } = new URL(location)
   const { accessKeyId, secretAccessKey, sessionToken } = s3
-  return s3Store({
+  const place = {
     bucket,
     prefix: decodeURIComponent(pathname).replace(/^\/+|\/+$/g, ''),
     endpoint: s3.endpoint,
     region: s3.region,
     credentials: accessKeyId && secretAccessKey ? { accessKeyId, secretAccessKey, sessionToken } : null,
-  })
+  }
+  return s3Store(place, leaveOut)
 }

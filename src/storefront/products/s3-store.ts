@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { lazily } from '#platform/lazy.ts'
 import { isSafePath } from '#storefront/zip/entry-name.ts'
-import { type FileStore, isLitter, type StoredFile } from './file-store.ts'
+import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
 
 export interface S3Place {
@@ -25,23 +25,12 @@ const undici = lazily<typeof import('undici')>('undici')
 
 const TRIES = 3
 const RETRY_MS = 200
-const LISTING_KEPT_MS = 15_000
 const TIMEOUT_MS = 30_000
 
-/** Product files in an S3 bucket, over two calls of its API: list and get. Listings are kept for 15 s, since every page needs them. */
-export function s3Store(place: S3Place): FileStore {
-  const kept = new Map<string, { until: number; listing: Promise<Listing> }>()
-
-  const list = (under: string, deep: boolean): Promise<Listing> => {
-    const prefix = `${[place.prefix, under].filter((part) => part !== '').join('/')}/`
-    const name = `${deep} ${prefix}`
-    const known = kept.get(name)
-    if (known && known.until > Date.now()) return known.listing
-    const listing = listObjects(place, prefix, deep)
-    kept.set(name, { until: Date.now() + LISTING_KEPT_MS, listing })
-    listing.catch(() => kept.delete(name))
-    return listing
-  }
+/** Product files in an S3 bucket, over two calls of its API: list and get. */
+export function s3Store(place: S3Place, leaveOut: LeaveOut = () => {}): FileStore {
+  const list = (under: string, deep: boolean): Promise<Listing> =>
+    listObjects(place, `${[place.prefix, under].filter((part) => part !== '').join('/')}/`, deep)
 
   return {
     async folders(under) {
@@ -60,7 +49,11 @@ export function s3Store(place: S3Place): FileStore {
           open: async () => (await getObject(place, key)) ?? Promise.reject(new Error(`${key} left the bucket`)),
         }),
       )
-      return files.filter(({ path }) => isSafePath(path) && !isLitter(path)).sort((a, b) => (a.path < b.path ? -1 : 1))
+      const meant = files.filter(({ path }) => !isLitter(path))
+      for (const { path } of meant) {
+        if (!isSafePath(path)) leaveOut(`${under}/${path}`, 'its name cannot be unpacked on every system')
+      }
+      return meant.filter(({ path }) => isSafePath(path)).sort((a, b) => (a.path < b.path ? -1 : 1))
     },
 
     async text(path) {

@@ -10,6 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
+import { weightedCache } from '#storefront/weighted-cache.ts'
 import type { PackedEntry, PackReader } from './archive.ts'
 
 const FORMAT = 3
@@ -19,6 +20,10 @@ const SAMPLE_BYTES = 256 * 1024
 const SAMPLE_RATIO = 0.97
 const WHOLE_BYTES_MAX = 1024 * 1024
 const UNUSED_MS = 30 * 24 * 3600_000
+/** How exactly the cache knows when a pack was last used. */
+const TOUCHED_MS = 3600_000
+/** Files in all, of the packs whose indexes stay in memory: some 300 bytes each. */
+const INDEXED_MAX = 100_000
 
 export interface PackSource {
   path: string
@@ -83,6 +88,7 @@ async function prepare(cacheDir: string, index: string, sources: PackSource[]): 
     // The index comes last and at once: where it is, its pack is whole.
     await writeFile(draft, JSON.stringify(pack))
     await rename(draft, index)
+    indexes.set(index, pack)
     await dropUnused(cacheDir)
     return pack
   } finally {
@@ -90,13 +96,18 @@ async function prepare(cacheDir: string, index: string, sources: PackSource[]): 
   }
 }
 
+/** Indexes as they were read, in this process: parsing one of 10,000 files takes longer than many a download's part. */
+const indexes = weightedCache<Pack>(INDEXED_MAX, ({ entries }) => entries.length)
+
 async function readKept(cacheDir: string, index: string): Promise<Pack | undefined> {
   try {
-    const pack = JSON.parse(await readFile(index, 'utf8')) as Pack
+    const pack = indexes.get(index) ?? (JSON.parse(await readFile(index, 'utf8')) as Pack)
     const file = packFile(cacheDir, pack.id)
-    if ((await stat(file)).size !== pack.sizeBytes) return undefined
+    const { size, mtimeMs } = await stat(file)
+    if (size !== pack.sizeBytes) return undefined
+    indexes.set(index, pack)
     const now = new Date()
-    await Promise.all([utimes(index, now, now), utimes(file, now, now)])
+    if (now.getTime() - mtimeMs > TOUCHED_MS) await Promise.all([utimes(index, now, now), utimes(file, now, now)])
     return pack
   } catch {
     return undefined // absent or torn: it is made again
@@ -202,11 +213,19 @@ async function dropUnused(cacheDir: string) {
 
 /** Named after the list of files, so that a changed file is another pack. */
 function indexFile(cacheDir: string, sources: PackSource[]): string {
+  const name = names.get(sources) ?? nameOf(sources)
+  names.set(sources, name)
+  return join(cacheDir, `${name}.json`)
+}
+
+const names = new WeakMap<PackSource[], string>()
+
+function nameOf(sources: PackSource[]): string {
   const listing = createHash('sha256').update(JSON.stringify([FORMAT, process.versions.zlib]))
   for (const { path, sizeBytes, tag, executable } of sources) {
     listing.update(JSON.stringify([path, sizeBytes, tag, executable]))
   }
-  return join(cacheDir, `${listing.digest('hex')}.json`)
+  return listing.digest('hex')
 }
 
 function packFile(cacheDir: string, id: string): string {
