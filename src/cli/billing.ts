@@ -1,19 +1,22 @@
 import { createBilling } from '#billing/billing.ts'
 import { createProcessor } from '#billing/processor.ts'
+import { sweepPayments } from '#storefront/payment-sweep.ts'
 import type { Context } from './context.ts'
 
-/** `billing sync`: events that never came, then every customer, one look each. */
+/** `billing sync`: events that never came, then every customer and every purchase of the last half year, one look each. */
 export async function run([verb]: string[], { config, platform, print }: Context): Promise<number> {
   if (verb !== 'sync') {
     print('Usage: billing sync')
     return 2
   }
-  const billing = createBilling(await platform(), createProcessor(config.processor))
-  const done = await billing.sync()
+  const opened = await platform()
+  const processor = createProcessor(config.processor)
+  const done = await createBilling(opened, processor).sync()
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
     return 1
   }
   print(`${done.events} events that had not come, ${done.accounts} customers read, ${done.failed} of them in vain`)
+  print(`${await sweepPayments({ ...opened, processor }, { everyone: true })} payments of purchases read`)
   return done.failed === 0 ? 0 : 1
 }

@@ -58,8 +58,6 @@ export type Storefront = {
   routes(app: App): void
   /** The holder of the cookie, for the gate. */
   authenticate(token: string): Promise<Caller | null>
-  /** Asks the processor about every payment of the last 180 days. Returns how many. */
-  sync(): Promise<number>
   /** Begins to sweep: now and hourly. To be called where jobs run. */
   start(): void
   close(): void
@@ -94,7 +92,6 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   return {
     routes: (app) => storefrontRoutes(app, deps),
     authenticate: (token) => findStoreCaller(deps, token),
-    sync: () => sweepPayments(deps, { everyone: true }),
     start() {
       if (deps.processor) stop = schedulePaymentSweep(deps)
     },
