@@ -93,21 +93,23 @@ export function awaitsCheckout(account: Account | null, now: Instant): boolean {
   )
 }
 
-/** Accounts with a customer that were not read since `before`, the longest unread first. */
-export async function staleAccounts(
-  db: Db,
-  before: Instant,
-  limit: number,
-): Promise<{ user_id: string; customer_id: string }[]> {
+/** Users who have had a customer and were not read since `before`, the longest unread first. */
+export async function staleAccounts(db: Db, before: Instant, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
-    .select(['user_id', 'customer_id'])
-    .where('customer_id', 'is not', null)
+    .select('user_id')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('billing_customers')
+          .select('billing_customers.customer_id')
+          .whereRef('billing_customers.user_id', '=', 'billing_accounts.user_id'),
+      ),
+    )
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
     .orderBy('synced_at')
     .limit(limit)
     .execute()
-  return rows.flatMap(({ user_id, customer_id }) => (customer_id === null ? [] : [{ user_id, customer_id }]))
+  return rows.map(({ user_id }) => user_id)
 }
 
 export const instantOf = (unixSeconds: number): Instant => new Date(unixSeconds * 1000).toISOString()

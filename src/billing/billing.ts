@@ -6,12 +6,15 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { findAccount } from './accounts.ts'
+import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
+import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { END_JOB, endCustomer, eraseBilling } from './endings.ts'
-import { CANCEL_JOB, cancelSubscription, handleHint } from './events.ts'
+import { handleHint } from './events.ts'
 import type { Hint } from './hints.ts'
 import type { Processor } from './processor.ts'
 import {
+  BILLING_EVENTS,
   RECONCILE_DELAYS_MS,
   RECONCILE_JOB,
   type Reconciled,
@@ -43,14 +46,19 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
 
   inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))
   jobs.handle<{ customerId: string }>(END_JOB, ({ customerId }) => endCustomer(deps, customerId))
-  jobs.handle<{ subscriptionId: string }>(CANCEL_JOB, ({ subscriptionId }) => cancelSubscription(deps, subscriptionId))
-  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(deps)), { delaysMs: RECONCILE_DELAYS_MS })
+  jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
+  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(deps, [BILLING_EVENTS])), {
+    delaysMs: RECONCILE_DELAYS_MS,
+  })
 
   return {
     routes: (app) => billingRoutes(app, deps),
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
-    collect: async (from, userId) => ({ billing: await findAccount(from, userId) }),
-    sync: async () => (processor ? reconcile(deps, { everyone: true }) : null),
+    collect: async (from, userId) => ({
+      billing: await findAccount(from, userId),
+      billing_customers: await customersOf(from, userId),
+    }),
+    sync: async () => (processor ? reconcile(deps, [BILLING_EVENTS], { everyone: true }) : null),
     start() {
       if (processor) stop = scheduleReconciliation(deps)
     },

@@ -10,6 +10,8 @@ const PRICES = new Map([
 
 const facts = (status: string, more: Partial<SubscriptionFacts> = {}): SubscriptionFacts => ({
   id: `sub_${status}`,
+  customerId: 'cus',
+  userId: null,
   status,
   created: 1,
   priceIds: ['pm'],

@@ -8,6 +8,9 @@ export type Prices = Config['processor']['prices']
 /** The processor's subscription, reduced to what decides. Times are Unix seconds. */
 export type SubscriptionFacts = {
   id: string
+  customerId: string | null
+  /** Our own user id, where a checkout of ours began it. */
+  userId: string | null
   /** The processor's own word, as `trialing`. */
   status: string
   created: number
@@ -41,13 +44,32 @@ export function standingOf(subscriptions: readonly SubscriptionFacts[], prices: 
     const better =
       best === null ||
       meaning.rank > best.meaning.rank ||
-      (meaning.rank === best.meaning.rank && subscription.created > best.subscription.created)
+      (meaning.rank === best.meaning.rank && newestFirst(subscription, best.subscription) < 0)
     if (better) best = { subscription, meaning }
   }
   if (!best) return null
   const { subscription, meaning } = best
   const tier = meaning.status === 'cancelled' ? 'free' : tierOf(subscription.priceIds, prices)
   return { status: meaning.status, tier, subscription }
+}
+
+/** A total order, so that whoever decides between two subscriptions decides for the same one. */
+export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number {
+  return b.created - a.created || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+}
+
+/**
+ * Of several live subscriptions to our plans the newest stays, once it is paid (or on trial); the others are paid in vain.
+ * Null when there is nothing to end.
+ */
+export function doubleOf(
+  subscriptions: readonly SubscriptionFacts[],
+  prices: Prices,
+): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
+  const [kept, ...older] = subscriptions
+    .filter((one) => isLive(one) && tierOf(one.priceIds, prices) !== null)
+    .sort(newestFirst)
+  return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
 }
 
 /** The highest tier among the prices; null when none is known. */

@@ -6,7 +6,7 @@ import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { awaitsCheckout, findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { syncCustomer } from './sync.ts'
+import { syncUser } from './sync.ts'
 
 export const SubscriptionView = Type.Object({
   status: OneOf('free', 'active', 'cancelled', 'past_due'),
@@ -41,10 +41,10 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
 async function catchUpAfterCheckout(deps: BillingDeps, userId: string): Promise<void> {
   const account = await findAccount(deps.db, userId)
   const now = deps.clock.now()
-  if (!deps.processor || !account?.customer_id || !awaitsCheckout(account, now)) return
+  if (!deps.processor || !account || !awaitsCheckout(account, now)) return
   if (account.synced_at !== null && plus(account.synced_at, ASK_EVERY_MS) > now) return
   try {
-    await syncCustomer(deps, userId, account.customer_id)
+    await syncUser(deps, userId)
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'the processor could not be asked after a checkout')
   }
