@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { PRICES, shopOf } from '#testing/shop.ts'
+import { loseEvents, PRICES, shopOf } from '#testing/shop.ts'
 import { HINT_TYPES } from './hints.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
@@ -57,20 +57,6 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
     onRecord: async (client: Client) => (await client.get('/api/auth/me')).body,
   }
   return it
-}
-
-/** Every event is taken at the door and forgotten, as by a proxy that answers for a service which is down. */
-function loseEvents(app: TestApp): void {
-  const server = app.service.api?.server
-  assert.ok(server)
-  const listeners = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
-  server.removeAllListeners('request')
-  server.on('request', (request, response) => {
-    const isLost = request.url === '/api/billing/webhook' && request.headers['user-agent'] === 'Stripe/1.0 (sandbox)'
-    if (!isLost) return listeners.forEach((listener) => void listener.call(server, request, response))
-    request.resume()
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-  })
 }
 
 const completedFirst = (events: Stripe.Event[]) =>

@@ -14,7 +14,7 @@ export type EventListener = {
   source: string
   /** Full names: the processor's list takes no patterns. */
   types: readonly string[]
-  /** False while no event could concern it: then the processor is not asked for its sake. */
+  /** False while no event could concern it yet. While nobody waits, the first reading is put off. */
   isAwaiting(db: Db): Promise<boolean>
   /** What to keep of an event; null for none of its business. Pure. */
   read(event: ListedEvent): object | null
@@ -37,11 +37,10 @@ const TYPES_MAX = 20
 
 /** Returns how many were new. The cursor moves on portion by portion: what is handled stays handled. */
 export async function readMissedEvents(deps: BillingDeps, listeners: readonly EventListener[]): Promise<number> {
-  const waiting = await Promise.all(listeners.map((listener) => listener.isAwaiting(deps.db)))
-  if (!waiting.includes(true)) return 0
+  const reached = await cursor(deps.db)
+  if (reached === null && !(await isAwaited(deps.db, listeners))) return 0
 
   const now = deps.clock.now()
-  const reached = await cursor(deps.db)
   const from = later(plus(reached ?? plus(now, -FIRST_LOOK_BACK_MS), -OVERLAP_MS), plus(now, -KEPT_MS))
   let fresh = 0
   for (let start = seconds(from); start <= seconds(now); start += PORTION_MS / 1000) {
@@ -53,6 +52,10 @@ export async function readMissedEvents(deps: BillingDeps, listeners: readonly Ev
   }
   if (fresh > 0) deps.log.info({ events: fresh, since: from }, 'events that never came were read from the processor')
   return fresh
+}
+
+async function isAwaited(db: Db, listeners: readonly EventListener[]): Promise<boolean> {
+  return (await Promise.all(listeners.map((listener) => listener.isAwaiting(db)))).includes(true)
 }
 
 type Found = { source: string; id: string; payload: object; created: number }

@@ -57,13 +57,12 @@ export async function syncUser(
 
 type CustomerRead = { customerId: string; state: Customer['state']; subscriptions: SubscriptionFacts[] | null }
 
-/** A deleted customer has nothing running and never will: it is not asked about again. */
+/** A deleted customer has nothing running and never will; what it once had makes its user's status `cancelled`, where it is listed. */
 function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promise<CustomerRead[]> {
   return Promise.all(
     customers.map(async ({ customer_id: customerId, state }) => {
-      if (state === 'deleted') return { customerId, state, subscriptions: null }
       const subscriptions = await readSubscriptions(deps, customerId)
-      if (subscriptions !== null || state === 'refused') return { customerId, state, subscriptions }
+      if (subscriptions !== null || state !== 'present') return { customerId, state, subscriptions }
       return { customerId, state: await lookAtCustomer(deps, customerId), subscriptions }
     }),
   )

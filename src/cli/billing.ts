@@ -1,5 +1,7 @@
 import { createBilling } from '#billing/billing.ts'
 import { createProcessor } from '#billing/processor.ts'
+import { createMail } from '#mail/mail.ts'
+import { createStorefront } from '#storefront/storefront.ts'
 import type { Context } from './context.ts'
 
 /** `billing sync`: events that never came, then every customer, one look each. */
@@ -8,8 +10,14 @@ export async function run([verb]: string[], { config, platform, print }: Context
     print('Usage: billing sync')
     return 2
   }
-  const billing = createBilling(await platform(), createProcessor(config.processor))
-  const done = await billing.sync()
+  const opened = await platform()
+  const processor = createProcessor(config.processor)
+  const billing = createBilling(opened, processor)
+  const mail = createMail(opened)
+  // One reading of the processor's list serves both, so whoever reads it must let both hear.
+  const shop = createStorefront(opened, { mail, processor, checkCredentials: nobodySignsIn })
+  if (processor) billing.listen(shop.events)
+  const done = await billing.sync().finally(() => mail.close())
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
     return 1
@@ -17,3 +25,5 @@ export async function run([verb]: string[], { config, platform, print }: Context
   print(`${done.events} events that had not come, ${done.accounts} customers read, ${done.failed} of them in vain`)
   return done.failed === 0 ? 0 : 1
 }
+
+const nobodySignsIn = () => Promise.reject(new Error('nobody signs in on the command line'))
