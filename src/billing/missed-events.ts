@@ -15,7 +15,7 @@ export type EventListener = {
   /** Full names: the processor's list takes no patterns. */
   types: readonly string[]
   /** False while no event could concern it yet. While nobody waits, the first reading is put off. */
-  isAwaiting(db: Db): Promise<boolean>
+  isAwaiting(platform: Pick<BillingDeps, 'db' | 'jobs'>): Promise<boolean>
   /** What to keep of an event; null for none of its business. Pure. */
   read(event: ListedEvent): object | null
 }
@@ -38,7 +38,7 @@ const TYPES_MAX = 20
 /** Returns how many were new. The cursor moves on portion by portion: what is handled stays handled. */
 export async function readMissedEvents(deps: BillingDeps, listeners: readonly EventListener[]): Promise<number> {
   const reached = await cursor(deps.db)
-  if (reached === null && !(await isAwaited(deps.db, listeners))) return 0
+  if (reached === null && !(await isAwaited(deps, listeners))) return 0
 
   const now = deps.clock.now()
   const from = later(plus(reached ?? plus(now, -FIRST_LOOK_BACK_MS), -OVERLAP_MS), plus(now, -KEPT_MS))
@@ -54,8 +54,8 @@ export async function readMissedEvents(deps: BillingDeps, listeners: readonly Ev
   return fresh
 }
 
-async function isAwaited(db: Db, listeners: readonly EventListener[]): Promise<boolean> {
-  return (await Promise.all(listeners.map((listener) => listener.isAwaiting(db)))).includes(true)
+async function isAwaited(deps: BillingDeps, listeners: readonly EventListener[]): Promise<boolean> {
+  return (await Promise.all(listeners.map((listener) => listener.isAwaiting(deps)))).includes(true)
 }
 
 type Found = { source: string; id: string; payload: object; created: number }

@@ -20,7 +20,7 @@ export type Reconciled = { events: number; accounts: number; failed: number }
 export const BILLING_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: HINT_TYPES,
-  isAwaiting: anyAccount,
+  isAwaiting: ({ db }) => anyAccount(db),
   read: hintOf,
 }
 

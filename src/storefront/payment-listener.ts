@@ -1,7 +1,7 @@
 /** The storefront's ear at the processor's list of events: what a delivery would have told is told by the list, too. */
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
-import type { Db } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { FOLLOW_UP_JOB } from './checkout.ts'
 import { factOf } from './payment-events.ts'
 import { INBOX_SOURCE } from './payments.ts'
@@ -29,10 +29,10 @@ export const PAYMENT_EVENTS: EventListener = {
 }
 
 /** True once a checkout was opened: each leaves a follow-up behind for a day, and what is bought a purchase. */
-async function hasSold(db: Db): Promise<boolean> {
+async function hasSold({ db, jobs }: Pick<Platform, 'db' | 'jobs'>): Promise<boolean> {
   const [purchase, followUp] = await Promise.all([
     db.selectFrom('purchases').select('id').limit(1).executeTakeFirst(),
-    db.selectFrom('jobs').select('id').where('kind', '=', FOLLOW_UP_JOB).limit(1).executeTakeFirst(),
+    jobs.anyOf(FOLLOW_UP_JOB),
   ])
-  return purchase !== undefined || followUp !== undefined
+  return purchase !== undefined || followUp
 }
