@@ -38,6 +38,10 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       price_id: null,
       period_end_at: null,
       is_cancel_at_period_end: false,
+      processor_status: null,
+      granted_tier: null,
+      past_due_at: null,
+      is_grace_over: false,
     })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .execute()
@@ -70,6 +74,7 @@ export function snapshotOf(subscription: SubscriptionFacts | null): Partial<Acco
     price_id: subscription?.priceIds[0] ?? null,
     period_end_at: subscription?.periodEnd ? instantOf(subscription.periodEnd) : null,
     is_cancel_at_period_end: subscription?.cancelAtPeriodEnd ?? false,
+    processor_status: subscription?.status ?? null,
   }
 }
 
@@ -108,6 +113,19 @@ export async function staleAccounts(db: Db, before: Instant, limit: number): Pro
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
     .orderBy('synced_at')
     .limit(limit)
+    .execute()
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** Users whose payment failed before `before` and whose plan is still open. */
+export async function graceOverdue(db: Db, before: Instant): Promise<string[]> {
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .select('user_id')
+    .where('past_due_at', '<=', before)
+    .where('is_grace_over', '=', false)
+    .orderBy('past_due_at')
+    .limit(1_000)
     .execute()
   return rows.map(({ user_id }) => user_id)
 }

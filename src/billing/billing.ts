@@ -23,6 +23,8 @@ import {
   scheduleReconciliation,
 } from './reconciliation.ts'
 import { billingRoutes } from './routes.ts'
+import { endGraces, GRACE_JOB } from './settlement.ts'
+import { syncUser } from './sync.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
 export type Billing = {
@@ -53,6 +55,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))
   jobs.handle<{ customerId: string }>(END_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
+  jobs.handle<object>(GRACE_JOB, () => endGraces(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(reader, listeners)), {
     delaysMs: RECONCILE_DELAYS_MS,
   })

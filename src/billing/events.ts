@@ -1,13 +1,14 @@
 /** What a hint leads to: a look at the processor; where it knows nothing of the matter, the event itself, if it is the newest. */
 import { findUser, type User } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
-import { instantOf, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
+import { instantOf, lockAccount, updateAccount } from './accounts.ts'
 import { learnCustomer, ownerOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import type { Hint } from './hints.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { type Standing, type SubscriptionFacts, statusOf, tierOf } from './standing.ts'
-import { type Seen, settleStanding, syncUser } from './sync.ts'
+import { applyStanding } from './settlement.ts'
+import { type Standing, type SubscriptionFacts, standingOfOne, tierOf } from './standing.ts'
+import { type Seen, syncUser } from './sync.ts'
 
 /** Idempotent. Rejects when the processor cannot be asked; the inbox tries again. */
 export async function handleHint(deps: BillingDeps, hint: Hint): Promise<void> {
@@ -58,9 +59,8 @@ async function believe(deps: BillingDeps, user: User, hint: Hint): Promise<void>
     await updateAccount(tx, user.id, {
       event_at: at,
       ...(standing.status === 'cancelled' ? { ended_subscription_id: hint.subscriptionId } : {}),
-      ...(hint.about === 'invoice' ? {} : snapshotOf(standing.subscription)),
     })
-    await settleStanding(deps, tx, user.id, standing)
+    await applyStanding(deps, tx, account, standing, { at, isInvoice: hint.about === 'invoice' })
   })
 }
 
@@ -96,14 +96,12 @@ function claimOf({ config }: BillingDeps, hint: Hint): Standing | null {
     case 'customer.subscription.deleted':
       return { status: 'cancelled', tier: 'free', subscription }
     case 'invoice.payment_failed':
-      return { status: 'past_due', tier: null, subscription }
+      return { status: 'past_due', tier: null, subscription: { ...subscription, status: 'past_due' } }
     case 'customer.subscription.created':
     case 'customer.subscription.updated':
     case 'customer.subscription.paused':
-    case 'customer.subscription.resumed': {
-      const status = statusOf(hint.status ?? '')
-      return status && { status, tier: status === 'cancelled' ? 'free' : tier, subscription }
-    }
+    case 'customer.subscription.resumed':
+      return standingOfOne(subscription, config.processor.prices)
     default:
       return null
   }

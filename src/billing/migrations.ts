@@ -32,7 +32,7 @@ export const billingMigrations: Migration[] = [
     sql: 'alter table billing_accounts add column customer_email text;',
   },
   {
-    id: 'billing/003-customers',
+    id: 'billing/003-customers-and-grace',
     sql: `
       create table billing_customers (
         customer_id text primary key,
@@ -44,6 +44,10 @@ export const billingMigrations: Migration[] = [
       insert into billing_customers (customer_id, user_id, state, checkout_at)
         select customer_id, user_id, 'present', coalesce(subscription_created_at, checkout_at)
         from billing_accounts where customer_id is not null;
+      alter table billing_accounts add column processor_status text;
+      alter table billing_accounts add column granted_tier text;
+      alter table billing_accounts add column past_due_at {timestamp};
+      alter table billing_accounts add column is_grace_over {boolean} not null default false;
     `,
   },
 ]

@@ -5,6 +5,7 @@ import { anyAccount, staleAccounts } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { HINT_TYPES, hintOf } from './hints.ts'
 import { type EventListener, readMissedEvents } from './missed-events.ts'
+import { endGraces } from './settlement.ts'
 import { syncUser } from './sync.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
@@ -31,6 +32,9 @@ export async function reconcile(
   { everyone = false } = {},
 ): Promise<Reconciled> {
   const events = await readMissedEvents(deps, listeners)
+  await endGraces(deps, (userId) => syncUser(deps, userId)).catch((error) =>
+    deps.log.warn({ err: error }, 'failed payments could not be looked at'),
+  )
   const before = everyone ? deps.clock.now() : plus(deps.clock.now(), -STALE_MS)
   let accounts = 0
   let failed = 0

@@ -15,6 +15,9 @@ export const SubscriptionView = Type.Object({
   price_id: Nullable(Type.String()),
   current_period_end: Nullable(Instant),
   cancel_at_period_end: Type.Boolean(),
+  processor_status: Nullable(
+    Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
+  ),
 })
 export type SubscriptionView = Static<typeof SubscriptionView>
 
@@ -34,6 +37,7 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     price_id: live ? (account?.price_id ?? null) : null,
     current_period_end: live ? (account?.period_end_at ?? null) : null,
     cancel_at_period_end: live && (account?.is_cancel_at_period_end ?? false),
+    processor_status: live ? (account?.processor_status ?? null) : null,
   }
 }
 

@@ -2,16 +2,15 @@
 // One thing to know: events only tell when to look. State is read first, outside of any transaction, then written under the
 // account's row lock, and only by the newest read.
 import type { Stripe } from 'stripe'
-import { recordAudit } from '#identity/audit.ts'
-import { setSubscription } from '#identity/subscription.ts'
 import { findUser } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { lockAccount, snapshotOf, takeTicket, updateAccount } from './accounts.ts'
+import { lockAccount, takeTicket, updateAccount } from './accounts.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, lookAtCustomer, noteLoss, putOnRecord } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { doubleOf, isLive, type Standing, type SubscriptionFacts, standingOf } from './standing.ts'
+import { applyStanding, settle } from './settlement.ts'
+import { doubleOf, isLive, type SubscriptionFacts, standingOf, tierOf } from './standing.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 
@@ -40,7 +39,6 @@ export async function syncUser(
     await updateAccount(tx, userId, {
       applied_ticket: ticket,
       synced_at: deps.clock.now(),
-      ...(standing ? snapshotOf(standing.subscription) : {}),
     })
     const paying = standing && isLive(standing.subscription) ? standing.subscription.customerId : null
     await putOnRecord(tx, account, { paying })
@@ -49,7 +47,14 @@ export async function syncUser(
       if (isOver) await endWithCustomer(deps, tx, userId)
       return
     }
-    if (await isOurs(deps, tx, userId, standing)) await settleStanding(deps, tx, userId, standing)
+    if (tierOf(standing.subscription.priceIds, deps.config.processor.prices) === null) {
+      const { id, priceIds } = standing.subscription
+      deps.log.warn(
+        { userId, subscription: id, prices: priceIds },
+        'a subscription has a price that no PRICE_ setting names',
+      )
+    }
+    await applyStanding(deps, tx, account, standing, { at: deps.clock.now(), mayBeForeign: true })
     await endDoubles(deps, tx, userId, seen, checkedOut)
   })
   return reads.every(isUnknown) ? null : seen
@@ -72,18 +77,8 @@ function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promi
 async function endWithCustomer(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
   const status = (await findUser(tx, userId))?.subscription_status
   if (status !== 'active' && status !== 'past_due') return
-  await settleStanding(deps, tx, userId, { status: 'cancelled', tier: 'free' })
-}
-
-/** A price that no setting names: somebody else's product for a free user; an old price of ours for one who pays, and keeps the tier. */
-async function isOurs(deps: BillingDeps, tx: Db, userId: string, { tier, subscription }: Standing): Promise<boolean> {
-  if (tier !== null) return true
-  const { id, priceIds } = subscription
-  deps.log.warn(
-    { userId, subscription: id, prices: priceIds },
-    'a subscription has a price that no PRICE_ setting names',
-  )
-  return (await findUser(tx, userId))?.processor_tier !== 'free'
+  await updateAccount(tx, userId, { past_due_at: null })
+  await settle(deps, tx, userId, { status: 'cancelled', tier: 'free' })
 }
 
 /**
@@ -109,28 +104,6 @@ async function endDoubles(
     const payload = { subscriptionId: id, insteadOf: kept.id }
     await deps.jobs.enqueue(tx, CANCEL_JOB, payload, { key: `${CANCEL_JOB}:${id}` })
   }
-}
-
-/** Writes the standing to the user, where it differs from what is there. A tier of null leaves the tier as it is. */
-export async function settleStanding(
-  deps: BillingDeps,
-  tx: Db,
-  userId: string,
-  { status, tier }: Pick<Standing, 'status' | 'tier'>,
-): Promise<void> {
-  const user = await findUser(tx, userId)
-  if (!user) return
-  const wanted = tier ?? user.processor_tier
-  if (user.subscription_status === status && user.processor_tier === wanted) return
-
-  await setSubscription(tx, userId, { status, tier: wanted }, deps.clock.now())
-  await recordAudit(tx, {
-    actorId: null,
-    action: 'subscription.changed',
-    subject: `user:${userId}`,
-    data: { status, tier: wanted, from: { status: user.subscription_status, tier: user.processor_tier } },
-    at: deps.clock.now(),
-  })
 }
 
 /** Null when the processor does not know the customer. */

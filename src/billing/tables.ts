@@ -23,6 +23,13 @@ type BillingAccountsTable = {
   price_id: string | null
   period_end_at: Instant | null
   is_cancel_at_period_end: boolean
+  /** The processor's own word for its status. */
+  processor_status: string | null
+  /** What it buys, also while a pause or a failed payment keeps it closed. */
+  granted_tier: 'pro' | 'enterprise' | null
+  /** Since when its payment has failed; null while it is paid. */
+  past_due_at: Instant | null
+  is_grace_over: boolean
 }
 
 /** Every customer that the user ever had at the processor: what is paid over any of them counts. */
