@@ -31,6 +31,7 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ DATABASE_URL: 'mysql://x' }, /^DATABASE_URL is wrong: expected an address starting with postgres:/],
   [{ RATE_LIMIT_AI: '30' }, /^RATE_LIMIT_AI is wrong: expected requests\/seconds/],
   [{ SANDBOX: 'on', NODE_ENV: 'production' }, /SANDBOX=on is refused/],
+  [{ PAST_DUE_GRACE_DAYS: '-1' }, /^PAST_DUE_GRACE_DAYS is wrong: expected a number of days from 0 to 999, got '-1'$/],
   [{ SERVE: 'api,web' }, /^SERVE is wrong: expected some of api,storefront,worker/],
   [{ DEBUG: 'perhaps' }, /^DEBUG is wrong: expected true or false/],
   [{ LLM_FALLBACKS: 'mistral' }, /^LLM_FALLBACKS names 'mistral'/],

@@ -83,6 +83,8 @@ export type Config = {
   geoipDb: string | null
   /** Mixed into the root of all secrets; null: the root kept in the database alone. */
   secretKey: string | null
+  /** How long a failed payment leaves a plan open. */
+  pastDueGraceDays: number
 }
 
 export class ConfigError extends Error {}
@@ -191,6 +193,7 @@ export function readConfig(env: Env): Config {
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     secretKey: read.optional('SECRET_KEY'),
+    pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
   })
 }
 
@@ -384,6 +387,11 @@ function reader(env: Env) {
     words,
     text: (name: string, fallback: string) => optional(name) ?? fallback,
     count: (name: string): number | null => (optional(name) === null ? null : positive(name, 0)),
+    days: (name: string, fallback: number): number => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return /^\d{1,3}$/.test(value) ? Number(value) : fail(name, 'a number of days from 0 to 999')
+    },
     port: (name: string, fallback: number): number => {
       const value = optional(name)
       if (value === null) return fallback

@@ -81,6 +81,7 @@ export async function createService(
     processor,
     checkCredentials: (credentials) => checkCredentials(identity.deps, credentials),
   })
+  if (processor) billing.listen(shop.events)
 
   const ai = createAi(platform, { ledger: usage.ledger })
   const rag = await createRag(platform, { ledger: usage.ledger, gateway: ai.gateway })

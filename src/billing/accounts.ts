@@ -38,6 +38,10 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       price_id: null,
       period_end_at: null,
       is_cancel_at_period_end: false,
+      processor_status: null,
+      granted_tier: null,
+      past_due_at: null,
+      is_grace_over: false,
     })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
     .execute()
@@ -70,6 +74,7 @@ export function snapshotOf(subscription: SubscriptionFacts | null): Partial<Acco
     price_id: subscription?.priceIds[0] ?? null,
     period_end_at: subscription?.periodEnd ? instantOf(subscription.periodEnd) : null,
     is_cancel_at_period_end: subscription?.cancelAtPeriodEnd ?? false,
+    processor_status: subscription?.status ?? null,
   }
 }
 
@@ -93,21 +98,36 @@ export function awaitsCheckout(account: Account | null, now: Instant): boolean {
   )
 }
 
-/** Accounts with a customer that were not read since `before`, the longest unread first. */
-export async function staleAccounts(
-  db: Db,
-  before: Instant,
-  limit: number,
-): Promise<{ user_id: string; customer_id: string }[]> {
+/** Users who have had a customer and were not read since `before`, the longest unread first. */
+export async function staleAccounts(db: Db, before: Instant, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
-    .select(['user_id', 'customer_id'])
-    .where('customer_id', 'is not', null)
+    .select('user_id')
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('billing_customers')
+          .select('billing_customers.customer_id')
+          .whereRef('billing_customers.user_id', '=', 'billing_accounts.user_id'),
+      ),
+    )
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
     .orderBy('synced_at')
     .limit(limit)
     .execute()
-  return rows.flatMap(({ user_id, customer_id }) => (customer_id === null ? [] : [{ user_id, customer_id }]))
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** Users whose payment failed before `before` and whose plan is still open. */
+export async function graceOverdue(db: Db, before: Instant): Promise<string[]> {
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .select('user_id')
+    .where('past_due_at', '<=', before)
+    .where('is_grace_over', '=', false)
+    .orderBy('past_due_at')
+    .limit(1_000)
+    .execute()
+  return rows.map(({ user_id }) => user_id)
 }
 
 export const instantOf = (unixSeconds: number): Instant => new Date(unixSeconds * 1000).toISOString()

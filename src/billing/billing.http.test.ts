@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
-import { DECLINED_CARD, FAILS_AT_RENEWAL, GOOD_CARD, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import { DECLINED_CARD, FAILS_AT_RENEWAL, GOOD_CARD, loseEvents, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
 import type { Processor } from './processor.ts'
 import { RECONCILE_JOB } from './reconciliation.ts'
-import { syncCustomer } from './sync.ts'
+import { syncUser } from './sync.ts'
 
 const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
@@ -138,7 +139,7 @@ test('of two reads that overlap, the one that began later decides', async (t) =>
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
-  const { processor_customer_id: id } = await shop.subscribe(ada)
+  await shop.subscribe(ada)
   const live = await shop.subscriptionOf(ada)
 
   const slow = Promise.withResolvers<void>()
@@ -151,9 +152,9 @@ test('of two reads that overlap, the one that began later decides', async (t) =>
   ]
   const processor = { subscriptions: { list: () => answers.shift()?.() } } as unknown as Processor
   const deps = { ...app.platform, processor }
-  const first = syncCustomer(deps, ada.userId, id ?? '')
+  const first = syncUser(deps, ada.userId)
   while (answers.length > 1) await new Promise((resolve) => setTimeout(resolve, 5))
-  await syncCustomer(deps, ada.userId, id ?? '')
+  await syncUser(deps, ada.userId)
   slow.resolve()
   await first
   assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'free' })
@@ -209,6 +210,137 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
   assert.deepEqual(await now(), { status: 'cancelled', tier: 'free' })
   const again = await shop.subscribe(ada)
   assert.deepEqual(said(again), pro)
+})
+
+test('a failed payment keeps the tier for as long as the grace lasts, and a cure gives it back', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
+  const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
+  const { id } = await shop.subscriptionOf(ada)
+  const press = (button: string, form = {}) => shop.press(`${portal}/${button}`, { subscription: id, ...form })
+  const key = (await ada.post('/api/api-keys', { name: 'laptop' })).body.key
+  const asks = () => app.request('GET', '/api/rag/documents', { headers: { authorization: `Bearer ${key}` } })
+  const days = async (count: number) => {
+    app.clock.advance(count * DAY_MS)
+    await app.settle()
+  }
+
+  await press('renew-well')
+  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'pro' })
+  await days(13)
+  await press('retry')
+  await app.service.billing.sync()
+  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'pro' })
+  assert.equal((await asks()).status, 200)
+  await days(1.01)
+  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'free' })
+  const refused = await asks()
+  assert.deepEqual(
+    [refused.status, refused.body.detail],
+    [403, 'This feature requires a Pro or Enterprise subscription'],
+  )
+  await app.service.billing.sync()
+  assert.deepEqual(
+    await standsAs(app, ada.userId),
+    { status: 'past_due', tier: 'free' },
+    'another look changes nothing',
+  )
+
+  await press('card', { card: GOOD_CARD })
+  await press('retry')
+  assert.deepEqual(await standsAs(app, ada.userId), pro)
+  assert.equal((await asks()).status, 200)
+  await press('renew-badly')
+  await days(13)
+  assert.deepEqual(
+    await standsAs(app, ada.userId),
+    { status: 'past_due', tier: 'pro' },
+    'the next failure has a grace of its own',
+  )
+})
+
+test('the grace ends by itself where nobody asks, and lasts as long as the setting says', async (t) => {
+  const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '3' } })
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
+  await shop.portal(ada, 'renew-well')
+  await app.settle()
+  app.clock.advance(3 * DAY_MS - 60_000)
+  await app.settle()
+  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'pro' })
+  app.clock.advance(2 * 60_000)
+  await app.settle()
+  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'free' })
+})
+
+test('without a grace a failed payment closes the plan at once', async (t) => {
+  const app = await testApp(t, { env: { PAST_DUE_GRACE_DAYS: '0' } })
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
+  await shop.portal(ada, 'renew-well')
+  assert.deepEqual(said(await shop.standing(ada)), { status: 'past_due', tier: 'free' })
+})
+
+test('a paused and an unpaid subscription have no tier, and both ways back work: resuming, and subscribing anew', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const view = async () => {
+    const { status, tier, processor_status } = (await ada.get('/api/billing/subscription')).body
+    return [status, tier, processor_status]
+  }
+  await shop.subscribe(ada)
+  assert.deepEqual(await view(), ['active', 'pro', 'active'])
+  for (const [button, word, back] of [
+    ['pause', 'paused', 'unpause'],
+    ['give-up', 'unpaid', 'retry'],
+  ] as const) {
+    await shop.portal(ada, button)
+    assert.deepEqual(await view(), ['past_due', 'free', word])
+    assert.equal((await ada.get('/api/rag/documents')).status, 403, word)
+    await shop.portal(ada, back)
+    assert.deepEqual(await view(), ['active', 'pro', 'active'], back)
+
+    await shop.portal(ada, button)
+    app.clock.advance(2_000)
+    assert.deepEqual(said(await shop.subscribe(ada)), pro, `subscribed again while ${word}`)
+    await app.settle()
+    const { processor_customer_id: customer } = await shop.standing(ada)
+    const left = await shop.processor.subscriptions.list({ customer: customer ?? '' })
+    assert.deepEqual(
+      left.data.map((one) => one.status),
+      ['active'],
+    )
+  }
+})
+
+test('who lapses on a price that is sold no more gets the plan back with the payment', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  const prices = new Map([...app.config.processor.prices].filter(([id]) => id !== PRICES.pro))
+  const { platform } = app
+  const deps = {
+    ...platform,
+    config: { ...app.config, processor: { ...app.config.processor, prices } },
+    processor: shop.processor,
+  }
+  const { id } = await shop.subscriptionOf(ada)
+  const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
+  loseEvents(app)
+  for (const [button, standing] of [
+    ['pause', { status: 'past_due', tier: 'free' }],
+    ['unpause', pro],
+  ] as const) {
+    await shop.press(`${portal}/${button}`, { subscription: id })
+    await syncUser(deps, ada.userId)
+    assert.deepEqual(await standsAs(app, ada.userId), standing, button)
+  }
 })
 
 test('a declined card changes nothing; a bank debit counts only when it is paid', async (t) => {
@@ -393,6 +525,16 @@ test('a processor that cannot be reached is a 503 that says so, and the account 
 })
 
 type App = Awaited<ReturnType<typeof testApp>>
+
+/** What is written of the user: no page is opened that would look at the processor first. */
+async function standsAs(app: App, userId: string) {
+  const user = await app.platform.db
+    .selectFrom('users')
+    .select(['subscription_status', 'subscription_tier'])
+    .where('id', '=', userId)
+    .executeTakeFirstOrThrow()
+  return { status: user.subscription_status, tier: user.subscription_tier }
+}
 
 /** As if no event had ever come: the user stands where a newcomer stands. */
 async function undo(app: App, userId: string) {

@@ -6,12 +6,16 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { findAccount } from './accounts.ts'
+import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
+import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { END_JOB, endCustomer, eraseBilling } from './endings.ts'
-import { CANCEL_JOB, cancelSubscription, handleHint } from './events.ts'
+import { handleHint } from './events.ts'
 import type { Hint } from './hints.ts'
+import type { EventListener } from './missed-events.ts'
 import type { Processor } from './processor.ts'
 import {
+  BILLING_EVENTS,
   RECONCILE_DELAYS_MS,
   RECONCILE_JOB,
   type Reconciled,
@@ -19,6 +23,8 @@ import {
   scheduleReconciliation,
 } from './reconciliation.ts'
 import { billingRoutes } from './routes.ts'
+import { endGraces, GRACE_JOB } from './settlement.ts'
+import { syncUser } from './sync.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
 export type Billing = {
@@ -27,6 +33,8 @@ export type Billing = {
   erase: (tx: Db, userId: string) => Promise<void>
   /** For identity's full export. */
   collect: (db: Db, userId: string) => Promise<Collected>
+  /** Lets another room hear of the events that never came. Before `start`. */
+  listen: (listener: EventListener) => void
   /** Reads everything the processor has; null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
   /** Begins to reconcile: now and hourly. To be called where jobs run. */
@@ -39,20 +47,30 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   // Without the secret no event could be believed, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
   const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor }
+  const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
+  // Its list can be believed without a secret, and others may listen where billing is not configured.
+  const reader: BillingDeps = { ...deps, processor: client }
   let stop = () => {}
 
   inbox.handle<Hint>(INBOX_SOURCE, (hint) => handleHint(deps, hint))
   jobs.handle<{ customerId: string }>(END_JOB, ({ customerId }) => endCustomer(deps, customerId))
-  jobs.handle<{ subscriptionId: string }>(CANCEL_JOB, ({ subscriptionId }) => cancelSubscription(deps, subscriptionId))
-  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(deps)), { delaysMs: RECONCILE_DELAYS_MS })
+  jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
+  jobs.handle<object>(GRACE_JOB, () => endGraces(deps, (userId) => syncUser(deps, userId)))
+  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(reader, listeners)), {
+    delaysMs: RECONCILE_DELAYS_MS,
+  })
 
   return {
     routes: (app) => billingRoutes(app, deps),
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
-    collect: async (from, userId) => ({ billing: await findAccount(from, userId) }),
-    sync: async () => (processor ? reconcile(deps, { everyone: true }) : null),
+    collect: async (from, userId) => ({
+      billing: await findAccount(from, userId),
+      billing_customers: await customersOf(from, userId),
+    }),
+    listen: (listener) => void listeners.push(listener),
+    sync: async () => (client && listeners.length > 0 ? reconcile(reader, listeners, { everyone: true }) : null),
     start() {
-      if (processor) stop = scheduleReconciliation(deps)
+      if (client && listeners.length > 0) stop = scheduleReconciliation(deps)
     },
     close: () => stop(),
   }

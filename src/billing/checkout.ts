@@ -2,9 +2,9 @@
 import { findUser, type User } from '#identity/users.ts'
 import { Problem } from '#platform/problem.ts'
 import { noteCheckout } from './accounts.ts'
-import { customerFor, loseCustomer } from './customers.ts'
+import { customerFor, lookAtCustomer, loseCustomer } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { asking, isMissingCustomer, type Processor, requireProcessor } from './processor.ts'
+import { asking, isMissingCustomer, requireProcessor } from './processor.ts'
 
 /** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
 export async function openCheckout(deps: BillingDeps, userId: string, priceId: string): Promise<string> {
@@ -12,10 +12,10 @@ export async function openCheckout(deps: BillingDeps, userId: string, priceId: s
   if (!deps.config.processor.prices.has(priceId)) throw new Problem('unknown_price', 400, 'Unknown price')
   await noteCheckout(deps, userId)
   return asking(
-    withCustomer(deps, processor, userId, async (customer) => {
+    withCustomer(deps, userId, async (user) => {
       const session = await processor.checkout.sessions.create({
         mode: 'subscription',
-        customer,
+        customer: await customerFor(deps, processor, user),
         client_reference_id: userId,
         line_items: [{ price: priceId, quantity: 1 }],
         allow_promotion_codes: true,
@@ -32,39 +32,29 @@ export async function openCheckout(deps: BillingDeps, userId: string, priceId: s
 /** @throws Problem 400 `No billing account found`, 503 `Billing is not configured`. */
 export async function openPortal(deps: BillingDeps, userId: string): Promise<string> {
   const processor = requireProcessor(deps.processor)
-  const user = await callerUser(deps, userId)
-  const customer = user.processor_customer_id
-  if (!customer) throw noAccount()
-  const opening = async () => {
-    await customerFor(deps, processor, user)
+  const opening = withCustomer(deps, userId, async (user) => {
+    if (user.processor_customer_id === null) throw new Problem('no_billing_account', 400, 'No billing account found')
+    const customer = await customerFor(deps, processor, user)
     return processor.billingPortal.sessions.create({ customer, return_url: `${deps.config.urls.frontend}/dashboard` })
-  }
-  const session = opening().catch(async (error: unknown) => {
-    if (!isMissingCustomer(error)) throw error
-    await loseCustomer(deps, userId, customer)
-    throw noAccount()
   })
-  return (await asking(session)).url
+  return (await asking(opening)).url
 }
 
-const noAccount = () => new Problem('no_billing_account', 400, 'No billing account found')
+const CUSTOMERS_TRIED_MAX = 5
 
-/** A customer that was deleted at the processor is replaced, once. */
-async function withCustomer<T>(
-  deps: BillingDeps,
-  processor: Processor,
-  userId: string,
-  work: (customerId: string) => Promise<T>,
-): Promise<T> {
-  const user = await callerUser(deps, userId)
-  try {
-    return await work(await customerFor(deps, processor, user))
-  } catch (error) {
+/** A customer that the processor refuses makes room for another of the user, or for a new one. */
+async function withCustomer<T>(deps: BillingDeps, userId: string, work: (user: User) => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const user = await callerUser(deps, userId)
     const customer = user.processor_customer_id
-    if (customer === null || !isMissingCustomer(error)) throw error
-    deps.log.warn({ userId, customer }, 'the processor knows this customer no more; another is made')
-    await loseCustomer(deps, userId, customer)
-    return work(await customerFor(deps, processor, await callerUser(deps, userId)))
+    try {
+      return await work(user)
+    } catch (error) {
+      if (customer === null || !isMissingCustomer(error) || tries === CUSTOMERS_TRIED_MAX) throw error
+      const found = await lookAtCustomer(deps, customer)
+      deps.log.warn({ userId, customer, found }, 'the processor refuses this customer; another takes its place')
+      await loseCustomer(deps, userId, customer, found === 'deleted' ? 'deleted' : 'refused')
+    }
   }
 }
 

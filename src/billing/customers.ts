@@ -1,11 +1,32 @@
-/** One customer of the processor for one user, however many tabs press the button at once. */
+/**
+ * The customers that a user has at the processor: one at a time as a rule, made once however many tabs press the button, and more
+ * over the years, when support deletes one or a payment link makes another. All are kept; one of them is on record.
+ */
 import { createHash } from 'node:crypto'
 import { setProcessorCustomer } from '#identity/subscription.ts'
 import { findUser, type User } from '#identity/users.ts'
-import { transaction } from '#platform/db/db.ts'
-import { findAccount, lockAccount, updateAccount } from './accounts.ts'
+import type { Instant } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import type { Processor } from './processor.ts'
+import type { Hint } from './hints.ts'
+import { isMissing, type Processor, requireProcessor } from './processor.ts'
+import type { BillingCustomersTable } from './tables.ts'
+
+export type Customer = BillingCustomersTable
+
+export function customersOf(db: Db, userId: string): Promise<Customer[]> {
+  return db.selectFrom('billing_customers').selectAll().where('user_id', '=', userId).orderBy('customer_id').execute()
+}
+
+export async function ownerOf(db: Db, customerId: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('billing_customers')
+    .select('user_id')
+    .where('customer_id', '=', customerId)
+    .executeTakeFirst()
+  return row?.user_id ?? null
+}
 
 /**
  * The user's customer id, made from name and address where there is none.
@@ -25,7 +46,13 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
   const made = await processor.customers.create(person, { idempotencyKey })
-  return adoptCustomer(deps, user.id, made.id, { replace: false, email: user.email })
+
+  return transaction(deps.db, async (tx) => {
+    const account = await lockAccount(tx, user.id)
+    await keepCustomer(tx, user.id, made.id, 'present', instantOf(made.created))
+    const onRecord = await putOnRecord(tx, account, { address: { of: made.id, email: user.email } })
+    return onRecord ?? made.id
+  })
 }
 
 /**
@@ -39,31 +66,126 @@ async function followAddress(deps: BillingDeps, processor: Processor, user: User
   await updateAccount(deps.db, user.id, { customer_email: user.email })
 }
 
-/** Ties the customer to the user; without `replace`, the one that is there already stays. Returns the one that counts. */
-export async function adoptCustomer(
-  deps: BillingDeps,
+/** What an event tells of whom the user is at the processor. Rejects when the processor must be asked and cannot be. */
+export async function learnCustomer(deps: BillingDeps, user: User, hint: Hint): Promise<void> {
+  const { customerId } = hint
+  if (customerId === null) return
+  if (hint.about === 'customer') return loseCustomer(deps, user.id, customerId, 'deleted')
+
+  const isCheckout = hint.about === 'checkout'
+  const known = (await customersOf(deps.db, user.id)).find((one) => one.customer_id === customerId)
+  const isOnRecord = user.processor_customer_id === customerId
+  if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
+    if (isCheckout) await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(hint.created))
+    return
+  }
+  // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
+  const found = await lookAtCustomer(deps, customerId)
+  const state = found === 'deleted' ? 'deleted' : 'present'
+  // One that the processor does not know serves only where there is no other.
+  await keepCustomer(
+    deps.db,
+    user.id,
+    customerId,
+    state,
+    isCheckout && found === 'present' ? instantOf(hint.created) : null,
+  )
+}
+
+/** Adds the row, or brings it up to date. A customer belongs to the user who had it first. */
+async function keepCustomer(
+  db: Db,
   userId: string,
   customerId: string,
-  { replace, email }: { replace: boolean; email?: string },
-): Promise<string> {
-  return transaction(deps.db, async (tx) => {
+  state: Customer['state'],
+  checkoutAt: Instant | null,
+): Promise<void> {
+  await transaction(db, async (tx) => {
     await lockAccount(tx, userId)
-    const user = await findUser(tx, userId)
-    const known = user?.processor_customer_id ?? null
-    if (!user || (known !== null && !replace)) return known ?? customerId
-    await updateAccount(tx, userId, { customer_id: customerId, customer_email: email ?? null })
-    await setProcessorCustomer(tx, userId, customerId)
-    return customerId
+    await tx
+      .insertInto('billing_customers')
+      .values({ customer_id: customerId, user_id: userId, state, checkout_at: null })
+      .onConflict((conflict) => conflict.column('customer_id').doNothing())
+      .execute()
+    await tx
+      .updateTable('billing_customers')
+      .set({ state })
+      .where('customer_id', '=', customerId)
+      .where('user_id', '=', userId)
+      // An end is final: another node may have heard of it meanwhile.
+      .where('state', '!=', 'deleted')
+      .execute()
+    if (checkoutAt === null) return
+    await tx
+      .updateTable('billing_customers')
+      .set({ checkout_at: checkoutAt })
+      .where('customer_id', '=', customerId)
+      .where('user_id', '=', userId)
+      .where((e) => e.or([e('checkout_at', 'is', null), e('checkout_at', '<', checkoutAt)]))
+      .execute()
   })
 }
 
-/** The processor has deleted the customer: the next checkout makes another. */
-export async function loseCustomer(deps: BillingDeps, userId: string, customerId: string): Promise<void> {
+/**
+ * Which customer checkouts and the portal are opened for: the one that pays now, else the one with the newest checkout. Follows from the
+ * rows alone, so that it does not matter in which order they were written. Returns its id, and null when there is none.
+ */
+export async function putOnRecord(
+  tx: Db,
+  account: Account,
+  { paying = null, address = null }: { paying?: string | null; address?: { of: string; email: string } | null } = {},
+): Promise<string | null> {
+  const userId = account.user_id
+  const user = await findUser(tx, userId)
+  const present = (await customersOf(tx, userId)).filter(({ state }) => state === 'present')
+  const newest = present.sort((a, b) => ((a.checkout_at ?? '') < (b.checkout_at ?? '') ? 1 : -1))[0]
+  const chosen = present.find((one) => one.customer_id === paying) ?? newest
+  const id = chosen?.customer_id ?? null
+  if (!user || id === user.processor_customer_id) return id
+
+  const wasLost =
+    user.processor_customer_id !== null && !present.some((one) => one.customer_id === user.processor_customer_id)
+  await updateAccount(tx, userId, {
+    customer_id: id,
+    customer_email: address?.of === id ? address.email : null,
+    // Else the next one would be asked for under the lost one's idempotency key, and be that one.
+    ...(wasLost ? { customer_generation: account.customer_generation + 1 } : {}),
+  })
+  await setProcessorCustomer(tx, userId, id)
+  return id
+}
+
+/** The processor refuses the customer: another one of the user takes its place, or the next checkout makes one. */
+export async function loseCustomer(
+  deps: BillingDeps,
+  userId: string,
+  customerId: string,
+  state: 'deleted' | 'refused',
+): Promise<void> {
   await transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, userId)
-    const user = await findUser(tx, userId)
-    if (user?.processor_customer_id !== customerId) return
-    await updateAccount(tx, userId, { customer_id: null, customer_generation: account.customer_generation + 1 })
-    await setProcessorCustomer(tx, userId, null)
+    await noteLoss(tx, userId, customerId, state)
+    await putOnRecord(tx, account)
   })
+}
+
+export async function noteLoss(tx: Db, userId: string, customerId: string, state: 'deleted' | 'refused') {
+  await tx
+    .updateTable('billing_customers')
+    .set({ state })
+    .where('customer_id', '=', customerId)
+    .where('user_id', '=', userId)
+    .where('state', '!=', 'deleted')
+    .execute()
+}
+
+/** What the processor itself says of a customer. */
+export async function lookAtCustomer(deps: BillingDeps, customerId: string): Promise<Customer['state']> {
+  try {
+    const customer = await requireProcessor(deps.processor).customers.retrieve(customerId)
+    return customer.deleted ? 'deleted' : 'present'
+  } catch (error) {
+    if (isMissing(error)) return 'refused'
+    throw error
+  }
 }

@@ -1,8 +1,8 @@
 /** When a user goes, the subscription goes too: no account, no charge. */
-import { findUser } from '#identity/users.ts'
 import type { Db } from '#platform/db/db.ts'
+import { cancelSubscription } from './cancellations.ts'
+import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { cancelSubscription } from './events.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { factsOf } from './sync.ts'
 
@@ -10,9 +10,11 @@ export const END_JOB = 'billing.end-customer'
 
 /** In the transaction that deletes the user. */
 export async function eraseBilling(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
-  const user = await findUser(tx, userId)
-  const customerId = user?.processor_customer_id
-  if (customerId) await deps.jobs.enqueue(tx, END_JOB, { customerId }, { key: `${END_JOB}:${customerId}` })
+  for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
+    if (state === 'deleted') continue
+    await deps.jobs.enqueue(tx, END_JOB, { customerId }, { key: `${END_JOB}:${customerId}` })
+  }
+  await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
 }
 
@@ -27,7 +29,9 @@ export async function endCustomer(deps: BillingDeps, customerId: string): Promis
     for (const subscription of (await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 }))
       .data) {
       const { status } = factsOf(subscription)
-      if (status !== 'canceled' && status !== 'incomplete_expired') await cancelSubscription(deps, subscription.id)
+      if (status !== 'canceled' && status !== 'incomplete_expired') {
+        await cancelSubscription(deps, { subscriptionId: subscription.id })
+      }
     }
   } catch (error) {
     if (!isMissing(error)) throw error

@@ -31,4 +31,23 @@ export const billingMigrations: Migration[] = [
     id: 'billing/002-customer-email',
     sql: 'alter table billing_accounts add column customer_email text;',
   },
+  {
+    id: 'billing/003-customers-and-grace',
+    sql: `
+      create table billing_customers (
+        customer_id text primary key,
+        user_id {id} not null,
+        state text not null,
+        checkout_at {timestamp}
+      );
+      create index billing_customers_by_user on billing_customers (user_id);
+      insert into billing_customers (customer_id, user_id, state, checkout_at)
+        select customer_id, user_id, 'present', coalesce(subscription_created_at, checkout_at)
+        from billing_accounts where customer_id is not null;
+      alter table billing_accounts add column processor_status text;
+      alter table billing_accounts add column granted_tier text;
+      alter table billing_accounts add column past_due_at {timestamp};
+      alter table billing_accounts add column is_grace_over {boolean} not null default false;
+    `,
+  },
 ]

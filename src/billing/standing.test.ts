@@ -10,6 +10,8 @@ const PRICES = new Map([
 
 const facts = (status: string, more: Partial<SubscriptionFacts> = {}): SubscriptionFacts => ({
   id: `sub_${status}`,
+  customerId: 'cus',
+  userId: null,
   status,
   created: 1,
   priceIds: ['pm'],
@@ -23,8 +25,8 @@ test('each word of the processor becomes one of the four', () => {
     active: ['active', 'pro'],
     trialing: ['active', 'pro'],
     past_due: ['past_due', 'pro'],
-    unpaid: ['past_due', 'pro'],
-    paused: ['past_due', 'pro'],
+    unpaid: ['past_due', 'free'],
+    paused: ['past_due', 'free'],
     canceled: ['cancelled', 'free'],
     incomplete_expired: ['cancelled', 'free'],
   }
@@ -44,6 +46,15 @@ test('a live subscription outranks an ended one, whichever is newer; among equal
   const newer = facts('active', { id: 'newer', created: 5, priceIds: ['ey'] })
   assert.equal(standingOf([live, newer], PRICES)?.tier, 'enterprise')
   assert.equal(standingOf([facts('incomplete', { created: 99 }), ended], PRICES)?.status, 'cancelled')
+})
+
+test('what is still paid for outranks what waits to be paid or resumed, and that outranks an end', () => {
+  const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) => facts(word, { created: n }))
+  for (const [n, better] of inOrder.entries()) {
+    for (const worse of inOrder.slice(n + 1)) {
+      assert.equal(standingOf([worse, better], PRICES)?.subscription, better, `${better.status} before ${worse.status}`)
+    }
+  }
 })
 
 test('a price that no setting names tells no tier', () => {

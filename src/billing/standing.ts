@@ -1,13 +1,17 @@
 /** What a customer's subscriptions amount to: one status and one tier. Pure. */
 import type { Config } from '../config.ts'
 
-export type Tier = 'free' | 'pro' | 'enterprise'
+export type PaidTier = 'pro' | 'enterprise'
+export type Tier = 'free' | PaidTier
 export type Status = 'free' | 'active' | 'cancelled' | 'past_due'
 export type Prices = Config['processor']['prices']
 
 /** The processor's subscription, reduced to what decides. Times are Unix seconds. */
 export type SubscriptionFacts = {
   id: string
+  customerId: string | null
+  /** Our own user id, where a checkout of ours began it. */
+  userId: string | null
   /** The processor's own word, as `trialing`. */
   status: string
   created: number
@@ -16,42 +20,58 @@ export type SubscriptionFacts = {
   cancelAtPeriodEnd: boolean
 }
 
-/** `tier` null: the price is none of ours (any more), so the tier stays what it was. */
+/** `tier` is what is open now; null: the price is none of ours (any more), so the tier stays what it was. */
 export type Standing = { status: Status; tier: Tier | null; subscription: SubscriptionFacts }
 
-type Meaning = { status: Status; rank: number }
+type Meaning = { status: Status; rank: number; isClosed?: true }
 
 /** CONTRACT "Gates and metering". A higher rank decides when a customer has several; `incomplete` says nothing yet. */
 const MEANINGS: Record<string, Meaning> = {
-  active: { status: 'active', rank: 3 },
-  trialing: { status: 'active', rank: 3 },
-  past_due: { status: 'past_due', rank: 2 },
-  unpaid: { status: 'past_due', rank: 2 },
-  paused: { status: 'past_due', rank: 2 },
-  canceled: { status: 'cancelled', rank: 1 },
-  incomplete_expired: { status: 'cancelled', rank: 1 },
+  active: { status: 'active', rank: 4 },
+  trialing: { status: 'active', rank: 4 },
+  past_due: { status: 'past_due', rank: 3 },
+  unpaid: { status: 'past_due', rank: 2, isClosed: true },
+  paused: { status: 'past_due', rank: 2, isClosed: true },
+  canceled: { status: 'cancelled', rank: 1, isClosed: true },
+  incomplete_expired: { status: 'cancelled', rank: 1, isClosed: true },
 }
 
 /** Null when there is nothing to say: no subscription at all, or none that has begun. */
 export function standingOf(subscriptions: readonly SubscriptionFacts[], prices: Prices): Standing | null {
-  let best: { subscription: SubscriptionFacts; meaning: Meaning } | null = null
-  for (const subscription of subscriptions) {
-    const meaning = MEANINGS[subscription.status]
-    if (!meaning) continue
-    const better =
-      best === null ||
-      meaning.rank > best.meaning.rank ||
-      (meaning.rank === best.meaning.rank && subscription.created > best.subscription.created)
-    if (better) best = { subscription, meaning }
-  }
-  if (!best) return null
-  const { subscription, meaning } = best
-  const tier = meaning.status === 'cancelled' ? 'free' : tierOf(subscription.priceIds, prices)
+  const rankOf = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
+  const [best] = [...subscriptions].sort((a, b) => rankOf(b) - rankOf(a) || newestFirst(a, b))
+  return best ? standingOfOne(best, prices) : null
+}
+
+/** What one subscription amounts to; null while it says nothing. */
+export function standingOfOne(subscription: SubscriptionFacts, prices: Prices): Standing | null {
+  const meaning = MEANINGS[subscription.status]
+  if (!meaning) return null
+  const tier = meaning.isClosed ? 'free' : tierOf(subscription.priceIds, prices)
   return { status: meaning.status, tier, subscription }
 }
 
+/** A total order, so that whoever decides between two subscriptions decides for the same one. */
+export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number {
+  return b.created - a.created || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+}
+
+/**
+ * Of several live subscriptions to our plans the newest stays, once it is paid (or on trial); the others are paid in vain.
+ * Null when there is nothing to end.
+ */
+export function doubleOf(
+  subscriptions: readonly SubscriptionFacts[],
+  prices: Prices,
+): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
+  const [kept, ...older] = subscriptions
+    .filter((one) => isLive(one) && tierOf(one.priceIds, prices) !== null)
+    .sort(newestFirst)
+  return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
+}
+
 /** The highest tier among the prices; null when none is known. */
-export function tierOf(priceIds: readonly string[], prices: Prices): 'pro' | 'enterprise' | null {
+export function tierOf(priceIds: readonly string[], prices: Prices): PaidTier | null {
   const tiers = priceIds.map((id) => prices.get(id)?.tier)
   if (tiers.includes('enterprise')) return 'enterprise'
   return tiers.includes('pro') ? 'pro' : null

@@ -6,7 +6,7 @@ import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { awaitsCheckout, findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { syncCustomer } from './sync.ts'
+import { syncUser } from './sync.ts'
 
 export const SubscriptionView = Type.Object({
   status: OneOf('free', 'active', 'cancelled', 'past_due'),
@@ -15,6 +15,9 @@ export const SubscriptionView = Type.Object({
   price_id: Nullable(Type.String()),
   current_period_end: Nullable(Instant),
   cancel_at_period_end: Type.Boolean(),
+  processor_status: Nullable(
+    Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
+  ),
 })
 export type SubscriptionView = Static<typeof SubscriptionView>
 
@@ -34,6 +37,7 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     price_id: live ? (account?.price_id ?? null) : null,
     current_period_end: live ? (account?.period_end_at ?? null) : null,
     cancel_at_period_end: live && (account?.is_cancel_at_period_end ?? false),
+    processor_status: live ? (account?.processor_status ?? null) : null,
   }
 }
 
@@ -41,10 +45,10 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
 async function catchUpAfterCheckout(deps: BillingDeps, userId: string): Promise<void> {
   const account = await findAccount(deps.db, userId)
   const now = deps.clock.now()
-  if (!deps.processor || !account?.customer_id || !awaitsCheckout(account, now)) return
+  if (!deps.processor || !account || !awaitsCheckout(account, now)) return
   if (account.synced_at !== null && plus(account.synced_at, ASK_EVERY_MS) > now) return
   try {
-    await syncCustomer(deps, userId, account.customer_id)
+    await syncUser(deps, userId)
   } catch (error) {
     deps.log.warn({ err: error, userId }, 'the processor could not be asked after a checkout')
   }

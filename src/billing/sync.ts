@@ -1,75 +1,113 @@
-// Guards agreement with the processor: whatever happened, a user's standing is what the processor says now.
+// Keeps a user's standing what the processor says now, over all customers that the user ever had there.
 // One thing to know: events only tell when to look. State is read first, outside of any transaction, then written under the
 // account's row lock, and only by the newest read.
 import type { Stripe } from 'stripe'
-import { recordAudit } from '#identity/audit.ts'
-import { setSubscription } from '#identity/subscription.ts'
 import { findUser } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { lockAccount, snapshotOf, takeTicket, updateAccount } from './accounts.ts'
+import { lockAccount, takeTicket, updateAccount } from './accounts.ts'
+import { CANCEL_JOB } from './cancellations.ts'
+import { type Customer, customersOf, lookAtCustomer, noteLoss, putOnRecord } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { type Standing, type SubscriptionFacts, standingOf } from './standing.ts'
+import { applyStanding, settle } from './settlement.ts'
+import { doubleOf, isLive, type SubscriptionFacts, standingOf, tierOf } from './standing.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 
-/** What the processor holds; null when it does not know the customer. */
+/** What the processor holds; null when it knows none of the user's customers. */
 export type Seen = SubscriptionFacts[] | null
 
-/** Reads the customer's subscriptions and writes what they amount to. Rejects when the processor cannot be asked. */
-export async function syncCustomer(deps: BillingDeps, userId: string, customerId: string): Promise<Seen> {
+/**
+ * Reads the subscriptions of all the user's customers and writes what they amount to. `checkedOut` names a subscription that a
+ * checkout is known to have begun. Rejects when the processor cannot be asked.
+ */
+export async function syncUser(
+  deps: BillingDeps,
+  userId: string,
+  { checkedOut = null }: { checkedOut?: string | null } = {},
+): Promise<Seen> {
   const ticket = await takeTicket(deps, userId)
-  const seen = await readSubscriptions(deps, customerId)
+  const reads = await readCustomers(deps, await customersOf(deps.db, userId))
+  const seen = reads.flatMap(({ subscriptions }) => subscriptions ?? [])
+  const isUnknown = ({ subscriptions, state }: CustomerRead) => subscriptions === null && state !== 'deleted'
 
   await transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, userId)
     if (account.applied_ticket >= ticket) return
-    const standing = seen && standingOf(seen, deps.config.processor.prices)
+    for (const { customerId, state } of reads) if (state === 'deleted') await noteLoss(tx, userId, customerId, state)
+    const standing = standingOf(seen, deps.config.processor.prices)
     await updateAccount(tx, userId, {
       applied_ticket: ticket,
       synced_at: deps.clock.now(),
-      ...(standing ? snapshotOf(standing.subscription) : {}),
     })
-    if (standing && (await isOurs(deps, tx, userId, standing))) await settleStanding(deps, tx, userId, standing)
+    const paying = standing && isLive(standing.subscription) ? standing.subscription.customerId : null
+    await putOnRecord(tx, account, { paying })
+    if (!standing) {
+      const isOver = reads.some(({ state }) => state === 'deleted') && !reads.some(isUnknown)
+      if (isOver) await endWithCustomer(deps, tx, userId)
+      return
+    }
+    if (tierOf(standing.subscription.priceIds, deps.config.processor.prices) === null) {
+      const { id, priceIds } = standing.subscription
+      deps.log.warn(
+        { userId, subscription: id, prices: priceIds },
+        'a subscription has a price that no PRICE_ setting names',
+      )
+    }
+    await applyStanding(deps, tx, account, standing, { at: deps.clock.now(), mayBeForeign: true })
+    await endDoubles(deps, tx, userId, seen, checkedOut)
   })
-  return seen
+  return reads.every(isUnknown) ? null : seen
 }
 
-/** A price that no setting names: somebody else's product for a free user; an old price of ours for one who pays, and keeps the tier. */
-async function isOurs(deps: BillingDeps, tx: Db, userId: string, { tier, subscription }: Standing): Promise<boolean> {
-  if (tier !== null) return true
-  const { id, priceIds } = subscription
-  deps.log.warn(
-    { userId, subscription: id, prices: priceIds },
-    'a subscription has a price that no PRICE_ setting names',
+type CustomerRead = { customerId: string; state: Customer['state']; subscriptions: SubscriptionFacts[] | null }
+
+/** A deleted customer has nothing running and never will; what it once had makes its user's status `cancelled`, where it is listed. */
+function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promise<CustomerRead[]> {
+  return Promise.all(
+    customers.map(async ({ customer_id: customerId, state }) => {
+      const subscriptions = await readSubscriptions(deps, customerId)
+      if (subscriptions !== null || state !== 'present') return { customerId, state, subscriptions }
+      return { customerId, state: await lookAtCustomer(deps, customerId), subscriptions }
+    }),
   )
-  return (await findUser(tx, userId))?.processor_tier !== 'free'
 }
 
-/** Writes the standing to the user, where it differs from what is there. A tier of null leaves the tier as it is. */
-export async function settleStanding(
+/** What a deleted customer paid for has ended with it, listed or not. */
+async function endWithCustomer(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
+  const status = (await findUser(tx, userId))?.subscription_status
+  if (status !== 'active' && status !== 'past_due') return
+  await updateAccount(tx, userId, { past_due_at: null })
+  await settle(deps, tx, userId, { status: 'cancelled', tier: 'free' })
+}
+
+/**
+ * A checkout of a subscriber is a change of plan: the older subscription ends, and what is left of it is credited. One that nobody checked
+ * out was made by hand, and whoever made it is told instead.
+ */
+async function endDoubles(
   deps: BillingDeps,
   tx: Db,
   userId: string,
-  { status, tier }: Pick<Standing, 'status' | 'tier'>,
+  seen: readonly SubscriptionFacts[],
+  checkedOut: string | null,
 ): Promise<void> {
-  const user = await findUser(tx, userId)
-  if (!user) return
-  const wanted = tier ?? user.processor_tier
-  if (user.subscription_status === status && user.processor_tier === wanted) return
-
-  await setSubscription(tx, userId, { status, tier: wanted }, deps.clock.now())
-  await recordAudit(tx, {
-    actorId: null,
-    action: 'subscription.changed',
-    subject: `user:${userId}`,
-    data: { status, tier: wanted, from: { status: user.subscription_status, tier: user.processor_tier } },
-    at: deps.clock.now(),
-  })
+  const double = doubleOf(seen, deps.config.processor.prices)
+  if (!double) return
+  const { kept, older } = double
+  if (kept.userId !== userId && kept.id !== checkedOut) {
+    const subscriptions = [kept, ...older].map(({ id }) => id)
+    deps.log.warn({ userId, subscriptions }, 'a user pays several subscriptions, and no checkout made the newest')
+    return
+  }
+  for (const { id } of older) {
+    const payload = { subscriptionId: id, insteadOf: kept.id }
+    await deps.jobs.enqueue(tx, CANCEL_JOB, payload, { key: `${CANCEL_JOB}:${id}` })
+  }
 }
 
 /** Null when the processor does not know the customer. */
-export async function readSubscriptions(deps: BillingDeps, customerId: string): Promise<Seen> {
+async function readSubscriptions(deps: BillingDeps, customerId: string): Promise<Seen> {
   const processor = requireProcessor(deps.processor)
   try {
     const { data } = await processor.subscriptions.list({
@@ -87,8 +125,11 @@ export async function readSubscriptions(deps: BillingDeps, customerId: string): 
 /** Periods are on the items, not on the subscription, since API version 2025-03-31. */
 export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
   const items = subscription.items.data
+  const { customer } = subscription
   return {
     id: subscription.id,
+    customerId: typeof customer === 'string' ? customer : customer.id,
+    userId: subscription.metadata.user_id ?? null,
     status: subscription.status,
     created: subscription.created,
     priceIds: items.map((item) => item.price.id),

@@ -3,6 +3,7 @@ import type { Instant } from '#platform/clock.ts'
 /** One row for each user who ever went to a checkout; what the gates read stands on the user, in identity. */
 type BillingAccountsTable = {
   user_id: string
+  /** The one on record: checkouts and the portal are opened for it. */
   customer_id: string | null
   /** The address that we last told the processor. */
   customer_email: string | null
@@ -22,6 +23,23 @@ type BillingAccountsTable = {
   price_id: string | null
   period_end_at: Instant | null
   is_cancel_at_period_end: boolean
+  /** The processor's own word for its status. */
+  processor_status: string | null
+  /** What it buys, also while a pause or a failed payment keeps it closed. */
+  granted_tier: 'pro' | 'enterprise' | null
+  /** Since when its payment has failed; null while it is paid. */
+  past_due_at: Instant | null
+  is_grace_over: boolean
+}
+
+/** Every customer that the user ever had at the processor: what is paid over any of them counts. */
+type BillingCustomersTable = {
+  customer_id: string
+  user_id: string
+  /** `refused`: the processor knows it no more, and does not say that it was deleted. */
+  state: 'present' | 'deleted' | 'refused'
+  /** Of its newest checkout, or its making, on the processor's clock; null when only another event named it. */
+  checkout_at: Instant | null
 }
 
 /** How far reconciliation has read the processor's events. */
@@ -30,8 +48,9 @@ type BillingCursorsTable = { name: string; reached_at: Instant }
 declare module '#platform/db/tables.ts' {
   interface Tables {
     billing_accounts: BillingAccountsTable
+    billing_customers: BillingCustomersTable
     billing_cursors: BillingCursorsTable
   }
 }
 
-export type { BillingAccountsTable }
+export type { BillingAccountsTable, BillingCustomersTable }

@@ -70,9 +70,10 @@ test('every word of the processor is mapped as the contract says', async (t) => 
   for (const [word, status, tier] of [
     ['trialing', 'active', 'pro'],
     ['past_due', 'past_due', 'pro'],
-    ['unpaid', 'past_due', 'pro'],
-    ['paused', 'past_due', 'pro'],
-    ['incomplete', 'past_due', 'pro'],
+    ['unpaid', 'past_due', 'free'],
+    ['trialing', 'active', 'pro'],
+    ['paused', 'past_due', 'free'],
+    ['incomplete', 'past_due', 'free'],
     ['active', 'active', 'pro'],
     ['incomplete_expired', 'cancelled', 'free'],
   ] as const) {

@@ -1,6 +1,8 @@
 import { createBilling } from '#billing/billing.ts'
 import { createProcessor } from '#billing/processor.ts'
+import { createMail } from '#mail/mail.ts'
 import { sweepPayments } from '#storefront/payment-sweep.ts'
+import { createStorefront } from '#storefront/storefront.ts'
 import type { Context } from './context.ts'
 
 /** `billing sync`: events that never came, then every customer and every purchase of the last half year, one look each. */
@@ -11,7 +13,12 @@ export async function run([verb]: string[], { config, platform, print }: Context
   }
   const opened = await platform()
   const processor = createProcessor(config.processor)
-  const done = await createBilling(opened, processor).sync()
+  const billing = createBilling(opened, processor)
+  const mail = createMail(opened)
+  // One reading of the processor's list serves both, so whoever reads it must let both hear.
+  const shop = createStorefront(opened, { mail, processor, checkCredentials: nobodySignsIn })
+  if (processor) billing.listen(shop.events)
+  const done = await billing.sync().finally(() => mail.close())
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
     return 1
@@ -20,3 +27,5 @@ export async function run([verb]: string[], { config, platform, print }: Context
   print(`${await sweepPayments({ ...opened, processor }, { everyone: true })} payments of purchases read`)
   return done.failed === 0 ? 0 : 1
 }
+
+const nobodySignsIn = () => Promise.reject(new Error('nobody signs in on the command line'))

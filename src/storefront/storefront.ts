@@ -1,6 +1,7 @@
 // Guards the shop: what was paid for, who may download it, and the keys. A server of its own, with pages and cookies of its own.
 // One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
 import type { Stripe } from 'stripe'
+import type { EventListener } from '#billing/missed-events.ts'
 import { addressesOf } from '#identity/addresses.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import { findUser, type User } from '#identity/users.ts'
@@ -18,6 +19,7 @@ import * as downloadStore from './download-store.ts'
 import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads.ts'
 import { paidTwiceLetter, purchaseLetter } from './letters.ts'
 import type { PaymentFact } from './payment-events.ts'
+import { PAYMENT_EVENTS } from './payment-listener.ts'
 import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payment-sweep.ts'
 import {
   FOLLOW_UP_JOB,
@@ -55,6 +57,8 @@ export type StorefrontDeps = Platform &
   RecoveryDeps
 
 export type Storefront = {
+  /** What it wants to hear of the processor's events, delivered or not. */
+  events: EventListener
   routes(app: App): void
   /** The holder of the cookie, for the gate. */
   authenticate(token: string): Promise<Caller | null>
@@ -90,6 +94,7 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   let stop = () => {}
 
   return {
+    events: PAYMENT_EVENTS,
     routes: (app) => storefrontRoutes(app, deps),
     authenticate: (token) => findStoreCaller(deps, token),
     start() {

@@ -1,5 +1,6 @@
 // Guards the tests' way through the processor's hosted pages: a person with a card, and a processor that signs what it is told to say.
 import assert from 'node:assert/strict'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Stripe } from 'stripe'
 import { createProcessor, type Processor } from '#billing/processor.ts'
 import type { Client, Reply, TestApp } from './app.ts'
@@ -95,4 +96,24 @@ export function shopOf(app: TestApp) {
     },
   }
   return shop
+}
+
+const DOORS = ['/api/billing/webhook', '/api/processor/webhook']
+
+/** Every event that the sandbox sends is taken and forgotten, as by a proxy that answers for a service which is down. */
+export function loseEvents({ service }: TestApp): void {
+  for (const server of [service.api?.server, service.storefront?.server]) {
+    if (!server) continue
+    const listeners = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
+    server.removeAllListeners('request')
+    server.on('request', (request, response) => {
+      const isSandbox = request.headers['user-agent'] === 'Stripe/1.0 (sandbox)'
+      if (!isSandbox || !DOORS.includes(request.url ?? '')) {
+        for (const listener of listeners) listener.call(server, request, response)
+        return
+      }
+      request.resume()
+      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    })
+  }
 }

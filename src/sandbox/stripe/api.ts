@@ -20,7 +20,7 @@ import { all, must, mustParam, put, type StripeObject } from './objects.ts'
 import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
-import { cancelNow, updateSubscription } from './subscriptions.ts'
+import { cancelNow, resumePaused, updateSubscription } from './subscriptions.ts'
 import { API_VERSION, type World } from './world.ts'
 
 type Call = { form: Form; id: string; origin: string }
@@ -128,6 +128,10 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
     return paged(all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits), form, '/v1/subscriptions')
   })
   route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(world, id, form))
+  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => {
+    allow(form, [])
+    return resumePaused(world, id)
+  })
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => {
     allow(form, ['invoice_now', 'prorate', 'cancellation_details'])
     return cancelNow(world, id)

@@ -2,7 +2,7 @@
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { emit } from './events.ts'
-import { badParameter } from './fault.ts'
+import { badParameter, missing } from './fault.ts'
 import { all, get, must, newId, put } from './objects.ts'
 import { mergeMetadata, optionalText } from './parameters.ts'
 import { cancelNow } from './subscriptions.ts'
@@ -44,7 +44,7 @@ export function createCustomer(world: World, form: Form): Stripe.Customer {
 
 export function updateCustomer(world: World, id: string, form: Form): Stripe.Customer {
   const before = must<Stripe.Customer>(world.db, 'customer', id)
-  if (before.deleted as unknown) throw badParameter('id', `The customer ${id} is deleted.`, 'resource_missing')
+  if (before.deleted as unknown) throw missing('customer', id)
   const customer: Stripe.Customer = {
     ...before,
     email: optionalText(form, 'email', before.email),

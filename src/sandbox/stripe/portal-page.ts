@@ -14,7 +14,16 @@ import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts
 import { all, must } from './objects.ts'
 import { paymentTable } from './payment-table.ts'
 import { chargesOf } from './payments.ts'
-import { cancelNow, isOver, renew, retryPayment, updateSubscription } from './subscriptions.ts'
+import {
+  cancelNow,
+  giveUp,
+  isOver,
+  pause,
+  renew,
+  resumePaused,
+  retryPayment,
+  updateSubscription,
+} from './subscriptions.ts'
 import type { World } from './world.ts'
 
 type Params = { Params: { id: string; action: string } }
@@ -53,6 +62,18 @@ const ACTIONS: Record<string, (world: World, subscription: string, form: unknown
     return status === 'canceled'
       ? 'The period has ended, and the subscription with it.'
       : 'The next period has begun; its payment was refused.'
+  },
+  pause: (world, id) => {
+    pause(world, id)
+    return 'The subscription is paused: nothing is billed until it is resumed.'
+  },
+  unpause: (world, id) => {
+    resumePaused(world, id)
+    return 'The subscription goes on.'
+  },
+  'give-up': (world, id) => {
+    giveUp(world, id)
+    return 'The payment has failed for good: the subscription is unpaid.'
   },
   retry: (world, id) => {
     const attempt = retryPayment(world, id)
@@ -144,6 +165,8 @@ function subscriptionCard(world: World, here: string, subscription: Stripe.Subsc
 ${subscription.cancel_at_period_end ? html`Ends on ${end}.` : html`Renews on ${end}.`}</p>
 <div class="row">
 ${subscription.cancel_at_period_end ? press('resume', 'Resume', '') : press('cancel-at-end', 'Cancel at the end of the period')}
+${subscription.status === 'paused' ? press('unpause', 'Resume', '') : ''}
+${subscription.status === 'active' ? press('pause', 'Pause') : ''}
 ${press('cancel-now', 'Cancel now', 'danger')}
 </div>
 ${
@@ -157,6 +180,7 @@ ${
 <div class="row">
 ${press('renew-well', 'The period ends; the renewal is paid')}
 ${press('renew-badly', 'The period ends; the renewal fails')}
+${subscription.status === 'paused' ? '' : press('give-up', 'Every try to collect fails')}
 ${subscription.status === 'past_due' || subscription.status === 'unpaid' ? press('retry', 'Try the open payment again', '') : ''}
 </div>`
 }

@@ -187,7 +187,8 @@ function changeItems(
 /** The end of the period comes at once: the next one is billed, or the subscription ends where that was asked for. */
 export function renew(world: World, id: string, succeeds: boolean): Stripe.Subscription {
   const before = must<Stripe.Subscription>(world.db, 'subscription', id)
-  if (isOver(before) || before.status === 'incomplete') throw badParameter('id', 'Only a live subscription renews.')
+  if (isOver(before) || before.status === 'incomplete' || before.status === 'paused')
+    throw badParameter('id', 'Only a live subscription renews.')
   if (before.cancel_at_period_end) return cancelNow(world, id)
 
   const items = before.items.data.map((item) => ({
@@ -218,6 +219,38 @@ export function renew(world: World, id: string, succeeds: boolean): Stripe.Subsc
     id,
     attempt.status === 'succeeded' && openInvoices(world, id).length === 0 ? 'active' : 'past_due',
   )
+}
+
+/** Nothing is billed while it is paused; resuming bills nothing for the time between. */
+export function pause(world: World, id: string): Stripe.Subscription {
+  mustRun(world, id, 'pause')
+  const paused = setStatus(world, id, 'paused')
+  emit(world, 'customer.subscription.paused', paused)
+  return paused
+}
+
+export function resumePaused(world: World, id: string): Stripe.Subscription {
+  const { status } = must<Stripe.Subscription>(world.db, 'subscription', id)
+  if (status !== 'paused')
+    throw badParameter('id', `You can only resume subscriptions which are paused, not ${status}.`)
+  const resumed = setStatus(world, id, 'active')
+  emit(world, 'customer.subscription.resumed', resumed)
+  return resumed
+}
+
+/** The processor has tried often enough, and the account is set to leave the subscription `unpaid`. */
+export function giveUp(world: World, id: string): Stripe.Subscription {
+  const { status } = mustRun(world, id, 'mark unpaid')
+  if (status !== 'past_due') renew(world, id, false)
+  return setStatus(world, id, 'unpaid')
+}
+
+function mustRun(world: World, id: string, what: string): Stripe.Subscription {
+  const subscription = must<Stripe.Subscription>(world.db, 'subscription', id)
+  if (isOver(subscription) || subscription.status === 'incomplete' || subscription.status === 'paused') {
+    throw badParameter('id', `You cannot ${what} a subscription that is ${subscription.status}.`)
+  }
+  return subscription
 }
 
 /** Collects what is open, with the card of today. */

@@ -51,6 +51,8 @@ export type Subscription = {
   processor_customer_id: string | null
   current_period_end: string | null
   cancel_at_period_end: boolean
+  /** The processor's own word, as `paused`; null where nothing runs. */
+  processor_status: string | null
 }
 
 export type ApiKey = {

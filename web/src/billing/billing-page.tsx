@@ -33,6 +33,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const portal = useMutation({ mutationFn: openPortal })
   const { status, tier, processor_customer_id: customer } = subscription
   const term = termOf(subscription)
+  const isPaused = subscription.processor_status === 'paused'
   return (
     <Card component="section" aria-labelledby="plan">
       <Group justify="space-between" gap="md">
@@ -59,14 +60,22 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
               loading={portal.isPending || portal.isSuccess}
               onClick={() => portal.mutate()}
             >
-              {status === 'past_due' ? 'Update your card' : 'Open the portal'}
+              {isPaused ? 'Resume in the portal' : status === 'past_due' ? 'Update your card' : 'Open the portal'}
             </Button>
           )}
         </Group>
       </Group>
       {status === 'past_due' && (
-        <Alert color="red" mt="md" title="The last payment did not go through">
-          Your plan stays open for now. Update your card so that it stays so.
+        <Alert
+          color="red"
+          mt="md"
+          title={isPaused ? 'Your subscription is paused' : 'The last payment did not go through'}
+        >
+          {isPaused
+            ? 'Nothing is billed, and your plan is closed until you resume it. What you have stored is kept.'
+            : tier === 'free'
+              ? 'Your plan is closed until the payment goes through. What you have stored is kept.'
+              : 'Your plan stays open for now. Update your card so that it stays so.'}
         </Alert>
       )}
       {portal.isError && (
