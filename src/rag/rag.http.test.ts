@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { docxOf, drawn, paragraph, pdfOf } from './parsers/samples.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 import type { FoundChunk } from './search.ts'
 
@@ -393,6 +394,45 @@ test('a file is read, chunked as its fields say, and named in the metadata', asy
   assert.equal((await ada.get('/api/rag/documents')).body[0].source, 'notes.md')
   const asText = await ada.post('/api/rag/ingest/text', { content: text })
   assert.equal(asText.body.document_ids[0], plain.body.document_ids[0])
+})
+
+test('the reply says what of a file is left out', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const send = async (name: string, bytes: Uint8Array) => {
+    const reply = await ada.post('/api/rag/ingest/file', formOf(name, bytes))
+    assert.equal(reply.status, 200, reply.text)
+    return reply.body.warnings
+  }
+
+  const scanned = await send('a.pdf', pdfOf([drawn(['The harbour opens at six.']), '0 0 m 9 9 l S']))
+  assert.equal(scanned.length, 1)
+  assert.equal(scanned[0].page, 2)
+  assert.match(scanned[0].reason, /no text.*OCR/)
+  const [picture] = await send('a.docx', docxOf(paragraph('text'), { 'word/media/image1.png': 'x' }))
+  assert.equal(picture.page, null)
+  assert.deepEqual(await send('b.pdf', pdfOf([drawn(['All is read.'])])), [])
+  assert.deepEqual((await ada.post('/api/rag/ingest/text', { content: text })).body.warnings, [])
+
+  const none = await ada.post('/api/rag/ingest/file', formOf('a.pdf', pdfOf(['0 0 m 9 9 l S'])))
+  assert.equal(none.status, 422)
+})
+
+test('a text file in an encoding that cannot be told is refused, and asked for as UTF-8', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+
+  const unsure = await ada.post('/api/rag/ingest/file', formOf('a.txt', Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5])))
+
+  assert.equal(unsure.status, 422)
+  assert.match(unsure.body.detail[0].msg, /UTF-8/)
+  assert.equal(await rowsOf(app, 'rag_documents'), 0)
+
+  // "Замок стоит на высоком берегу реки", as windows-1251 has it.
+  const cyrillic = Buffer.from('c7e0eceeea20f1f2eee8f220ede020e2fbf1eeeaeeec20e1e5f0e5e3f320f0e5eae8', 'hex')
+  const told = await ada.post('/api/rag/ingest/file', formOf('b.txt', cyrillic))
+  assert.equal(told.status, 200, told.text)
+  assert.match((await found(ada, 'замок'))[0]?.content ?? '', /^Замок стоит на высоком берегу реки$/)
 })
 
 test('files that cannot be taken are refused with a reason', async (t) => {

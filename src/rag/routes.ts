@@ -45,7 +45,14 @@ const FileForm = Type.Object({
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
 })
 
-const Ingested = Type.Object({ document_ids: Type.Array(Type.String()), chunks_created: Type.Integer() })
+const Ingested = Type.Object({
+  document_ids: Type.Array(Type.String()),
+  chunks_created: Type.Integer(),
+  warnings: Type.Array(Type.Object({ page: Nullable(Type.Integer()), reason: Type.String() }), {
+    description:
+      'What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages.',
+  }),
+})
 
 const Chunk = Type.Object({
   id: Type.String(),
@@ -112,13 +119,14 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
         const caller = callerOf(request)
         const checked = checkedMetadata(metadata)
         const asked = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) }
-        return take(room, asked, {
+        const stored = await take(room, asked, {
           text: request.longText ?? content,
           metadata: checked,
           source: typeof checked.source === 'string' ? checked.source : null,
           chunkSize: chunk_size,
           chunkOverlap: overlapFor(chunk_size, chunk_overlap),
         })
+        return { ...stored, warnings: [] }
       },
     )
   })
@@ -145,13 +153,19 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
         const caller = callerOf(request)
         const signal = clientGone(reply)
         const { name, bytes, chunkSize, chunkOverlap } = await readUpload(request, maxFileBytes)
-        const read = await room.parser.read(name, bytes, signal)
-        const text = typeof read === 'string' ? read : holdFor(reply, room, read, 'text')
-        return take(
+        const { text, warnings } = await room.parser.read(name, bytes, signal)
+        const stored = await take(
           room,
           { caller, route: '/api/rag/ingest/file', signal },
-          { text, metadata: { source: name }, source: name, chunkSize, chunkOverlap },
+          {
+            text: typeof text === 'string' ? text : holdFor(reply, room, text, 'text'),
+            metadata: { source: name },
+            source: name,
+            chunkSize,
+            chunkOverlap,
+          },
         )
+        return { ...stored, warnings }
       },
     )
   })

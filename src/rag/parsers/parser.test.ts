@@ -12,10 +12,11 @@ const cramped = createParser({ timeMs: 10_000, heapMb: 64, buffersMb: 100 })
 after(() => Promise.all([parser.close(), cramped.close()]))
 
 const patient = new AbortController().signal
-const read = (name: string, bytes: Uint8Array | string) =>
-  parser.read(name, typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, patient).then(String)
+const read = (name: string, bytes: Uint8Array | string) => opened(name, bytes).then(({ text }) => String(text))
+const opened = (name: string, bytes: Uint8Array | string) =>
+  parser.read(name, typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, patient)
 
-async function refused(promise: Promise<string | Uint8Array>): Promise<{ status: number; reason: string }> {
+async function refused(promise: Promise<unknown>): Promise<{ status: number; reason: string }> {
   const problem = await promise.then(
     (text) => assert.fail(`read as ${JSON.stringify(String(text).slice(0, 80))}`),
     (error: Problem) => error,
@@ -70,16 +71,197 @@ test('a PDF gives paragraphs with joined lines and words', async () => {
   )
 })
 
-test('lines that every page repeats are left out', async () => {
-  const pages = [1, 2, 3, 4, 5].map(
-    (n) =>
-      `${drawn(['Annual report'], { y: 760 })}\n${drawn([`Page body number ${'abcde'[n - 1]}.`])}\n${drawn([`${n}`], { y: 30 })}`,
+/** A page: its text from y = 720 down, and what stands at its head and foot. */
+function pageOf(lines: string[], { head = '', foot = '', step = 14 } = {}): string {
+  return [
+    ...(head === '' ? [] : [drawn([head], { y: 770 })]),
+    drawn(lines, { y: 720, step }),
+    ...(foot === '' ? [] : [drawn([foot], { y: 30 })]),
+  ].join('\n')
+}
+
+const prose = (page: number) =>
+  Array.from(
+    { length: 30 },
+    (_, i) =>
+      `On this ${['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'][page - 1]} page line ${i + 1} of the report speaks of the harbour and of its ships.`,
   )
+
+const heads: [string, (page: number) => { head?: string; foot?: string }, RegExp][] = [
+  ['the same words', () => ({ head: 'Annual report 2026', foot: 'Confidential' }), /Annual|Confidential/],
+  ['a number alone', (n) => ({ foot: `${n}` }), /^\d+$/m],
+  ['a journal’s number', (n) => ({ foot: `- ${464 + n} -` }), /46\d/],
+  ['a page of all', (n) => ({ foot: `Page ${n} of 8` }), /Page \d/],
+  ['another language', (n) => ({ foot: `Jahresbericht, Seite ${n}` }), /Jahresbericht/],
+  ['a number before the title', (n) => ({ head: `${n} | Annual report` }), /Annual/],
+  ['a number behind the title', (n) => ({ foot: `Annual report ${n}` }), /Annual/],
+  ['the same words in capitals', () => ({ head: 'ACME HARBOUR WORKS LTD' }), /ACME/],
+]
+for (const [title, edge, gone] of heads) {
+  test(`running lines are left out: ${title}`, async () => {
+    const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => pageOf(prose(n), edge(n)))
+
+    const text = await read('a.pdf', pdfOf(pages))
+
+    assert.doesNotMatch(text, gone)
+    assert.match(text, /first page line 1 [\s\S]*eighth page line 30 /)
+  })
+}
+
+const rows = <T>(count: number, row: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => row(i))
+const cut = (all: string[], each: number) =>
+  Array.from({ length: Math.ceil(all.length / each) }, (_, i) => all.slice(i * each, (i + 1) * each))
+const letter = rows(20, (i) => `Dear customer, sentence ${i} of this letter explains the statement that follows it.`)
+const alike: [string, string[][], object?][] = [
+  [
+    'a statement behind a letter',
+    [
+      letter,
+      ...cut(
+        rows(132, (i) => `2026-01-${(i % 28) + 1} Card payment ${1001 + i} EUR ${18 + i}.01`),
+        22,
+      ),
+    ],
+    { step: 28 },
+  ],
+  [
+    'laboratory results',
+    rows(6, (n) => [
+      ...rows(21, (i) => `Sample ${101 + n * 21 + i}: pH 1.${i} temp 2${n} C`),
+      `Note of page ${'abcdef'[n]}: done`,
+    ]),
+    { step: 28 },
+  ],
+  [
+    'numbered rows',
+    cut(
+      rows(100, (i) => `${i + 1} Item of the list`),
+      20,
+    ),
+    { step: 28 },
+  ],
+  [
+    'serial numbers',
+    cut(
+      rows(100, (i) => `SN ${40_000 + i}`),
+      20,
+    ),
+    { step: 28 },
+  ],
+  ['a ticket a page', rows(8, (n) => [`Ticket ${1001 + n}`, ...prose(n + 1)])],
+  ['a question a page', rows(8, (n) => [`Question ${n + 1}`, ...prose(n + 1)])],
+  ['a day a page', rows(8, (n) => [`Log of 2026-03-0${n + 1}`, ...prose(n + 1)])],
+  [
+    'numbers alone',
+    cut(
+      rows(120, (i) => `${1000 + i}`),
+      24,
+    ),
+    { step: 28 },
+  ],
+  [
+    'invoices',
+    rows(7, (n) => ['Invoice', `Number ${501 + n}`, `Customer ${n}`, `Total EUR ${n * 7}.50`, 'Due in 14 days']),
+  ],
+  ['slides', rows(9, (n) => ['Agenda', `Point ${'abcdefghi'[n]} of the talk`, 'Questions?'])],
+  ['the same form', rows(6, () => ['Form 12', 'Name', 'Street', 'City'])],
+]
+for (const [title, pages, layout = {}] of alike) {
+  test(`rows that look alike stay: ${title}`, async () => {
+    const text = await read('a.pdf', pdfOf(pages.map((lines) => pageOf(lines, layout))))
+
+    const seen = text.replace(/\s+/g, ' ')
+    for (const line of pages.flat()) assert.ok(seen.includes(line), `${line} is not in ${seen.slice(0, 300)}`)
+    const count = (line: string) => pages.flat().filter((other) => other === line).length
+    for (const line of new Set(pages.flat())) assert.ok(seen.split(line).length - 1 >= count(line), line)
+  })
+}
+
+test('the names of a table’s columns stay, though every page repeats them', async () => {
+  const columns = [72, 240, 420].map((x, i) => drawn([['Date', 'Payee', 'Amount'][i] ?? ''], { x, y: 740 })).join('\n')
+  const pages = [1, 2, 3, 4, 5, 6].map((n) => `${columns}\n${pageOf(prose(n), { foot: `Page ${n}` })}`)
 
   const text = await read('a.pdf', pdfOf(pages))
 
-  assert.doesNotMatch(text, /Annual|\d/)
-  assert.match(text, /number a\.[\s\S]*number e\./)
+  assert.equal(text.match(/Date\s+Payee\s+Amount/g)?.length, 6)
+  assert.doesNotMatch(text, /Page \d/)
+})
+
+test('a page that has nothing but its head and foot keeps them', async () => {
+  const pages = [1, 2, 3, 4, 5, 6].map((n) => pageOf(n === 4 ? [] : prose(n), { head: 'Annual report', foot: `${n}` }))
+
+  const text = await read('a.pdf', pdfOf(pages))
+
+  assert.equal(text.match(/Annual report/g)?.length, 1)
+})
+
+test('pages are judged one by one: what cannot be read is left out with a warning', async () => {
+  const unreadable = Array.from({ length: 12 }, () => 'BT /F 12 Tf 72 700 Td <0102030405060708> Tj ET').join('\n')
+  const { text, warnings } = await opened(
+    'a.pdf',
+    pdfOf([drawn(['The first page is good.']), '0 0 m 9 9 l S', unreadable, drawn(['The last one, too.'])]),
+  )
+
+  assert.equal(text, 'The first page is good.\n\nThe last one, too.')
+  assert.deepEqual(
+    warnings.map(({ page }) => page),
+    [2, 3],
+  )
+  assert.match(warnings[0]?.reason ?? '', /no text.*OCR/)
+  assert.match(warnings[1]?.reason ?? '', /fonts/)
+  const { status, reason } = await refused(read('a.pdf', pdfOf([unreadable, unreadable])))
+  assert.equal(status, 422)
+  assert.match(reason, /fonts/)
+})
+
+test('a page that throws is left out with a warning', async () => {
+  const whole = Buffer.from(pdfOf([drawn(['The first page is good.']), drawn(['The second is lost.'])]))
+  // The list of pages points to an object that is not there.
+  whole.write('/Kids[4 0 R 9 0 R]', whole.indexOf('/Kids['))
+
+  const { text, warnings } = await opened('a.pdf', new Uint8Array(whole))
+
+  assert.equal(text, 'The first page is good.')
+  assert.deepEqual(warnings, [{ page: 2, reason: 'The page is damaged and cannot be read.' }])
+})
+
+test('files attached to a PDF, and what is filled into its form, are named as left out', async () => {
+  const file = '<</Type/Filespec/F(a.txt)/EF<</F 5 0 R>>>>'
+  const { warnings } = await opened(
+    'a.pdf',
+    pdfOf([drawn(['A form.'])], '', {
+      catalogue: `/Names<</EmbeddedFiles<</Names[(a.txt)${file}]>>>>`,
+      page: '/Annots[<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(Ada)/Rect[0 0 90 20]>>]',
+    }),
+  )
+
+  assert.deepEqual(warnings, [
+    { page: 1, reason: 'What is filled in into the form fields of the page is left out.' },
+    { page: null, reason: 'The files attached to the PDF are left out.' },
+  ])
+  const empty = { page: '/Annots[<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/Rect[0 0 90 20]>>]' }
+  assert.deepEqual((await opened('a.pdf', pdfOf([drawn(['A form.'])], '', empty))).warnings, [])
+})
+
+test('what a Word document shows beside its text is named as left out', async () => {
+  const part = (text: string) => `<w:hdr>${paragraph(text)}</w:hdr>`
+  const plain = await opened('a.docx', docxOf(paragraph('text'), { 'word/header1.xml': part(' ') }))
+  const rich = await opened(
+    'a.docx',
+    docxOf(`${paragraph('text')}<w:altChunk r:id="r1"/>`, {
+      'word/media/image1.png': 'x',
+      'word/charts/chart1.xml': '<c/>',
+      'word/footer2.xml': part('Draft'),
+      'word/comments.xml': part('Really?'),
+      'word/embeddings/sheet.xlsx': 'x',
+    }),
+  )
+
+  assert.deepEqual(plain, { text: 'text', warnings: [] })
+  assert.equal(rich.text, 'text')
+  const reasons = rich.warnings.map(({ page, reason }) => `${page} ${reason}`).join('\n')
+  for (const what of [/Pictures/, /Charts/, /headers and footers/, /Comments/, /Embedded/, /inserted/])
+    assert.match(reasons, what)
 })
 
 const refusals: [string, string, Uint8Array | string, number, RegExp][] = [
@@ -153,7 +335,7 @@ test('a PDF that unpacks without end is stopped', async () => {
 })
 
 test('the pool still works after a worker was killed', async () => {
-  const text = await cramped.read('a.docx', docxOf(paragraph('alive')), patient)
+  const { text } = await cramped.read('a.docx', docxOf(paragraph('alive')), patient)
   assert.equal(text, 'alive')
 })
 

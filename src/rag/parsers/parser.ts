@@ -4,6 +4,7 @@
  */
 import { Piscina } from 'piscina'
 import { invalid, Problem } from '#platform/problem.ts'
+import type { Warning } from './unreadable.ts'
 import type { Format, Outcome, Task } from './worker.ts'
 
 export interface Limits {
@@ -11,6 +12,12 @@ export interface Limits {
   heapMb: number
   /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
   buffersMb: number
+}
+
+export interface ParsedFile {
+  /** Never empty; as UTF-8 where it is long. */
+  text: string | Uint8Array
+  warnings: Warning[]
 }
 
 const defaults: Limits = { timeMs: 60_000, heapMb: 512, buffersMb: 768 }
@@ -33,12 +40,12 @@ export function createParser(limits: Partial<Limits> = {}) {
   })
 
   return {
-    /** The file's text, never empty; as UTF-8 where it is long. Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
-    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<string | Uint8Array> {
+    /** Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
+    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<ParsedFile> {
       const format = formatOf(name, bytes)
       const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)
       if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
-      return 'text' in outcome ? outcome.text : outcome.utf8
+      return { text: 'text' in outcome ? outcome.text : outcome.utf8, warnings: outcome.warnings }
     },
     close: () => pool.destroy(),
   }

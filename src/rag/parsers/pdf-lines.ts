@@ -1,4 +1,7 @@
-/** Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends. */
+/**
+ * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running heads and feet.
+ * The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
+ */
 
 export interface Piece {
   text: string
@@ -9,20 +12,18 @@ export interface Piece {
   height: number
 }
 
-interface Line {
+export interface Line {
   text: string
+  /** The text with a tab for each wide gap: a gap may be drawn as a space. */
+  columns: string
   x: number
   end: number
   y: number
   height: number
 }
 
-/** One page's text. Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
-export function joinPieces(pieces: Piece[]): string {
-  return joinLines(linesOf(pieces))
-}
-
-function linesOf(pieces: Piece[]): Line[] {
+/** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
+export function linesOf(pieces: Piece[]): Line[] {
   const lines: Line[] = []
   for (const { text, x, y, width, height } of pieces) {
     const line = lines.at(-1)
@@ -30,20 +31,33 @@ function linesOf(pieces: Piece[]): Line[] {
     const isSame =
       line !== undefined && Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
     if (!isSame) {
-      if (text.trim() !== '') lines.push({ text, x, end: x + width, y, height })
+      if (text.trim() !== '') lines.push({ text, columns: text, x, end: x + width, y, height })
       continue
     }
     const gap = x - line.end
     const needsSpace = gap > size * 0.15 && !/\s$/.test(line.text) && !/^\s/.test(text)
     // Wide gaps are columns of a table or form: kept apart, so that the chunker sees a row.
     line.text += needsSpace ? `${gap > size * 2 ? '\t' : ' '}${text}` : text
+    line.columns +=
+      text.trim() === ''
+        ? width > size * 2
+          ? '\t'
+          : text
+        : gap > size * 2
+          ? `\t${text}`
+          : needsSpace
+            ? ` ${text}`
+            : text
     line.end = Math.max(line.end, x + width)
     line.height = Math.max(line.height, height)
   }
-  return lines.map((line) => ({ ...line, text: line.text.trim() })).filter(({ text }) => text !== '')
+  return lines
+    .map((line) => ({ ...line, text: line.text.trim(), columns: line.columns.trim() }))
+    .filter(({ text }) => text !== '')
 }
 
-function joinLines(lines: Line[]): string {
+/** One page's text. */
+export function joinLines(lines: Line[]): string {
   let text = ''
   for (const [i, line] of lines.entries()) {
     const before = lines[i - 1]
@@ -79,29 +93,124 @@ function glue(left: string, right: string): string {
   return unspaced.test(left.at(-1) ?? '') && unspaced.test(right[0] ?? '') ? '' : ' '
 }
 
+export interface Page {
+  /** From 1, as the file counts them. */
+  number: number
+  /** The page's box: the y of its upper and lower edge, as the lines count. */
+  top: number
+  bottom: number
+  lines: Line[]
+}
+
+const PAGES_MIN = 4
+/** How far a running line may wander, in points. */
+const DRIFT = 4
+/** Heads and feet are less of any text with something to say; where more would go, it was no heads that were found. */
+const SHARE_MAX = 0.05
+
 /**
- * Takes off the lines that most pages repeat at their top or bottom, page numbers aside ("3 | Annual report").
- * Pages are their texts, line by line.
+ * Takes off heads and feet: lines among the first or last two of their pages that stand at the same height on most of them, with the same text or with
+ * a page number that counts up. A page that has nothing else keeps them, and so does a text of which they are more than a twentieth.
  */
-export function dropRunningLines(pages: string[]): string[] {
-  if (pages.length < 4) return pages
-  const seen = new Map<string, number>()
-  for (const page of pages) for (const line of new Set(edgesOf(page))) seen.set(line, (seen.get(line) ?? 0) + 1)
-  const repeats = (line: string | undefined) => line !== undefined && (seen.get(mask(line)) ?? 0) > pages.length / 2
+export function dropRunningLines(pages: Page[]): Line[][] {
+  const all = pages.map(({ lines }) => lines)
+  if (pages.length < PAGES_MIN) return all
 
-  return pages.map((page) => {
-    const lines = page.split('\n')
-    while (lines.length > 0 && (repeats(lines[0]) || lines[0] === '')) lines.shift()
-    while (lines.length > 0 && (repeats(lines.at(-1)) || lines.at(-1) === '')) lines.pop()
-    return lines.join('\n')
+  const places = new Map<string, { page: number; height: number }[]>()
+  const edges = pages.map((page) => edgesOf(page))
+  for (const [i, edge] of edges.entries()) {
+    for (const { keys, height } of edge) {
+      for (const key of keys) places.set(key, [...(places.get(key) ?? []), { page: i, height }])
+    }
+  }
+  const running = new Map<string, number>()
+  for (const [key, seen] of places) {
+    const height = heightOnMost(seen, pages.length)
+    if (height !== undefined) running.set(key, height)
+  }
+
+  const kept = pages.map(({ lines }, i) => {
+    const gone = new Set(
+      (edges[i] ?? [])
+        .filter(({ keys, height }) => keys.some((key) => Math.abs(height - (running.get(key) ?? Infinity)) <= DRIFT))
+        .map(({ line }) => line),
+    )
+    return gone.size === lines.length ? lines : lines.filter((line) => !gone.has(line))
   })
+  const before = inkOf(all)
+  return before - inkOf(kept) > before * SHARE_MAX ? all : kept
 }
 
-function edgesOf(page: string): string[] {
-  const lines = page.split('\n').filter((line) => line !== '')
-  return [...lines.slice(0, 2), ...lines.slice(-2)].map(mask)
+function inkOf(pages: Line[][]): number {
+  return pages.flat().reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0)
 }
 
-function mask(line: string): string {
-  return line.replace(/\d+/g, '#')
+/** The height at which a line stands on more than half of the pages. */
+function heightOnMost(seen: { page: number; height: number }[], pages: number): number | undefined {
+  if (seen.length <= pages / 2) return undefined
+  const heights = seen.map(({ height }) => height).sort((a, b) => a - b)
+  const middle = heights[heights.length >> 1] as number
+  const there = new Set(seen.filter(({ height }) => Math.abs(height - middle) <= DRIFT).map(({ page }) => page))
+  return there.size > pages / 2 ? middle : undefined
+}
+
+interface Edge {
+  line: Line
+  /** Its distance from the page's edge. */
+  height: number
+  /** What it may be the same as on other pages: its text, or its text around a page number. */
+  keys: string[]
+}
+
+const EDGE_LINES = 2
+
+function edgesOf({ number, top, bottom, lines }: Page): Edge[] {
+  const levels: Line[][] = []
+  for (const line of lines.toSorted((a, b) => a.y - b.y)) {
+    const level = levels.at(-1)
+    if (level?.[0] !== undefined && line.y - level[0].y < line.height / 2) level.push(line)
+    else levels.push([line])
+  }
+  const edge = (line: Line, isFoot: boolean): Edge => ({
+    line,
+    height: isFoot ? bottom - line.y : line.y - top,
+    keys: keysOf(line.columns, number, isFoot).map((key) => `${isFoot ? 'foot' : 'head'} ${key}`),
+  })
+  return [
+    ...levels.slice(0, EDGE_LINES).flatMap((level) => level.map((line) => edge(line, false))),
+    ...levels.slice(-EDGE_LINES).flatMap((level) => level.map((line) => edge(line, true))),
+  ]
+}
+
+/** Numbers beyond this are an invoice's or a ticket's as often as a journal's page. */
+const OFFSET_MAX = 30
+const pageWord =
+  /(?:\b(?:page|pg|p|seite|s|página|pagina|pág|pag|side|sida|sidan|sivu|strona|strana|str|oldal|sayfa|trang)|стр|страница|σελ|σελίδα|หน้า|第)[.:]?\s*[-–—]?\s*$/iu
+const pageCounter = /^\s*(?:页|頁|ページ|쪽|페이지)/u
+const separated = /(?:^|[\t|·•–—])\s*$/u
+const separates = /^\s*(?:$|[\t|·•–—])/u
+
+function keysOf(line: string, page: number, isFoot: boolean): string[] {
+  const text = line.replace(/ *\t\s*/g, '\t').replace(/[^\S\t]+/g, ' ')
+  const keys: string[] = []
+  // The names of a table's columns are no running line, though every page repeats them.
+  if (text.split('\t').length < 3) keys.push(text)
+  for (const match of text.matchAll(/(?<![\d\p{L}])(?<!\d[-.,:/])\d{1,5}(?![\d\p{L}])(?![-.,:]\d)/gu)) {
+    const before = text.slice(0, match.index)
+    const after = text.slice(match.index + match[0].length)
+    const offset = Number(match[0]) - page
+    if (isPageNumber(before, after, offset, isFoot)) keys.push(`${before}\0${after} ${offset}`)
+  }
+  return keys
+}
+
+/** "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report": not "Invoice 1003", "Question 3" or "3. Delivery". */
+function isPageNumber(before: string, after: string, offset: number, isFoot: boolean): boolean {
+  if (pageWord.test(before) || pageCounter.test(after)) return true
+  const isAlone =
+    !/[\p{L}\d]/u.test(before) && /^[^\p{L}\d]*(?:(?:\/|of|von|de|di|из|van|av|z)\s*\d+[^\p{L}\d]*)?$/iu.test(after)
+  if (isAlone) return isFoot || Math.abs(offset) <= OFFSET_MAX
+  if (Math.abs(offset) > OFFSET_MAX) return false
+  if (isFoot) return separates.test(after) || separated.test(before)
+  return (separated.test(before) && separates.test(after)) || (before === '' && /^ \p{L}/u.test(after))
 }

@@ -47,8 +47,12 @@ export function paragraph(text: string, properties = ''): string {
   return `<w:p><w:pPr>${properties}</w:pPr><w:r><w:t xml:space="preserve">${text}</w:t></w:r></w:p>`
 }
 
-/** One page a content stream; `extra` goes into the trailer. */
-export function pdfOf(streams: (string | { raw: Uint8Array; filter: string })[], extra = ''): Uint8Array {
+/** One page a content stream; `extra` goes into the trailer, the rest into the catalogue and into each page. */
+export function pdfOf(
+  streams: (string | { raw: Uint8Array; filter: string })[],
+  extra = '',
+  { catalogue = '', page = '' } = {},
+): Uint8Array {
   const parts: Buffer[] = [Buffer.from('%PDF-1.7\n')]
   const offsets: number[] = []
   const add = (body: Buffer) => {
@@ -56,13 +60,13 @@ export function pdfOf(streams: (string | { raw: Uint8Array; filter: string })[],
     parts.push(Buffer.concat([Buffer.from(`${offsets.length} 0 obj\n`), body, Buffer.from('\nendobj\n')]))
   }
   const kids = streams.map((_, i) => `${4 + i * 2} 0 R`).join(' ')
-  add(Buffer.from('<</Type/Catalog/Pages 2 0 R>>'))
+  add(Buffer.from(`<</Type/Catalog/Pages 2 0 R${catalogue}>>`))
   add(Buffer.from(`<</Type/Pages/Kids[${kids}]/Count ${streams.length}>>`))
   add(Buffer.from('<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>'))
   for (const [i, stream] of streams.entries()) {
     add(
       Buffer.from(
-        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents ${5 + i * 2} 0 R>>`,
+        `<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Resources<</Font<</F 3 0 R>>>>/Contents ${5 + i * 2} 0 R${page}>>`,
       ),
     )
     const raw = typeof stream === 'string' ? Buffer.from(stream, 'latin1') : Buffer.from(stream.raw)

@@ -5,3 +5,15 @@ export class Unreadable extends Error {
     this.name = 'Unreadable'
   }
 }
+
+/** A file's text, and what of the file is not in it. */
+export interface Reading {
+  text: string
+  warnings: Warning[]
+}
+
+export interface Warning {
+  /** From 1; null where the file has no pages, or the whole of it is meant. */
+  page: number | null
+  reason: string
+}

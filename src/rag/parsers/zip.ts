@@ -38,7 +38,8 @@ export function openZip(bytes: Uint8Array): Zip {
 
 function directory(view: DataView, bytes: Uint8Array): Map<string, Entry> {
   const end = findEnd(view)
-  const count = Math.min(view.getUint16(end + 10, true), ENTRIES_MAX)
+  const count = view.getUint16(end + 10, true)
+  if (count > ENTRIES_MAX) throw new Unreadable(`The file holds too much: it has more than ${ENTRIES_MAX} parts.`)
   const entries = new Map<string, Entry>()
   let at = view.getUint32(end + 16, true)
 
