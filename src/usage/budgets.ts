@@ -4,7 +4,7 @@
 import './tables.ts'
 import { sql } from 'kysely'
 import { plus } from '#platform/clock.ts'
-import { type Db, dialectOf, forUpdate, transaction } from '#platform/db/db.ts'
+import { type Db, dialectOf, forUpdate, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { UsageRecord } from './record.ts'
 import { monthTokens } from './store.ts'
@@ -218,6 +218,7 @@ async function giveBackOwn(
 /** While no tier has a limit, calls are not counted here; when one gets a limit, what the days say is counted anew. */
 export async function recountBudgets(db: Db, month: string): Promise<void> {
   await transaction(db, async (tx) => {
+    await withoutTimeLimit(tx)
     // PostgreSQL's subquery would see the days as they were before a settlement that the update waited for.
     await forUpdate(tx, tx.selectFrom('usage_budgets').select('user_id').where('month', '=', month)).execute()
     await tx
