@@ -70,7 +70,7 @@ export async function openPlatform(
     jobs,
     inbox: createInbox({ db, clock, log, jobs }),
     secrets: await openSecrets({ db, clock }, config.secretKey),
-    limiter: redis ? redisLimiter({ redis, clock, log }) : memoryLimiter(clock),
+    limiter: redis ? redisLimiter({ redis, clock }) : memoryLimiter(clock),
     bus,
     redis,
     log,
@@ -79,7 +79,7 @@ export async function openPlatform(
     async close() {
       await jobs.stop()
       await bus.close()
-      redis?.disconnect()
+      redis?.close()
       await database.close()
     },
   }

@@ -18,7 +18,7 @@ export function healthRoutes(app: App, { platform, state }: { platform: Platform
 
   app.get('/readyz', { config: { access: 'anyone', limit: 'none' } }, async (_request, reply) => {
     const { isReachable, isWritable } = await platform.readiness.state()
-    const redis = platform.redis === null ? null : platform.redis.status === 'ready'
+    const redis = platform.redis === null ? null : platform.redis.isWell()
     const ready = isReachable && isWritable && !state.draining
     return reply.status(ready ? 200 : 503).send({
       status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
