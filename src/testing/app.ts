@@ -228,6 +228,7 @@ function movableClock(): MovableClock {
   return {
     ms: () => systemClock.ms() + offsetMs,
     now: () => new Date(systemClock.ms() + offsetMs).toISOString(),
+    movedMs: () => offsetMs,
     advance(ms) {
       offsetMs += ms
     },

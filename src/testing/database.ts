@@ -2,6 +2,9 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
+/** Several connections at once, and a clock of its own. */
+export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
+
 export type FreshDatabase = { url: string | null; drop(): Promise<void> }
 
 /** An empty place of the test's own; a null address means SQLite in the test's own folder. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { testApp } from '#testing/app.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
 
-const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
 const METRICS = { METRICS_TOKEN: 'for-metrics' }
 const AS_SCRAPER = { headers: { authorization: 'Bearer for-metrics' } }
 
