@@ -60,8 +60,8 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
   if (config.redisUrl === null)
     return { mark: 'off', name: 'Redis', says: 'limits and revocations stay in one process' }
   try {
-    const client = (await platform()).redis
-    await client?.ping()
+    const { redis } = await platform()
+    await redis?.ask((client) => client.ping())
     return { mark: 'ok', name: 'Redis', says: 'answers' }
   } catch (error) {
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }

@@ -1,7 +1,7 @@
 // Guards short news between nodes (a session was revoked, a setting changed): best effort, never the only copy of a fact.
 // One thing to know: without Redis there is one node, and the news stays in the process.
 import type { Redis } from './redis.ts'
-import type { Log } from './telemetry/log.ts'
+import { type Log, seldom } from './telemetry/log.ts'
 
 export type BusListener = (payload: unknown) => void
 
@@ -20,29 +20,30 @@ export async function createBus({ redis, log }: { redis: Redis | null; log: Log 
     for (const listener of listeners.get(topic) ?? []) listener(payload)
   }
 
+  const say = seldom((details, message) => log.warn(details, message))
   const me = crypto.randomUUID()
   // Channels are not prefixed by the client, keys are.
-  const channel = `${redis?.options.keyPrefix ?? ''}bus`
+  const channel = `${redis?.client.options.keyPrefix ?? ''}bus`
   // It waits for Redis as long as it takes, and subscribes anew after each interruption.
-  const subscriber = redis?.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null }) ?? null
+  const subscriber =
+    redis?.client.duplicate({ enableOfflineQueue: true, maxRetriesPerRequest: null, commandTimeout: undefined }) ?? null
   if (subscriber) {
-    subscriber.on('error', (error: Error) => log.warn({ err: error }, 'Redis is unreachable'))
+    subscriber.on('error', (error: Error) => say({ err: error }, 'no news from other nodes'))
     subscriber.on('message', (_channel: string, text: string) => {
       const news = JSON.parse(text) as { from: string; topic: string; payload: unknown }
       if (news.from !== me) tell(news.topic, news.payload)
     })
     const subscribed = subscriber.subscribe(channel)
-    if (redis?.status === 'ready') await subscribed
-    else subscribed.catch((error) => log.warn({ err: error }, 'no news from other nodes'))
+    if (redis?.client.status === 'ready') await subscribed
+    else subscribed.catch((error) => say({ err: error }, 'no news from other nodes'))
   }
 
   return {
     shared: redis !== null,
     publish(topic, payload) {
       tell(topic, payload)
-      redis
-        ?.publish(channel, JSON.stringify({ from: me, topic, payload }))
-        .catch((error) => log.warn({ err: error, topic }, 'news reached this node alone'))
+      // Best effort: other nodes read for themselves within half a second.
+      redis?.ask((client) => client.publish(channel, JSON.stringify({ from: me, topic, payload }))).catch(() => {})
     },
     on(topic, listener) {
       listeners.set(topic, [...(listeners.get(topic) ?? []), listener])

@@ -5,6 +5,8 @@ export interface Clock {
   now(): Instant
   /** Milliseconds since 1970. */
   ms(): number
+  /** How far a test has moved this clock: the database's is taken to have moved as far. */
+  movedMs?(): number
 }
 
 /** Many ask within one millisecond; writing a date costs ten times what reading the clock does. */

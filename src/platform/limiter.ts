@@ -4,7 +4,6 @@ import type { Rate } from '../config.ts'
 import type { Clock } from './clock.ts'
 import { Problem } from './problem.ts'
 import type { Redis } from './redis.ts'
-import type { Log } from './telemetry/log.ts'
 
 export type Hit = {
   allowed: boolean
@@ -63,30 +62,27 @@ if count < tonumber(ARGV[1]) then return {1, redis.call('hincrby', KEYS[1], 'cou
 return {0, count, ends - now}
 `
 
-/** Shared by all nodes. While Redis is away each node counts for itself: a doubled limit beats a closed door. */
-export function redisLimiter({ redis, clock, log }: { redis: Redis; clock: Clock; log: Log }): Limiter {
+/** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats a closed door. */
+export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): Limiter {
   const fallback = memoryLimiter(clock)
   const nameOf = (bucket: string, key: string) => `limit:${bucket}:${key}`
 
   return {
     async hit(bucket, key, rate) {
       try {
-        const [allowed, count, ttlMs] = (await redis.eval(
-          HIT_SCRIPT,
-          1,
-          nameOf(bucket, key),
-          rate.requests,
-          rate.seconds * 1_000,
-          clock.ms(),
+        const [allowed, count, ttlMs] = (await redis.ask((client) =>
+          client.eval(HIT_SCRIPT, 1, nameOf(bucket, key), rate.requests, rate.seconds * 1_000, clock.ms()),
         )) as [number, number, number]
         return hitOf(allowed === 1, rate.requests, count, ttlMs)
-      } catch (error) {
-        log.warn({ err: error }, 'limits are counted by this node alone')
+      } catch {
         return fallback.hit(bucket, key, rate)
       }
     },
     async clear(bucket, key) {
-      await Promise.all([fallback.clear(bucket, key), redis.del(nameOf(bucket, key)).catch(() => 0)])
+      await Promise.all([
+        fallback.clear(bucket, key),
+        redis.ask((client) => client.del(nameOf(bucket, key))).catch(() => 0),
+      ])
     },
   }
 }

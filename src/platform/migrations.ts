@@ -43,4 +43,8 @@ export const platformMigrations: Migration[] = [
       );
     `,
   },
+  {
+    id: 'platform/004-write-probe',
+    sql: 'create table write_probe (id {bigint} primary key, written_at {timestamp} not null);',
+  },
 ]

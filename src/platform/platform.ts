@@ -8,6 +8,7 @@ import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
 import { type Limiter, memoryLimiter, redisLimiter } from './limiter.ts'
+import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { createLog, type Log } from './telemetry/log.ts'
@@ -27,6 +28,7 @@ export type Platform = {
   redis: Redis | null
   log: Log
   metrics: Metrics
+  readiness: Readiness
   close(): Promise<void>
 }
 
@@ -68,15 +70,16 @@ export async function openPlatform(
     jobs,
     inbox: createInbox({ db, clock, log, jobs }),
     secrets: await openSecrets({ db, clock }, config.secretKey),
-    limiter: redis ? redisLimiter({ redis, clock, log }) : memoryLimiter(clock),
+    limiter: redis ? redisLimiter({ redis, clock }) : memoryLimiter(clock),
     bus,
     redis,
     log,
     metrics: createMetrics(),
+    readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock }),
     async close() {
       await jobs.stop()
       await bus.close()
-      redis?.disconnect()
+      redis?.close()
       await database.close()
     },
   }

@@ -1,10 +1,23 @@
+// One connection to Redis for commands that nobody can afford to wait for: 250 ms each, and none while it does not answer.
+// One thing to know: `ask` fails at once while Redis is away or stands still; every caller has something to do instead.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
-import type { Log } from './telemetry/log.ts'
+import type { Redis as Client } from 'ioredis'
+import { type Log, seldom } from './telemetry/log.ts'
 
-export type { Redis }
+export type Redis = {
+  /** For what is no command: a connection of one's own like this one. */
+  readonly client: Client
+  /** Runs a command. @throws when Redis is away, does not answer in time, or has not answered lately. */
+  ask<T>(command: (client: Client) => Promise<T>): Promise<T>
+  /** Connected, and answering. */
+  isWell(): boolean
+  close(): void
+}
 
 const CONNECT_MS = 5_000
+const COMMAND_MS = 250
+/** After a failure one command in so long is tried; the others do without. */
+const REST_MS = 1_000
 
 /** Waits up to 5 s for the connection; without it the service starts all the same, and each node counts for itself. */
 export async function openRedis(url: string, log: Log): Promise<Redis> {
@@ -13,14 +26,46 @@ export async function openRedis(url: string, log: Log): Promise<Redis> {
   const address = new URL(url)
   const keyPrefix = `${address.searchParams.get('prefix') ?? 'latchkey'}:`
   address.searchParams.delete('prefix')
-  const redis = new Redis(address.href, {
+  const client = new Redis(address.href, {
     keyPrefix,
     // Away means away: a request must not wait for a reconnection to learn it.
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     connectTimeout: CONNECT_MS,
+    commandTimeout: COMMAND_MS,
+    // A host that is gone without a word: connect anew instead of waiting for the kernel's quarter of an hour.
+    socketTimeout: CONNECT_MS,
   })
-  redis.on('error', (error: Error) => log.warn({ err: error }, 'Redis is unreachable'))
-  await Promise.race([new Promise((resolve) => redis.once('ready', resolve)), sleep(CONNECT_MS, null, { ref: false })])
-  return redis
+  const say = seldom((details, message) => log.warn(details, message))
+  client.on('error', (err: Error) => say({ err }, 'Redis is unreachable'))
+  await Promise.race([new Promise((resolve) => client.once('ready', resolve)), sleep(CONNECT_MS, null, { ref: false })])
+
+  let isFailing = false
+  let restsUntilMs = 0
+  const rest = () => {
+    isFailing = true
+    restsUntilMs = performance.now() + REST_MS
+  }
+
+  return {
+    client,
+    async ask(command) {
+      if (isFailing) {
+        if (performance.now() < restsUntilMs) throw new Error('Redis has not answered lately')
+        // This one tries; those that come meanwhile do not.
+        rest()
+      }
+      try {
+        const answer = await command(client)
+        isFailing = false
+        return answer
+      } catch (err) {
+        rest()
+        say({ err }, 'Redis does not answer: this node counts limits for itself, and other nodes hear its news late')
+        throw err
+      }
+    },
+    isWell: () => client.status === 'ready' && !isFailing,
+    close: () => client.disconnect(),
+  }
 }

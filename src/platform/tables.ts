@@ -24,10 +24,14 @@ type InboxTable = {
 
 type SecretsTable = { name: string; value: Uint8Array; created_at: string }
 
+/** One row, written to see whether writing works. */
+type WriteProbeTable = { id: number; written_at: string }
+
 declare module './db/tables.ts' {
   interface Tables {
     jobs: JobsTable
     inbox: InboxTable
     secrets: SecretsTable
+    write_probe: WriteProbeTable
   }
 }

@@ -39,10 +39,17 @@ export const PASSWORD = 'correct horse battery'
  */
 export async function testApp(
   t: Pick<TestContext, 'after'>,
-  options: { env?: Record<string, string>; userApp?: boolean; worker?: boolean } = {},
+  options: {
+    env?: Record<string, string>
+    userApp?: boolean
+    worker?: boolean
+    /** Puts something between the service and its PostgreSQL; not asked on SQLite. */
+    databaseThrough?: (url: string) => Promise<string>
+  } = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
   const database = await freshDatabaseUrl()
+  const databaseUrl = database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
   const clock = movableClock()
   const create = (config: Config) =>
     createService(config, { clock, log: pino({ level: config.logLevel }), userApp: options.userApp ?? false })
@@ -52,7 +59,7 @@ export async function testApp(
       PORT: String(port),
       STOREFRONT_PORT: String(storefrontPort),
       DATA_DIR: dataDir,
-      DATABASE_URL: database.url ?? '',
+      DATABASE_URL: databaseUrl,
       REDIS_URL: process.env.TEST_REDIS_URL ? `${process.env.TEST_REDIS_URL}?prefix=${basename(dataDir)}` : '',
       SERVE: options.worker ? 'api,storefront,worker' : 'api,storefront',
       LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
@@ -221,6 +228,7 @@ function movableClock(): MovableClock {
   return {
     ms: () => systemClock.ms() + offsetMs,
     now: () => new Date(systemClock.ms() + offsetMs).toISOString(),
+    movedMs: () => offsetMs,
     advance(ms) {
       offsetMs += ms
     },

@@ -1,6 +1,9 @@
 // Which database a test runs on: SQLite unless TEST_DATABASE_URL names a PostgreSQL server, or TEST_ENGINE=pglite asks for the embedded one.
 import { randomBytes } from 'node:crypto'
-import postgres from 'postgres'
+import pg from 'pg'
+
+/** Several connections at once, and a clock of its own. */
+export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
 
 export type FreshDatabase = { url: string | null; drop(): Promise<void> }
 
@@ -14,19 +17,20 @@ export async function freshDatabaseUrl(): Promise<FreshDatabase> {
 /** A schema of its own: quicker than a database of its own, and as separate. */
 async function onServer(serverUrl: string): Promise<FreshDatabase> {
   const schema = `test_${randomBytes(8).toString('hex')}`
-  await withServer(serverUrl, (sql) => sql.unsafe(`create schema ${schema}`))
+  await withServer(serverUrl, (client) => client.query(`create schema ${schema}`))
   const url = new URL(serverUrl)
   url.searchParams.set('search_path', `${schema},public`)
   url.searchParams.set('max', '4')
-  return { url: url.href, drop: () => withServer(serverUrl, (sql) => sql.unsafe(`drop schema ${schema} cascade`)) }
+  return { url: url.href, drop: () => withServer(serverUrl, (client) => client.query(`drop schema ${schema} cascade`)) }
 }
 
-async function withServer(url: string, work: (sql: postgres.Sql) => Promise<unknown>): Promise<void> {
-  const sql = postgres(url, { max: 1, onnotice: () => {} })
+async function withServer(url: string, work: (client: pg.Client) => Promise<unknown>): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
   try {
-    await work(sql)
+    await work(client)
   } finally {
-    await sql.end()
+    await client.end()
   }
 }
 

@@ -3,8 +3,8 @@
 // go to a shorter answer; so nothing is refused while tokens are left, and nothing is spent that is not there.
 import './tables.ts'
 import { sql } from 'kysely'
-import { plus } from '#platform/clock.ts'
-import { type Db, dialectOf, forUpdate, transaction } from '#platform/db/db.ts'
+import { type Db, dialectOf, forUpdate, transaction, withoutTimeLimit } from '#platform/db/db.ts'
+import { databaseNow } from '#platform/db/time.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { UsageRecord } from './record.ts'
 import { monthTokens } from './store.ts'
@@ -218,6 +218,7 @@ async function giveBackOwn(
 /** While no tier has a limit, calls are not counted here; when one gets a limit, what the days say is counted anew. */
 export async function recountBudgets(db: Db, month: string): Promise<void> {
   await transaction(db, async (tx) => {
+    await withoutTimeLimit(tx)
     // PostgreSQL's subquery would see the days as they were before a settlement that the update waited for.
     await forUpdate(tx, tx.selectFrom('usage_budgets').select('user_id').where('month', '=', month)).execute()
     await tx
@@ -249,18 +250,18 @@ export function watchNodes(
   const beat = async () => {
     await db
       .insertInto('usage_nodes')
-      .values({ node_id: nodeId, seen_at: clock.now() })
-      .onConflict((conflict) => conflict.column('node_id').doUpdateSet({ seen_at: clock.now() }))
+      .values({ node_id: nodeId, seen_at: databaseNow(db, clock) })
+      .onConflict((conflict) => conflict.column('node_id').doUpdateSet({ seen_at: databaseNow(db, clock) }))
       .execute()
-    await sweep(plus(clock.now(), -DEAD_MS))
+    await sweep(DEAD_MS)
   }
 
-  const sweep = (before: string) =>
+  const sweep = (unseenMs: number) =>
     transaction(db, async (tx) => {
       const dead = await tx
         .selectFrom('usage_nodes')
         .select(['node_id', 'seen_at'])
-        .where('seen_at', '<=', before)
+        .where('seen_at', '<=', databaseNow(tx, clock, -unseenMs))
         .where('node_id', '!=', nodeId)
         .execute()
       for (const { node_id, seen_at } of dead) {
@@ -279,7 +280,7 @@ export function watchNodes(
     async start() {
       await beat()
       // An embedded database has one node, and it starts now: whoever else is in the list has died.
-      if (dialectOf(db) === 'sqlite') await sweep(clock.now())
+      if (dialectOf(db) === 'sqlite') await sweep(0)
       timer = setInterval(safely, BEAT_MS).unref()
     },
     async stop() {

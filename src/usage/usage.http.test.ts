@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
 import { mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
+import { createUsage } from './usage.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -316,4 +319,43 @@ test('a deleted user leaves sums without a person, and nothing else', async (t) 
   const [sum] = await db.selectFrom('usage_archive').selectAll().execute()
   assert.equal(sum!.requests, 1)
   assert.equal(sum!.prompt_tokens, 10)
+})
+
+test('nodes whose clocks are 100 s apart take each other for alive, and a call is recorded once', {
+  skip: !ON_POSTGRES && 'an embedded database has one node',
+}, async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '5000' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { db, clock } = app.platform
+  vendor.play(silent)
+  const leaving = new AbortController()
+  const running = ada.request('POST', '/api/ai/chat', { body: { messages: HI }, signal: leaving.signal })
+  const noted = () => db.selectFrom('usage_open_calls').selectAll().execute()
+  while ((await noted()).length === 0) await new Promise((resolve) => setTimeout(resolve, 50))
+  const reserved = async () =>
+    (await db.selectFrom('usage_budgets').select('reserved_tokens').executeTakeFirstOrThrow()).reserved_tokens
+  const before = await reserved()
+  assert.ok(before > 0)
+
+  const nodeAt = (skewMs: number) => {
+    const wrong: Clock = {
+      ms: () => clock.ms() + skewMs,
+      now: () => new Date(clock.ms() + skewMs).toISOString(),
+    }
+    const node = createUsage({ ...app.platform, clock: wrong }, { keyTokens: () => null })
+    t.after(() => node.close())
+    return node.start()
+  }
+  for (const skewMs of [100_000, -100_000, 0]) await nodeAt(skewMs)
+  assert.equal((await noted()).length, 1)
+  assert.equal(await reserved(), before)
+  assert.equal((await db.selectFrom('usage_nodes').select('node_id').execute()).length, 4, 'nobody was taken for dead')
+
+  leaving.abort()
+  await running.catch(() => {})
+  const outcomes = () => db.selectFrom('usage_records').select('tried').execute()
+  while ((await outcomes()).length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal((await outcomes()).length, 1)
+  assert.equal(await reserved(), 0)
 })

@@ -1,6 +1,7 @@
 // Guards the one way to the database: a Kysely instance that means the same on SQLite and on PostgreSQL.
 // One thing to know: `transaction` nests by joining, and what must follow a commit is said with `afterCommit`.
-import { type Kysely, PostgresAdapter, type Transaction } from 'kysely'
+import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely'
+import { WITHOUT_TIME_LIMIT } from './postgres.ts'
 import type { Tables } from './tables.ts'
 
 /** The database, or a transaction on it. */
@@ -51,6 +52,11 @@ export function forUpdate<Q>(tx: Db, query: Q & { forUpdate(): Q }): Q {
 /** Locks the selected rows, passing over those that another transaction holds. */
 export function forUpdateSkipLocked<Q extends { forUpdate(): { skipLocked(): unknown } }>(tx: Db, query: Q): Q {
   return dialectOf(tx) === 'postgres' ? (query.forUpdate().skipLocked() as Q) : query
+}
+
+/** Takes the time limits off for the rest of a transaction: for work that grows with the database, as migrations. */
+export async function withoutTimeLimit(tx: Db): Promise<void> {
+  if (dialectOf(tx) === 'postgres') await sql.raw(WITHOUT_TIME_LIMIT).execute(tx)
 }
 
 export function dialectOf(db: Db): Dialect {

@@ -2,7 +2,7 @@
 // One thing to know: a migration that has been released is never edited; a changed checksum stops the start.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { type Db, type Dialect, dialectOf, transaction } from './db.ts'
+import { type Db, type Dialect, dialectOf, transaction, withoutTimeLimit } from './db.ts'
 import type { Generated } from './tables.ts'
 
 export type Migration = {
@@ -53,6 +53,7 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
   const dialect = dialectOf(db)
 
   return transaction(db, async (tx) => {
+    await withoutTimeLimit(tx)
     // Two nodes may start at once: the second waits here, then finds everything applied.
     if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${sql.lit(ADVISORY_LOCK)})`.execute(tx)
     await run(

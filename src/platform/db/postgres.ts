@@ -1,4 +1,4 @@
-// Guards the server engine: postgres.js under Kysely. Outside transactions queries are pipelined on shared connections.
+// PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none that can hang.
 // One thing to know: the type parsers below make rows look exactly as SQLite's do (numbers, ISO strings, objects).
 import {
   type CompiledQuery,
@@ -10,138 +10,337 @@ import {
   PostgresQueryCompiler,
   type QueryResult,
 } from 'kysely'
-import postgres from 'postgres'
+import type { Pool, PoolClient, PoolConfig } from 'pg'
+import { lazily } from '../lazy.ts'
+import { DatabaseUnreachable, databaseFailure } from './failures.ts'
 import type { ShortWay } from './prepared.ts'
 import type { SoonWay } from './soon.ts'
 
-type Sql = postgres.Sql<Record<string, never>>
+const pg = lazily<typeof import('pg')>('pg')
 
 export type PostgresOptions = { connectionsMax: number; onNotice?: (message: string) => void }
 
+/** For a free connection, and for a new one. */
+const CONNECT_MS = 5_000
+/** The server gives a statement up after this long; so long, too, does one wait for another's lock. */
+const STATEMENT_MS = 10_000
+/** The server may stand still itself, or its network: then the connection is given up on this side. */
+const ANSWER_GRACE_MS = 2_000
+/** A process that is stopped in the middle of a transaction holds up others no longer than this. */
+const IDLE_IN_TRANSACTION_MS = 60_000
+/** Before a read is tried once more: long enough for what ended the connection to have ended them all. */
+const READ_AGAIN_MS = 250
+/** On each connection; texts that vary (lists of ids) come and go, and the server keeps each it was told to. */
+const STATEMENTS_MAX = 500
+
+/** In a transaction: takes the limits off, here and on the server, until it ends. */
+export const WITHOUT_TIME_LIMIT = 'set local statement_timeout = 0'
+
 /** Opens the pool; connections are made when they are first needed. */
-export function openPostgres(url: string, { connectionsMax, onNotice }: PostgresOptions): Sql {
-  return postgres(url, {
+export function openPostgres(url: string, { connectionsMax, onNotice }: PostgresOptions): PostgresPool {
+  const { types } = pg()
+  const pool = new (pg().Pool)({
+    ...settingsOf(url),
     max: connectionsMax,
-    idle_timeout: 60,
-    connect_timeout: 10,
-    onnotice: (notice) => onNotice?.(String(notice.message)),
-    connection: { application_name: 'latchkey' },
+    idleTimeoutMillis: 60_000,
+    connectionTimeoutMillis: CONNECT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 30_000,
     types: {
-      // int8 and numeric: counts, sums and amounts stay far below 2^53.
-      bigint: { to: 20, from: [20, 1700], parse: Number, serialize: String },
-      instant: {
-        to: 1184,
-        from: [1184],
-        parse: (text: string) => new Date(text).toISOString(),
-        serialize: (value: Date | string) => (typeof value === 'string' ? value : value.toISOString()),
-      },
-    } as never,
-  }) as unknown as Sql
+      getTypeParser: ((oid: number, format?: 'text') => parserOf(oid) ?? types.getTypeParser(oid, format)) as never,
+    },
+  })
+  // An idle connection that ends is taken out of the pool; who has one in hand hears of it at the next statement.
+  pool.on('error', () => {})
+  pool.on('connect', (client) => {
+    client.on('error', () => {})
+    if (onNotice) client.on('notice', (notice) => onNotice(String(notice.message)))
+  })
+  return { pool, answerMs: answerMsOf(url), namings: new WeakMap() }
 }
 
-export function postgresDialect(sql: Sql): Dialect {
+export type PostgresPool = {
+  pool: Pool
+  /** How long a statement may take, as this side sees it; 0: no limit. */
+  answerMs: number
+  namings: WeakMap<PoolClient, Naming>
+}
+
+/** The driver's own settings in an address; every other parameter is one of the server, as `search_path`. */
+const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', 'statement_timeout', 'uselibpqcompat'])
+const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.startsWith('ssl')
+
+function settingsOf(url: string): PoolConfig {
+  const address = new URL(url)
+  const { searchParams } = address
+  const options = searchParams.get('options') ? [searchParams.get('options')] : []
+  for (const [name, value] of [...searchParams]) {
+    if (isDriverSetting(name)) continue
+    searchParams.delete(name)
+    if (name !== 'max' && name !== 'options') options.push(`-c ${name}=${value.replaceAll(/[\\ ]/g, '\\$&')}`)
+  }
+  // `require` and `verify-full` mean what PostgreSQL's documentation says.
+  if (searchParams.has('sslmode')) searchParams.set('uselibpqcompat', 'true')
   return {
-    createAdapter: () => new PipelinedPostgresAdapter(sql),
+    application_name: searchParams.get('application_name') ?? 'latchkey',
+    statement_timeout: statementMsOf(address),
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    connectionString: address.href,
+    ...(options.length > 0 ? { options: options.join(' ') } : {}),
+  }
+}
+
+/** `?statement_timeout=30000` in the address sets another limit; 0 takes it off. */
+const statementMsOf = (url: URL) => Number(url.searchParams.get('statement_timeout') ?? STATEMENT_MS)
+
+function answerMsOf(url: string): number {
+  const statementMs = statementMsOf(new URL(url))
+  return statementMs === 0 ? 0 : statementMs + ANSWER_GRACE_MS
+}
+
+/** int8 and numeric: counts, sums and amounts stay far below 2^53. timestamptz: as the text that it was written from. */
+function parserOf(oid: number): ((text: string) => unknown) | undefined {
+  if (oid === 20 || oid === 1700) return Number
+  if (oid === 1184) return (text) => new Date(text).toISOString()
+  return undefined
+}
+
+export function postgresDialect(server: PostgresPool): Dialect {
+  return {
+    createAdapter: () => new PooledPostgresAdapter(server),
     createQueryCompiler: () => new PostgresQueryCompiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
-    createDriver: () => postgresDriver(sql),
+    createDriver: () => postgresDriver(server),
   }
 }
 
 /** `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts. */
-class PipelinedPostgresAdapter extends PostgresAdapter implements ShortWay, SoonWay {
+class PooledPostgresAdapter extends PostgresAdapter implements ShortWay, SoonWay {
   readonly firstRow: ShortWay['firstRow']
   readonly commitSoon: SoonWay['commitSoon']
-  constructor(sql: Sql) {
+  constructor(server: PostgresPool) {
     super()
-    this.firstRow = (text, parameters) => firstRow(sql, text, parameters)
-    this.commitSoon = (queries) => commitSoon(sql, queries)
+    this.firstRow = (text, parameters) => firstRow(server, text, parameters)
+    this.commitSoon = (queries) => commitSoon(server, queries)
   }
 }
 
 /** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
-async function commitSoon(sql: Sql, queries: CompiledQuery[]): Promise<void> {
-  const reserved = await sql.reserve()
+async function commitSoon(server: PostgresPool, queries: CompiledQuery[]): Promise<void> {
+  const connection = await connect(server)
   try {
-    await reserved.unsafe('begin; set local synchronous_commit = off')
-    try {
-      for (const query of queries) await run(reserved, query)
-      await reserved.unsafe('commit')
-    } catch (error) {
-      await reserved.unsafe('rollback')
-      throw error
-    }
+    await connection.run('begin; set local synchronous_commit = off')
+    for (const query of queries) await connection.run(query.sql, query.parameters)
+    await connection.run('commit')
+  } catch (error) {
+    await connection.rollBack()
+    throw error
   } finally {
-    reserved.release()
+    connection.release()
   }
 }
 
-function postgresDriver(sql: Sql): Driver {
-  const reservations = new WeakMap<DatabaseConnection, postgres.ReservedSql>()
+function postgresDriver(server: PostgresPool): Driver {
+  const transactions = new WeakMap<DatabaseConnection, Connection>()
 
   return {
     async init() {},
     async acquireConnection() {
-      return { executeQuery: (query) => run(sql, query), streamQuery: refuseStreaming }
+      return { executeQuery: (query) => runAlone(server, query), streamQuery: refuseStreaming }
     },
-    async beginTransaction(connection) {
-      const reserved = await sql.reserve()
+    async beginTransaction(kysely) {
+      const connection = await connect(server)
       try {
-        await reserved.unsafe('begin')
+        await connection.run('begin')
       } catch (error) {
-        reserved.release()
+        connection.release()
         throw error
       }
-      reservations.set(connection, reserved)
-      connection.executeQuery = (query) => run(reserved, query)
+      transactions.set(kysely, connection)
+      kysely.executeQuery = async (query) => resultOf(await connection.run(query.sql, query.parameters))
     },
-    async commitTransaction(connection) {
-      await end(connection, 'commit')
+    async commitTransaction(kysely) {
+      const connection = transactions.get(kysely)
+      // Kysely rolls back after a failed commit, and that gives the connection back.
+      await connection?.run('commit')
+      transactions.delete(kysely)
+      connection?.release()
     },
-    async rollbackTransaction(connection) {
-      await end(connection, 'rollback')
+    async rollbackTransaction(kysely) {
+      const connection = transactions.get(kysely)
+      if (!connection) return
+      transactions.delete(kysely)
+      await connection.rollBack()
+      connection.release()
     },
     async releaseConnection() {},
     async destroy() {
-      await sql.end({ timeout: 5 })
+      await Promise.race([server.pool.end(), new Promise((resolve) => setTimeout(resolve, CONNECT_MS).unref())])
     },
   }
+}
 
-  async function end(connection: DatabaseConnection, statement: 'commit' | 'rollback') {
-    const reserved = reservations.get(connection)
-    // Kysely rolls back after a failed commit too; the connection is given back only once.
-    if (!reserved) return
-    reservations.delete(connection)
-    try {
-      await reserved.unsafe(statement)
-    } finally {
-      reserved.release()
-    }
+/** A statement outside of transactions. A read that lost its connection is asked once more: it can have changed nothing. */
+async function runAlone<R>(server: PostgresPool, query: CompiledQuery): Promise<QueryResult<R>> {
+  const isRead = query.query.kind === 'SelectQueryNode'
+  return resultOf(
+    isRead
+      ? await readAgain(() => runOnce(server, query.sql, query.parameters))
+      : await runOnce(server, query.sql, query.parameters),
+  )
+}
+
+async function firstRow<R>(server: PostgresPool, text: string, parameters: readonly unknown[]): Promise<R | undefined> {
+  const { rows } = await readAgain(() => runOnce(server, text, parameters))
+  return rows[0] as R | undefined
+}
+
+async function readAgain<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (error) {
+    // Who has waited already does not wait as long again.
+    if (databaseFailure(error) !== 'unreachable' || (error instanceof DatabaseUnreachable && error.isTimeout))
+      throw error
+    await new Promise((resolve) => setTimeout(resolve, READ_AGAIN_MS))
+    return await read()
   }
 }
 
-async function run<R>(sql: Pick<Sql, 'unsafe' | 'json'>, query: CompiledQuery): Promise<QueryResult<R>> {
-  const parameters = query.parameters.map((value) => encode(sql, value)) as never[]
-  const rows = await sql.unsafe(query.sql, parameters, { prepare: true })
-  return { rows: Array.from(rows) as R[], numAffectedRows: BigInt(rows.count ?? 0) }
+async function runOnce(server: PostgresPool, text: string, parameters: readonly unknown[]): Promise<Rows> {
+  const connection = await connect(server)
+  try {
+    return await connection.run(text, parameters)
+  } catch (error) {
+    if (!isStale(error)) throw error
+    // A migration of another node changed a table under a prepared statement; under a new name it is planned anew.
+    return await connection.run(text, parameters)
+  } finally {
+    connection.release()
+  }
 }
 
-async function firstRow<R>(sql: Sql, text: string, parameters: readonly unknown[]): Promise<R | undefined> {
-  const rows = await sql.unsafe(text, parameters.map((value) => encode(sql, value)) as never[], { prepare: true })
-  return rows[0] as R | undefined
+type Rows = { rows: unknown[]; rowCount: number | null }
+
+function resultOf<R>({ rows, rowCount }: Rows): QueryResult<R> {
+  return { rows: rows as R[], numAffectedRows: BigInt(rowCount ?? 0) }
+}
+
+type Connection = {
+  /** Statements run in the order they are asked for. @throws DatabaseUnreachable, or the server's own error. */
+  run(text: string, parameters?: readonly unknown[]): Promise<Rows>
+  /** Never throws: a transaction whose connection is gone has been rolled back by the server. */
+  rollBack(): Promise<void>
+  /** To be called once; one that broke is not given to others. */
+  release(): void
+}
+
+/** @throws DatabaseUnreachable when none is free in time, and none can be made. */
+async function connect(server: PostgresPool): Promise<Connection> {
+  const client = await server.pool.connect().catch((error: Error) => {
+    throw explained(error)
+  })
+  let failure: Error | null = null
+  let limitMs = server.answerMs
+  let last: Promise<unknown> | null = null
+
+  const send = async (text: string, parameters: readonly unknown[] | undefined): Promise<Rows> => {
+    if (failure) throw failure
+    if (text === WITHOUT_TIME_LIMIT) limitMs = 0
+    const naming = parameters && namingOf(server, client)
+    const name = naming?.nameOf(text)
+    try {
+      return await client.query({
+        text,
+        ...(parameters === undefined ? {} : { values: parameters.map(encode) }),
+        ...(name === undefined ? {} : { name }),
+        ...(limitMs === 0 ? {} : { query_timeout: limitMs }),
+      } as never)
+    } catch (error) {
+      const known = explained(error as Error)
+      if (known instanceof DatabaseUnreachable || databaseFailure(known) === 'unreachable') failure = known
+      else if (isStale(known)) naming?.forget(text)
+      throw known
+    }
+  }
+
+  const run: Connection['run'] = (text, parameters) => {
+    // The driver has a queue of its own and advises against it.
+    const ran = last === null ? send(text, parameters) : last.then(() => send(text, parameters))
+    const settled = ran.then(
+      () => {},
+      () => {},
+    )
+    last = settled
+    void settled.then(() => {
+      if (last === settled) last = null
+    })
+    return ran
+  }
+
+  return {
+    run,
+    async rollBack() {
+      if (failure === null) {
+        await run('rollback').catch((error: Error) => {
+          failure ??= error
+        })
+      }
+    },
+    release: () => client.release(failure ?? undefined),
+  }
+}
+
+type Naming = { nameOf(text: string): string | undefined; forget(text: string): void }
+
+/** Names are a connection's own, also where a proxy (or the embedded server) lets several share one session. */
+function namingOf(server: PostgresPool, client: PoolClient): Naming {
+  const known = server.namings.get(client)
+  if (known) return known
+  const prefix = crypto.randomUUID().slice(0, 13)
+  const names = new Map<string, string>()
+  let count = 0
+  const naming: Naming = {
+    nameOf(text) {
+      const name = names.get(text)
+      if (name !== undefined || count >= STATEMENTS_MAX) return name
+      const fresh = `${prefix}_${count++}`
+      names.set(text, fresh)
+      return fresh
+    },
+    forget: (text) => void names.delete(text),
+  }
+  server.namings.set(client, naming)
+  return naming
+}
+
+/** 0A000 "cached plan must not change result type"; 26000: a proxy moved us to a session that never heard of it. */
+function isStale(error: unknown): boolean {
+  const { code, routine } = error as { code?: unknown; routine?: unknown }
+  return (code === '0A000' && routine === 'RevalidateCachedQuery') || code === '26000'
+}
+
+/** What is no answer of the server is the connection's failure. */
+function explained(error: Error): Error {
+  const isServers = typeof (error as { severity?: unknown }).severity === 'string'
+  if (isServers || error instanceof TypeError || error instanceof RangeError) return error
+  const isTimeout = /timeout/i.test(error.message)
+  const reasons = error instanceof AggregateError ? (error.errors as Error[]) : [error]
+  return new DatabaseUnreachable(reasons[0]?.message || error.message, { isTimeout, cause: error })
 }
 
 /**
  * PostgreSQL's text takes no NUL, and its jsonb no half of a surrogate pair either: both become U+FFFD, so that what a
  * stranger types is an unknown address or an odd name, and never a failed statement.
  */
-function encode(sql: Pick<Sql, 'json'>, value: unknown): unknown {
+function encode(value: unknown): unknown {
   if (value === undefined) return null
   if (typeof value === 'string') return value.includes('\0') ? storable(value) : value
-  if (value === null || typeof value !== 'object' || value instanceof Uint8Array || value instanceof Date) return value
+  if (value === null || typeof value !== 'object' || value instanceof Uint8Array) return value
+  if (value instanceof Date) return value.toISOString()
   const text = JSON.stringify(value)
-  if (!UNSTORABLE.test(text)) return sql.json(value as never)
-  return sql.json(JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)))
+  if (!UNSTORABLE.test(text)) return text
+  return JSON.stringify(JSON.parse(text, (_, part) => (typeof part === 'string' ? storable(part) : part)))
 }
 
 /** As JSON.stringify writes them. */

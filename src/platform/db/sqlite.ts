@@ -13,6 +13,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import { DatabaseBusy } from './failures.ts'
 import type { ShortWay } from './prepared.ts'
 import type { SoonWay } from './soon.ts'
 
@@ -270,7 +271,7 @@ function createLock() {
         }
         const timer = setTimeout(() => {
           waiting.splice(waiting.indexOf(admit), 1)
-          reject(new Error('the write lock was not free within 30 s'))
+          reject(new DatabaseBusy('the write lock was not free within 30 s'))
         }, LOCK_WAIT_MS)
         waiting.push(admit)
       })

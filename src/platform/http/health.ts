@@ -1,28 +1,28 @@
 // Guards the operator's and the balancer's view: alive, ready, and in numbers.
 import { timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
 import type { Platform } from '../platform.ts'
 import { Problem } from '../problem.ts'
+import { within } from '../readiness.ts'
 import type { App } from './app.ts'
 
 /** `draining`: the process is going and wants no new work. */
 export type ServiceState = { draining: boolean }
 
+/** A scrape waits no longer than this for what stands in the database. */
+const COUNT_MS = 1_000
+
 export function healthRoutes(app: App, { platform, state }: { platform: Platform; state: ServiceState }) {
-  const { config, db, metrics } = platform
+  const { config, metrics } = platform
 
   app.get('/healthz', { config: { access: 'anyone', limit: 'none' } }, () => ({ status: 'ok' }))
 
   app.get('/readyz', { config: { access: 'anyone', limit: 'none' } }, async (_request, reply) => {
-    const database = await sql`select 1`.execute(db).then(
-      () => true,
-      () => false,
-    )
-    const redis = platform.redis === null ? null : platform.redis.status === 'ready'
-    const ready = database && !state.draining
+    const { isReachable, isWritable } = await platform.readiness.state()
+    const redis = platform.redis === null ? null : platform.redis.isWell()
+    const ready = isReachable && isWritable && !state.draining
     return reply.status(ready ? 200 : 503).send({
       status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
-      checks: { database, redis },
+      checks: { database: isReachable, writable: isWritable, redis },
       configured: configured(config),
     })
   })
@@ -38,9 +38,19 @@ export function healthRoutes(app: App, { platform, state }: { platform: Platform
     }
     if (!collecting) metrics.collectDefaults()
     collecting = true
-    const jobs = await platform.jobs.counts()
-    metrics.jobs.set({ status: 'queued' }, jobs.queued)
-    metrics.jobs.set({ status: 'dead' }, jobs.dead)
+    const [jobs, freeBytes] = await Promise.all([
+      within(
+        COUNT_MS,
+        platform.jobs.counts().catch(() => null),
+        null,
+      ),
+      platform.readiness.freeBytes(),
+    ])
+    // What cannot be read is left out: an old figure would look like a new one.
+    if (jobs === null) metrics.jobs.reset()
+    else for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])
+    if (Number.isFinite(freeBytes)) metrics.diskFree.set(freeBytes)
+    else metrics.diskFree.remove()
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
 }
@@ -72,11 +82,11 @@ function playedOAuth(config: Platform['config'], clientId: string | undefined) {
   return config.sandbox.on && clientId === 'sandbox' ? 'sandbox' : 'configured'
 }
 
-/** A superuser may read the metrics too: the gate of a superuser's route decides. */
+/** A superuser may read the metrics too: who calls is asked of the cheapest route that tells. */
 async function mayReadMetrics(app: App, token: string): Promise<boolean> {
   if (token === '') return false
-  const reply = await app.inject({ url: '/api/admin/stats', headers: { authorization: `Bearer ${token}` } })
-  return reply.statusCode === 200
+  const reply = await app.inject({ url: '/api/auth/me', headers: { authorization: `Bearer ${token}` } })
+  return reply.statusCode === 200 && reply.json<{ is_superuser?: unknown }>().is_superuser === true
 }
 
 function sameText(a: string, b: string): boolean {

@@ -1,7 +1,9 @@
 // Guards the one place where errors become replies, in the three shapes that clients expect.
 // One thing to know: a Problem speaks to the caller; anything else is a bug, logged whole and shown as an id alone.
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
 import { type Issue, Problem } from '../problem.ts'
+import { seldom } from '../telemetry/log.ts'
 import { ValidationFailure } from './validation.ts'
 
 /** `detail`: the API. `error`: the storefront. `openai`: everything under /v1. */
@@ -14,7 +16,12 @@ export function replyWithError(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = problemOf(error, shape)
-  if (problem.status >= 500) {
+  if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
+    saySeldom(request.log)(
+      { err: problem.cause, code: problem.code, reqId: request.id },
+      'requests fail by the database',
+    )
+  } else if (problem.status >= 500) {
     request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
   }
   return reply
@@ -53,6 +60,8 @@ export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): 
 function problemOf(error: unknown, shape: ErrorShape): Problem {
   if (error instanceof Problem) return error
   if (error instanceof ValidationFailure) return ofIssues(error.issues, shape)
+  const failure = databaseFailure(error)
+  if (failure !== null) return ofDatabase(failure, error)
   return ofFramework(error as FastifyError) ?? new Problem('internal', 500, 'Internal error', { cause: error })
 }
 
@@ -60,6 +69,30 @@ function problemOf(error: unknown, shape: ErrorShape): Problem {
 function ofIssues(issues: Issue[], shape: ErrorShape): Problem {
   const missing = issues.some((issue) => issue.type === 'missing' || issue.type === 'string_too_short')
   return new Problem('validation_failed', shape === 'error' && missing ? 400 : 422, issues)
+}
+
+const DATABASE_SENTENCES: Record<DatabaseFailure, string> = {
+  unreachable: 'The database cannot be reached at the moment: try again shortly',
+  busy: 'The database is too busy at the moment: try again shortly',
+  full: 'Nothing can be stored at the moment, because the disk is full: try again later',
+  read_only: 'Nothing can be stored at the moment: try again later',
+}
+
+function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
+  const seconds = failure === 'unreachable' || failure === 'busy' ? 2 : 30
+  return new Problem(`database_${failure}`, 503, DATABASE_SENTENCES[failure], {
+    headers: { 'Retry-After': String(seconds) },
+    cause,
+  })
+}
+
+/** While the database is away every request says the same. */
+const seldomByLog = new WeakMap<object, ReturnType<typeof seldom>>()
+
+function saySeldom(log: FastifyRequest['log']): ReturnType<typeof seldom> {
+  const known = seldomByLog.get(log) ?? seldom((details, message) => log.error(details, message))
+  seldomByLog.set(log, known)
+  return known
 }
 
 function ofFramework(error: FastifyError): Problem | null {

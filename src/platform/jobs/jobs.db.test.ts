@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import type { Clock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
-import { LEASE_MS } from './jobs.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
+import { createJobs, LEASE_MS } from './jobs.ts'
 
 async function jobApp(t: TestContext) {
   const app = await testApp(t)
@@ -183,3 +185,46 @@ test('an event is handled once however often it arrives, and again when handling
   await app.settle()
   assert.deepEqual(seen, ['evt_1', 'evt_2'])
 })
+
+for (const skewMs of [100_000, -100_000]) {
+  test(`a node whose clock is ${skewMs / 1_000} s off takes no job from another and keeps none from it`, {
+    skip: !ON_POSTGRES && 'an embedded database has one node',
+  }, async (t) => {
+    const { app, db, jobs, clock, log } = await jobApp(t)
+    const wrong: Clock = {
+      ms: () => clock.ms() + skewMs,
+      now: () => new Date(clock.ms() + skewMs).toISOString(),
+      movedMs: () => app.clock.movedMs?.() ?? 0,
+    }
+    const others = createJobs({ db, clock: wrong, log })
+    t.after(() => others.stop())
+    const ran: string[] = []
+    const { promise: sent, resolve: send } = Promise.withResolvers<void>()
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
+    jobs.handle<{ name: string }>('test.letter', async ({ name }) => {
+      ran.push(`${name} here`)
+      begin()
+      await sent
+    })
+    others.handle<{ name: string }>('test.letter', async ({ name }) => void ran.push(`${name} there`))
+
+    await jobs.enqueue(db, 'test.letter', { name: 'a slow one' })
+    const running = jobs.drain()
+    await begun
+    await others.drain()
+    assert.deepEqual(ran, ['a slow one here'], 'its lease stands on every clock')
+    send()
+    await running
+
+    await jobs.enqueue(db, 'test.letter', { name: 'of later' }, { runAt: new Date(clock.ms() + 30_000).toISOString() })
+    await others.drain()
+    assert.deepEqual(ran, ['a slow one here'], 'it is not due yet')
+    await others.enqueue(db, 'test.letter', { name: 'of now' })
+    await others.enqueue(db, 'test.letter', { name: 'of then' }, { runAt: new Date(wrong.ms() + 30_000).toISOString() })
+    await jobs.drain()
+    assert.deepEqual(ran, ['a slow one here', 'of now here'], 'due here when it is due there')
+    app.clock.advance(31_000)
+    await jobs.drain()
+    assert.deepEqual(ran, ['a slow one here', 'of now here', 'of later here', 'of then here'])
+  })
+}

@@ -2,11 +2,12 @@
 // One thing to know: at least once. A handler that dies after its effect runs again, so effects carry an id of their own.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Updateable } from 'kysely'
+import type { UpdateObject } from 'kysely'
 import '../tables.ts'
-import { type Clock, type Instant, plus, SECOND_MS } from '../clock.ts'
+import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '../db/db.ts'
 import type { Tables } from '../db/tables.ts'
+import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export type JobContext = {
@@ -68,7 +69,9 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       payload: object,
       options: { runAt?: Instant; key?: string } = {},
     ): Promise<void> {
-      const now = clock.now()
+      // The caller's moment is one of this node's clock; how far off it is holds on every clock.
+      const delayMs = options.runAt === undefined ? 0 : Date.parse(options.runAt) - clock.ms()
+      const runAt = databaseNow(tx, clock, delayMs)
       await tx
         .insertInto('jobs')
         .values({
@@ -77,17 +80,17 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
           payload_json: payload,
           dedupe_key: options.key ?? null,
           status: 'queued',
-          run_at: options.runAt ?? now,
+          run_at: runAt,
           leased_until: null,
           lease_token: null,
           attempts: 0,
           last_error: null,
-          created_at: now,
+          created_at: clock.now(),
         })
         .onConflict((conflict) =>
           conflict
             .column('dedupe_key')
-            .doUpdateSet({ payload_json: payload, status: 'queued', run_at: options.runAt ?? now, attempts: 0 })
+            .doUpdateSet({ payload_json: payload, status: 'queued', run_at: runAt, attempts: 0 })
             .where('jobs.status', '=', 'dead'),
         )
         .execute()
@@ -138,7 +141,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
     async retry(id: string): Promise<boolean> {
       const row = await db
         .updateTable('jobs')
-        .set({ status: 'queued', attempts: 0, run_at: clock.now() })
+        .set({ status: 'queued', attempts: 0, run_at: databaseNow(db, clock) })
         .where('id', '=', id)
         .where('status', '=', 'dead')
         .returning('id')
@@ -201,7 +204,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
   async function claim(max: number): Promise<Claimed[]> {
     const kinds = [...handlers.keys()]
     if (kinds.length === 0) return []
-    const now = clock.now()
+    const now = databaseNow(db, clock)
     const due = (source: Db) =>
       source
         .selectFrom('jobs')
@@ -211,6 +214,8 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
         .where((e) => e.or([e('leased_until', 'is', null), e('leased_until', '<', now)]))
         .where('kind', 'in', kinds)
         .orderBy('run_at')
+        // What one transaction wrote fell due at one moment.
+        .orderBy('created_at')
         .limit(max)
 
     // An idle sweep takes no write lock.
@@ -221,7 +226,11 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       if (ids.length === 0) return []
       return tx
         .updateTable('jobs')
-        .set((e) => ({ leased_until: plus(now, LEASE_MS), lease_token: randomUUID(), attempts: e('attempts', '+', 1) }))
+        .set((e) => ({
+          leased_until: databaseNow(db, clock, LEASE_MS),
+          lease_token: randomUUID(),
+          attempts: e('attempts', '+', 1),
+        }))
         .where('id', 'in', ids)
         .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token'])
         .execute()
@@ -246,7 +255,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
 
   async function renewLease(job: Claimed) {
     try {
-      await change(job, { leased_until: plus(clock.now(), LEASE_MS) })
+      await change(job, { leased_until: databaseNow(db, clock, LEASE_MS) })
     } catch (error) {
       log.warn({ err: error, job: job.id }, 'the lease of a job could not be renewed')
     }
@@ -267,7 +276,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
     await change(job, {
       status: delayMs === undefined ? 'dead' : 'queued',
       // Jitter of up to a tenth keeps a crowd of failures from coming back as a crowd.
-      run_at: plus(clock.now(), Math.round((delayMs ?? 0) * (1 + Math.random() / 10))),
+      run_at: databaseNow(db, clock, Math.round((delayMs ?? 0) * (1 + Math.random() / 10))),
       leased_until: null,
       lease_token: null,
       last_error: message.slice(0, 1_000),
@@ -275,7 +284,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
   }
 
   /** Only the holder of the lease may change the job: a handler that outlived its lease changes nothing. */
-  async function change({ id, lease_token }: Claimed, set: Updateable<Tables['jobs']>) {
+  async function change({ id, lease_token }: Claimed, set: UpdateObject<Tables, 'jobs'>) {
     await db.updateTable('jobs').set(set).where('id', '=', id).where('lease_token', '=', lease_token).execute()
   }
 }

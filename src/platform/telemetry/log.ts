@@ -25,3 +25,24 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   const options = { level, base: null, redact: { paths, censor: '[secret]' }, timestamp: pino.stdTimeFunctions.isoTime }
   return destination ? pino(options, destination) : pino(options)
 }
+
+const MINUTE_MS = 60_000
+
+/**
+ * For what fails again and again while a neighbour is away: writes the first line, and then at most one a minute, which
+ * says how many (`unsaid`) came between.
+ */
+export function seldom(write: (details: object, message: string) => void): (details: object, message: string) => void {
+  let lastMs = Number.NEGATIVE_INFINITY
+  let unsaid = 0
+  return (details, message) => {
+    const now = performance.now()
+    if (now - lastMs < MINUTE_MS) {
+      unsaid++
+      return
+    }
+    write(unsaid === 0 ? details : { ...details, unsaid }, message)
+    lastMs = now
+    unsaid = 0
+  }
+}

@@ -18,6 +18,11 @@ export function createMetrics() {
       labelNames: ['status'],
       registers,
     }),
+    diskFree: new Gauge({
+      name: 'latchkey_disk_free_bytes',
+      help: 'Room left on the disk of the data folder',
+      registers,
+    }),
     /** A counter's lines, by the values of its labels. */
     counts: (name: string, help: string, labelNames: string[]) => counts(registers, name, help, labelNames),
     /** A histogram's lines; `limits` in seconds. */

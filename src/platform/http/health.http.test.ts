@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { testApp } from '#testing/app.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
+import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
+
+const METRICS = { METRICS_TOKEN: 'for-metrics' }
+const AS_SCRAPER = { headers: { authorization: 'Bearer for-metrics' } }
+
+/** Far above what is promised, far below for ever. */
+const soon = () => ({ signal: AbortSignal.timeout(5_000) })
+
+async function appBehindProxy(t: Parameters<typeof testApp>[0]) {
+  const proxies: TcpProxy[] = []
+  const app = await testApp(t, {
+    env: METRICS,
+    databaseThrough: async (url) => {
+      const proxy = await tcpProxy(t, `${url}&statement_timeout=500`)
+      proxies.push(proxy)
+      return proxy.url
+    },
+  })
+  const [proxy] = proxies
+  assert.ok(proxy)
+  return { app, proxy }
+}
+
+test('ready means that the database can be read and written', async (t) => {
+  const app = await testApp(t)
+  const { status, body } = await app.get('/readyz')
+  assert.equal(status, 200)
+  assert.equal(body.status, 'ready')
+  assert.equal(body.checks.database, true)
+  assert.equal(body.checks.writable, true)
+})
+
+test('a database that takes no writes is not ready, and answers 503 with a sentence', {
+  skip: ON_POSTGRES,
+}, async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  await sql.raw('pragma query_only = on').execute(app.platform.db)
+
+  const ready = await app.get('/readyz')
+  assert.equal(ready.status, 503)
+  assert.equal(ready.body.status, 'not ready')
+  assert.equal(ready.body.checks.database, true)
+  assert.equal(ready.body.checks.writable, false)
+
+  const refused = await app.post('/api/auth/register', { email: 'eve@example.com', password: 'correct horse 9' })
+  assert.equal(refused.status, 503)
+  assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
+  assert.match(refused.body.detail, /^Nothing can be stored at the moment/)
+  assert.equal((await ada.get('/api/auth/me')).status, 200, 'reading goes on')
+})
+
+test('a full database answers 503 with a sentence, not 500', { skip: ON_POSTGRES }, async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(app.platform.db)
+  await sql.raw(`pragma max_page_count = ${rows[0]?.page_count}`).execute(app.platform.db)
+
+  const refused = await ada.post('/api/rag/ingest/text', { content: 'Room is needed for this. '.repeat(20_000) })
+  assert.equal(refused.status, 503)
+  assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
+  assert.match(refused.body.detail, /the disk is full/)
+})
+
+test('while the database refuses connections everything says so at once', { skip: !ON_POSTGRES }, async (t) => {
+  const { app, proxy } = await appBehindProxy(t)
+  const ada = await app.as('ada')
+  await proxy.close()
+
+  for (const reply of [
+    await ada.get('/api/users/me/sessions', soon()),
+    await app.post('/api/auth/login', { email: 'ada@example.com', password: 'correct horse 9' }, soon()),
+  ]) {
+    assert.equal(reply.status, 503)
+    assert.match(reply.headers.get('retry-after') ?? '', /^\d+$/)
+    assert.match(reply.body.detail, /^The database cannot be reached/)
+  }
+  const ready = await app.get('/readyz', soon())
+  assert.equal(ready.status, 503)
+  assert.equal(ready.body.checks.database, false)
+
+  await proxy.open()
+  assert.equal((await ada.get('/api/users/me/sessions', soon())).status, 200)
+})
+
+test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, async (t) => {
+  const { app, proxy } = await appBehindProxy(t)
+  const ada = await app.as('ada')
+  proxy.freeze()
+
+  const asked = Promise.all([
+    app.get('/readyz', { signal: AbortSignal.timeout(2_000) }),
+    app.get('/metrics', { ...AS_SCRAPER, signal: AbortSignal.timeout(3_000) }),
+    ...Array.from({ length: 8 }, () => ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })),
+  ])
+  const [ready, metrics, ...replies] = await asked
+  assert.equal(ready.status, 503)
+  assert.equal(metrics.status, 200)
+  assert.match(metrics.text, /latchkey_http_request_seconds/)
+  assert.doesNotMatch(metrics.text, /latchkey_jobs\{/, 'what cannot be read is left out')
+  for (const { status, headers } of replies) {
+    assert.equal(status, 503)
+    assert.match(headers.get('retry-after') ?? '', /^\d+$/)
+  }
+
+  proxy.thaw()
+  let last = 0
+  for (let tries = 0; tries < 40 && last !== 200; tries++) {
+    last = (await ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })).status
+  }
+  assert.equal(last, 200, 'it recovers by itself')
+})
+
+test('a superuser reads the metrics; other people do not', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  assert.equal((await ada.get('/metrics')).status, 401)
+  await sql`update users set is_superuser = ${true} where email = ${ada.email}`.execute(app.platform.db)
+  await app.as('bob')
+  let status = 0
+  for (let tries = 0; tries < 40 && status !== 200; tries++) {
+    status = (await ada.get('/metrics')).status
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  assert.equal(status, 200)
+})

@@ -1,0 +1,101 @@
+// Whether the database can be read and written, told within a second whatever it does.
+// One thing to know: writing is tried by writing one small row, at most every 10 s; a failure is looked at again each second.
+import { statfs } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sql } from 'kysely'
+import './tables.ts'
+import type { Clock } from './clock.ts'
+import type { Db, Dialect } from './db/db.ts'
+
+export type DatabaseState = { isReachable: boolean; isWritable: boolean }
+export type Readiness = ReturnType<typeof createReadiness>
+
+/** Some of the second is the reply's. */
+const DEADLINE_MS = 700
+const WRITTEN_FOR_MS = 10_000
+const FAILED_FOR_MS = 1_000
+/** Less is a full disk: the next pages of the log would not fit. */
+const FREE_BYTES_MIN = 1024 * 1024
+
+type Deps = { db: Db; dialect: Dialect; dataDir: string; clock: Clock }
+
+export function createReadiness({ db, dialect, dataDir, clock }: Deps) {
+  let written = { well: false, atMs: Number.NEGATIVE_INFINITY }
+  let writing: Promise<void> | null = null
+  let reading: Promise<boolean> | null = null
+
+  /** One question at a time: while the database stands still, each look would add one more that waits. */
+  const read = () => {
+    reading ??= sql`select 1`
+      .execute(db)
+      .then(
+        () => true,
+        () => false,
+      )
+      .finally(() => {
+        reading = null
+      })
+    return reading
+  }
+
+  const write = () => {
+    writing ??= tryWrite()
+      .then(
+        () => true,
+        () => false,
+      )
+      .then((well) => {
+        written = { well, atMs: performance.now() }
+        writing = null
+      })
+    return writing
+  }
+
+  async function tryWrite() {
+    if (dialect === 'sqlite' && (await freeBytes()) < FREE_BYTES_MIN) throw new Error('the disk is full')
+    await db
+      .insertInto('write_probe')
+      .values({ id: 1, written_at: clock.now() })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ written_at: clock.now() }))
+      .execute()
+  }
+
+  /** Of the disk that the data folder lies on; infinite where the system does not say. */
+  async function freeBytes(): Promise<number> {
+    try {
+      const { bavail, bsize } = await statfs(dataDir)
+      return bavail * bsize
+    } catch {
+      return Number.POSITIVE_INFINITY
+    }
+  }
+
+  return {
+    freeBytes,
+
+    /** What is not known in time counts as not so. */
+    async state(): Promise<DatabaseState> {
+      const age = performance.now() - written.atMs
+      const isWritable = async () => {
+        if (age > (written.well ? WRITTEN_FOR_MS : FAILED_FOR_MS)) await write()
+        return written.well
+      }
+      const [isReachable, canWrite] = await Promise.all([
+        within(DEADLINE_MS, read(), false),
+        within(DEADLINE_MS, isWritable(), false),
+      ])
+      return { isReachable, isWritable: isReachable && canWrite }
+    },
+  }
+}
+
+/** What `work` gives, or the fallback once that takes too long. */
+export async function within<T>(ms: number, work: Promise<T>, fallback: T): Promise<T> {
+  const timer = new AbortController()
+  const late = sleep(ms, fallback, { signal: timer.signal }).catch(() => fallback)
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    timer.abort()
+  }
+}
