@@ -74,6 +74,7 @@ export async function createService(
       usage.collect,
       (db, userId) => rag.collect(db, userId),
     ],
+    revokeKeys: apiKeys.revoke,
     endSessionsElsewhere: [endStoreSessions],
   })
   const shop = createStorefront(platform, {

@@ -194,14 +194,19 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     {
       schema: {
         tags,
-        summary: 'Set a new password with the mailed token',
-        body: Type.Object({ token: Type.String({ maxLength: 512 }), new_password: NewPassword }),
+        summary: 'Set a new password with the mailed token; on request, revoke every API key',
+        body: Type.Object({
+          token: Type.String({ maxLength: 512 }),
+          new_password: NewPassword,
+          revoke_api_keys: Type.Optional(Type.Boolean()),
+        }),
         response: { 200: Message },
       },
       config: { access: 'anyone' },
     },
     async (request) => {
-      await resetPassword(deps, request.body.token, request.body.new_password)
+      const { token, new_password: password, revoke_api_keys: revokesKeys } = request.body
+      await resetPassword(deps, { token, password, revokesKeys })
       return { message: 'Password reset successfully' }
     },
   )

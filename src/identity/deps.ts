@@ -1,3 +1,4 @@
+import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Hasher } from './hasher.ts'
@@ -12,6 +13,8 @@ export type IdentityNeeds = {
   erase: ((tx: Db, userId: string) => Promise<void>)[]
   /** What a room holds about a user, for the full export. */
   collect: ((db: Db, userId: string) => Promise<Collected>)[]
+  /** Revokes a user's live API keys, all or those that were made or rotated after a moment; returns which. */
+  revokeKeys: (tx: Db, userId: string, since: Instant | null) => Promise<{ id: string; name: string }[]>
   /** Ends sessions that a room keeps for itself (the storefront's). */
   endSessionsElsewhere: ((tx: Db, userId: string) => Promise<void>)[]
 }

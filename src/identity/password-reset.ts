@@ -9,7 +9,7 @@ import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
-import { removeWaysIn } from './ways-in.ts'
+import { lockUser, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {
@@ -37,24 +37,31 @@ export async function checkResetToken(deps: IdentityDeps, token: string): Promis
 }
 
 /**
- * Sets the password (for an account without one: its first) and ends every session.
+ * Sets the password (for an account without one: its first) and ends every session. API keys are revoked where the caller
+ * asks for it, and where nobody has proven the address before.
  * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token good.
  */
-export async function resetPassword(deps: IdentityDeps, token: string, password: string): Promise<void> {
+export async function resetPassword(
+  deps: IdentityDeps,
+  { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
+): Promise<void> {
   const user = await userOf(deps, deps.db, token)
   refuseWeak('new_password', password, user.email)
   const password_hash = await deps.hasher.hash(password)
 
   await transaction(deps.db, async (tx) => {
+    await lockUser(tx, user.id)
     // Many may have come this far with one token; here one of them wins.
     if (!(await spendToken(deps, tx, 'reset', token))) throw invalidToken()
     const now = deps.clock.now()
     // Nobody has proven the address until now: what opens the account besides was put there by a stranger, it may be,
     // who registered it and waits for its owner (account pre-hijacking).
     if (!user.is_verified) await removeWaysIn(tx, user.id)
+    const revoked = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id, null) : []
     await updateUser(tx, user.id, { password_hash, oauth_provider: null }, now)
     await endEverySession(deps, tx, user.id)
-    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))
+    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, revokedKeys: revoked, at: now }))
+    await recordRevokedKeys(tx, user.id, revoked, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
   })
 }

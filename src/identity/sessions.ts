@@ -3,9 +3,11 @@
 import './tables.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { unauthenticated } from '#platform/http/gate.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { REFRESH_MS, signAccess, signRefresh } from './tokens.ts'
+import { lockUser } from './ways-in.ts'
 
 /** Where a request comes from. */
 export type Origin = { userAgent: string | null; address: string | null }
@@ -122,6 +124,19 @@ export async function isLive(
     .where('expires_at', '>', clock.now())
     .executeTakeFirst()
   return row !== undefined
+}
+
+/**
+ * Locks the user whose session asks for something lasting. Whoever ended the session since the request came in meant to
+ * keep out the one who asks. @throws Problem 401 then.
+ */
+export async function lockAsking(
+  deps: Pick<IdentityDeps, 'clock'>,
+  tx: Db,
+  { userId, sessionId }: { userId: string; sessionId: string | null },
+): Promise<void> {
+  await lockUser(tx, userId)
+  if (!(await isLive(deps, tx, userId, sessionId ?? ''))) throw unauthenticated()
 }
 
 /** All of a user's, but the one to keep. */

@@ -1,10 +1,15 @@
 // Ways to come into somebody's account, or to stay there after being shut out; each is tried here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import { issueKey, rotateKey } from '#api-keys/keys.ts'
+import { auditOf } from '#identity/audit.ts'
 import { createService } from '#src/service.ts'
 import { type Client, clientOf, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
+
+const DAY = 86_400_000
 
 test('ways in that were planted in an unproven account fall when its owner resets the password', async (t) => {
   const app = await testApp(t)
@@ -295,17 +300,137 @@ test('SUPERUSER_EMAIL with a password makes its account, and an account that is 
   }
 })
 
-async function verified(app: TestApp, name: string): Promise<Client> {
-  const client = await app.as(name)
+test('an API key that was made or rotated in the week before a change of address falls with the undoing', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada', 'pro')
+  const old = await makeKey(ada, 'of long ago')
+  const rotated = await makeKey(ada, 'to be rotated')
+  app.clock.advance(8 * DAY)
+  const eve = await signedIn(app, ada)
+  const planted = await makeKey(eve, 'planted before')
+  const again = await eve.post(`/api/api-keys/${rotated.id}/rotate`, { grace_seconds: 3_600 })
+  assert.equal(again.status, 200)
+  app.clock.advance(60_000)
+  await eve.post('/api/users/me/change-email', { new_email: 'eve@example.com', password: PASSWORD })
+  const later = await makeKey(eve, 'planted after')
+  for (const { key } of [old, rotated, planted, later, again.body]) assert.equal(await keyOpens(app, key), true)
+
+  const undo = await mailedToken(app, ada.email, '/undo-email-change')
+  assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
+  assert.equal(await keyOpens(app, old.key), true, 'what is older than a week stays')
+  for (const { key } of [planted, later, rotated, again.body]) assert.equal(await keyOpens(app, key), false)
+
+  await resetPassword(app, ada.email, 'the word of the owner')
+  const owner = await signedIn(app, ada, 'the word of the owner')
+  const live = (await owner.get('/api/api-keys')).body.filter((key: { is_active: boolean }) => key.is_active)
+  assert.deepEqual(
+    live.map(({ name }: { name: string }) => name),
+    ['of long ago'],
+  )
+  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /address.*restored/i.test(subject))
+  for (const name of ['to be rotated', 'planted before', 'planted after']) assert.ok(letter!.text.includes(name), name)
+  const events = await auditOf(app.platform.db, ada.userId)
+  const revoked = events.find(({ action }) => action === 'api-keys.revoked')
+  assert.equal((revoked!.data as { keys: string[] }).keys.length, 3)
+})
+
+test('a second factor that was set up in the week before a change of address falls with the undoing; an older one stays', async (t) => {
+  const app = await testApp(t)
+  for (const [name, daysBefore, stays] of [
+    ['ada', 8, true],
+    ['bea', 1, false],
+  ] as const) {
+    const owner = await verified(app, name)
+    app.clock.advance(30 * DAY)
+    const before = await signedIn(app, owner)
+    const code = await turnTotpOn(app, before)
+    app.clock.advance(daysBefore * DAY)
+    const session = await signedIn(app, owner, PASSWORD, code())
+    app.clock.advance(60_000)
+    const changed = await session.post('/api/users/me/change-email', {
+      new_email: `eve-${name}@example.com`,
+      password: PASSWORD,
+      code: code(),
+    })
+    assert.equal(changed.status, 200)
+    const undo = await mailedToken(app, owner.email, '/undo-email-change')
+    assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
+    const login = await app.post('/api/auth/login', { email: owner.email, password: PASSWORD })
+    assert.equal(login.status, stays ? 401 : 200, name)
+  }
+})
+
+test('a reset of an account whose address nobody had proven revokes its API keys', async (t) => {
+  const app = await testApp(t)
+  const eve = await app.as('victim', { tier: 'pro' })
+  const planted = await makeKey(eve, 'planted')
+  assert.equal(await keyOpens(app, planted.key), true)
+  await resetPassword(app, 'victim@example.com', 'the word of the owner')
+  assert.equal(await keyOpens(app, planted.key), false)
+})
+
+test('a reset revokes the API keys of a proven account only when asked to, and says so', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada', 'pro')
+  const key = await makeKey(ada, 'laptop')
+  await resetPassword(app, ada.email, 'another good password')
+  assert.equal(await keyOpens(app, key.key), true)
+  await resetPassword(app, ada.email, 'one more good password', { revoke_api_keys: true })
+  assert.equal(await keyOpens(app, key.key), false)
+  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /password was changed/i.test(subject))
+  assert.match(letter!.text, /API keys? .*revoked/i)
+})
+
+test('a session that was ended while it asked for an API key gets none', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { id } = await makeKey(ada, 'laptop')
+  const [session] = (await ada.get('/api/users/me/sessions')).body
+  // The request has passed the check of its bearer when the owner ends the session.
+  const maker = { userId: ada.userId, sessionId: session.id }
+  assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
+  const terms = { name: 'late', expiresAt: null, scopes: null, rate: null, monthlyTokens: null }
+  await assert.rejects(issueKey(app.platform, maker, terms), { status: 401 })
+  await assert.rejects(rotateKey(app.platform, maker, id, 0), { status: 401 })
+})
+
+async function verified(app: TestApp, name: string, tier?: 'pro'): Promise<Client> {
+  const client = await app.as(name, tier ? { tier } : {})
   const token = await mailedToken(app, client.email, '/verify-email')
   assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
   return client
 }
 
-async function resetPassword(app: TestApp, email: string, new_password: string) {
+async function resetPassword(app: TestApp, email: string, new_password: string, more: object = {}) {
   await app.post('/api/auth/forgot-password', { email })
   const token = await mailedToken(app, email, '/reset-password')
-  assert.equal((await app.post('/api/auth/reset-password', { token, new_password })).status, 200)
+  assert.equal((await app.post('/api/auth/reset-password', { token, new_password, ...more })).status, 200)
+}
+
+/** A further session of the same person. */
+async function signedIn(app: TestApp, person: Client, password = PASSWORD, code?: string): Promise<Client> {
+  const login = await app.post('/api/auth/login', { email: person.email, password, code })
+  assert.equal(login.status, 200, login.text)
+  return clientOf(app.url, login.body.access_token, { ...person, refreshToken: login.body.refresh_token })
+}
+
+/** Returns what tells the code of the moment. */
+async function turnTotpOn(app: TestApp, client: Client): Promise<() => string> {
+  const { secret } = (await client.post('/api/users/me/totp')).body
+  const totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 })
+  const code = () => totp.generate({ timestamp: app.clock.ms() })
+  assert.equal((await client.post('/api/users/me/totp/confirm', { code: code() })).status, 200)
+  return code
+}
+
+async function makeKey(client: Client, name: string): Promise<{ id: string; key: string }> {
+  const made = await client.post('/api/api-keys', { name })
+  assert.equal(made.status, 201, made.text)
+  return made.body
+}
+
+async function keyOpens(app: TestApp, key: string): Promise<boolean> {
+  return (await app.get('/api/usage', { headers: { authorization: `Bearer ${key}` } })).status === 200
 }
 
 /** Whether the provider's person gets into the account. */

@@ -38,12 +38,18 @@ export function resetLetter(config: Urls, { to, name, token }: Linked): Letter {
   })
 }
 
-export function passwordChangedLetter(config: Urls, { to, at }: { to: string; at: string }): Letter {
+export function passwordChangedLetter(
+  config: Urls,
+  { to, revokedKeys = [], at }: { to: string; revokedKeys?: { name: string }[]; at: string },
+): Letter {
   return composeLetter({
     to,
     subject: 'Your password was changed',
-    before: [`The password of your ${brand(config)} account was changed, and every other session was signed out.`],
-    facts: [['When', moment(at)]],
+    before: [
+      `The password of your ${brand(config)} account was changed, and every other session was signed out.`,
+      ...(revokedKeys.length > 0 ? ['Your API keys were revoked: programs that use them need new ones.'] : []),
+    ],
+    facts: [['When', moment(at)], ...keyFacts(revokedKeys)],
     button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
   })
 }
@@ -62,8 +68,38 @@ export function emailChangedLetter(
     ],
     button: { label: 'It was not me: undo the change', url: link(config, 'undo-email-change', token) },
     after: [
-      'The link works for 7 days. It gives the account back to this address, signs out every session, removes passkeys and providers that were added lately, and lets you set a new password.',
+      'The link works for 7 days. It gives the account back to this address, signs out every session, removes what was added lately (passkeys, providers, two-factor, API keys), and lets you set a new password.',
     ],
+  })
+}
+
+/** What the undoing of a change of address has taken away. */
+export type RemovedAccess = {
+  passkeys: string[]
+  providers: ('google' | 'github')[]
+  keys: { name: string }[]
+  twoFactor: boolean
+}
+
+export function emailRestoredLetter(
+  config: Urls,
+  { to, removed, at }: { to: string; removed: RemovedAccess; at: string },
+): Letter {
+  const { passkeys, providers, keys, twoFactor } = removed
+  return composeLetter({
+    to,
+    subject: 'The email address of your account was restored',
+    before: [
+      `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
+    ],
+    facts: [
+      ['When', moment(at)],
+      ...passkeys.map((name): Fact => ['Passkey', printable(name)]),
+      ...providers.map((provider): Fact => ['Sign-in', PROVIDER_NAMES[provider]]),
+      ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
+      ...keyFacts(keys),
+    ],
+    after: ['What of it was yours can be made again. Another letter has the link that sets a new password.'],
   })
 }
 
@@ -102,6 +138,18 @@ const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + c
 const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
 
 const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
+
+const PROVIDER_NAMES = { google: 'Google', github: 'GitHub' } as const
+
+type Fact = [name: string, value: string]
+
+const KEYS_SHOWN_MAX = 20
+
+/** The names of revoked keys; a letter is no list of a thousand. */
+function keyFacts(keys: { name: string }[]): Fact[] {
+  const shown = keys.slice(0, KEYS_SHOWN_MAX).map(({ name }): Fact => ['API key', printable(name)])
+  return keys.length > shown.length ? [...shown, ['API keys', `${keys.length} in all`]] : shown
+}
 
 const link = ({ urls }: Urls, path: string, token: string) =>
   `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
