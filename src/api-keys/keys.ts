@@ -4,6 +4,7 @@ import './tables.ts'
 import type { Selectable } from 'kysely'
 import { recordAudit } from '#identity/audit.ts'
 import { lockAsking } from '#identity/sessions.ts'
+import { tellOwner } from '#identity/tell-owner.ts'
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
@@ -13,7 +14,7 @@ import { newSecret, PREFIX_LENGTH } from './secret.ts'
 import type { ApiKeysTable } from './tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
-export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus'>
+export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'config' | 'jobs' | 'limiter'>
 
 export type KeyTerms = {
   name: string
@@ -78,6 +79,7 @@ export async function issueKey(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    await tellOwner(deps, tx, userId, 'key-made', { name: row.name, prefix: row.key_prefix })
     await audit(tx, deps, row, 'api-key.made')
     return row
   })
@@ -188,6 +190,7 @@ export async function rotateKey(
       .returningAll()
       .executeTakeFirst()
     if (!row) throw new Problem('key_changed', 409, 'This API key was changed meanwhile')
+    await tellOwner(deps, tx, userId, 'key-rotated', { name: row.name, prefix: row.key_prefix })
     await audit(tx, deps, row, 'api-key.rotated')
     afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
     return row

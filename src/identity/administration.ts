@@ -7,6 +7,7 @@ import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { endEverySession } from './session-ends.ts'
 import type { Tier } from './tables.ts'
+import { tellOwner } from './tell-owner.ts'
 import { type User, updateUser } from './users.ts'
 
 export type UserChanges = {
@@ -58,6 +59,7 @@ export async function changeUser(
     if (!changed) throw new Problem('user_unknown', 404, 'User not found')
     if (is_active === false) await endEverySession(deps, tx, userId)
     announceChange(tx, userId)
+    if (is_superuser === true && !user.is_superuser) await tellOwner(deps, tx, userId, 'superuser-made')
     await recordAudit(tx, { actorId, action: 'user.changed', subject: `user:${userId}`, data: { ...changes }, at: now })
     return changed
   })

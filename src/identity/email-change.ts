@@ -16,31 +16,31 @@ import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { mayMailVerification } from './email-verification.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
-import { confirmPassword, lockConfirmed } from './own-password.ts'
+import { type Asker, confirmOwner, lockConfirmed, type Proof } from './own-password.ts'
 import { mailReset } from './password-reset.ts'
 import { endEverySession } from './session-ends.ts'
 import { dropTotp } from './totp.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
 import { lockUser, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
 
-/** @throws Problem 400 `Incorrect password`, 400 `Email already in use`. */
+/** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
   deps: IdentityDeps,
   asked: User,
-  { new_email, password }: { new_email: string; password?: string | undefined },
-  { sessionId, address }: { sessionId: string | null; address: string },
+  { new_email, ...proof }: { new_email: string } & Proof,
+  asker: Asker,
 ): Promise<void> {
-  await confirmPassword(deps, asked, password, { message: 'Incorrect password', address })
+  await confirmOwner(deps, asked, proof, asker)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
   const mayWrite = await mayMailVerification(deps, new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
-      const user = await lockConfirmed(tx, asked)
+      const user = await lockConfirmed(deps, tx, asked, proof)
       const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false }
       await updateUser(tx, user.id, changes, now)
-      await endEverySession(deps, tx, user.id, sessionId)
+      await endEverySession(deps, tx, user.id, asker.sessionId)
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
       const ask = verificationLetter(deps.config, { to: new_email, name: user.full_name, token: verify })

@@ -1,16 +1,13 @@
 import { verificationLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
-import { HOUR_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
+import { LETTER_RATE } from './letter-rate.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { emailKey, findUser, findUserByEmail, updateUser } from './users.ts'
-
-/** What a letter asked for by anyone may cost its receiver: five an hour. */
-export const LETTER_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
 
 type Verification = { email: string }
 

@@ -9,6 +9,7 @@ import type { ProviderIdentity } from './oauth-providers.ts'
 import { isPictureUrl } from './profile.ts'
 import { isLive } from './sessions.ts'
 import type { OAuthProvider } from './tables.ts'
+import { tellOwner } from './tell-owner.ts'
 import { findUser, findUserByEmail, insertUser, type User } from './users.ts'
 import { lockUser, requireWayIn } from './ways-in.ts'
 
@@ -95,6 +96,7 @@ export async function linkProvider(
     if (owner?.id === userId) return
     if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })
     await insertLink(tx, userId, provider, identity, deps.clock.now())
+    await tellOwner(deps, tx, userId, `${provider}-linked`, { address: identity.email })
     await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider }, at: deps.clock.now() })
   })
 }
@@ -112,6 +114,7 @@ export async function unlinkProvider(deps: IdentityDeps, userId: string, provide
     if (!removed) throw new Problem('provider_not_linked', 404, `'${provider}' is not linked to your account`)
     await requireWayIn(tx, userId)
     await renameOrigin(tx, userId)
+    await tellOwner(deps, tx, userId, `${provider}-unlinked`)
     await recordAudit(tx, { actorId: userId, action: 'provider.unlinked', data: { provider }, at: deps.clock.now() })
   })
 }

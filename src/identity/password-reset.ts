@@ -4,7 +4,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
-import { LETTER_RATE } from './email-verification.ts'
+import { LETTER_RATE } from './letter-rate.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
@@ -56,12 +56,13 @@ export async function resetPassword(
     const now = deps.clock.now()
     // Nobody has proven the address until now: what opens the account besides was put there by a stranger, it may be,
     // who registered it and waits for its owner (account pre-hijacking).
-    if (!user.is_verified) await removeWaysIn(tx, user.id)
-    const revoked = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id, null) : []
+    const waysIn = user.is_verified ? { passkeys: [], providers: [] } : await removeWaysIn(tx, user.id)
+    const keys = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id, null) : []
+    const removed = { ...waysIn, keys, twoFactor: false }
     await updateUser(tx, user.id, { password_hash, oauth_provider: null }, now)
     await endEverySession(deps, tx, user.id)
-    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, revokedKeys: revoked, at: now }))
-    await recordRevokedKeys(tx, user.id, revoked, 'password.reset', now)
+    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, removed, at: now }))
+    await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
   })
 }

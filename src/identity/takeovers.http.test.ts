@@ -207,6 +207,21 @@ test('nobody advertises through our letters, or floods a stranger with them', as
     assert.equal(letter!.text.includes('evil') || letter!.text.includes('aaaa'), false)
   }
 
+  // Whoever registers the address of another names what they put there.
+  const squatter = await app.as('victim1')
+  for (let time = 0; time < 8; time++) {
+    const { options } = (await squatter.post('/api/auth/passkeys/register/options')).body
+    const { response } = createCredential(options, placeOf(app))
+    const name = 'Visit www.evil.example now'
+    assert.equal((await squatter.post('/api/auth/passkeys/register/verify', { response, name })).status, 200)
+  }
+  const told = (await app.mail('victim1@example.com')).filter(({ subject }) => /passkey/i.test(subject))
+  assert.equal(told.length, 5)
+  assert.equal(
+    told.some(({ text }) => text.includes('evil')),
+    false,
+  )
+
   const stranger = 'stranger@example.com'
   const eve = await app.as('eve')
   for (let time = 0; time < 8; time++) {

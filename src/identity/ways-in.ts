@@ -1,15 +1,16 @@
-import type { Instant } from '#platform/clock.ts'
+import { type Instant, MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import type { OAuthProvider } from './tables.ts'
 
-const FRESH_MS = 15 * 60_000
+const FRESH_MS = 10 * MINUTE_MS
 const EVER: Instant = '1970-01-01T00:00:00.000Z'
 
 /**
- * Changes to second factors and ways in ask for a sign-in of the last 15 minutes: a session left open is not enough.
+ * What a session left open is not enough for asks for a sign-in of the last ten minutes: changes of second factors and ways
+ * in, the whole export, a superuser's changes to users.
  * @throws Problem 403 `Fresh sign-in required`.
  */
 export async function requireFreshSignIn(
@@ -24,7 +25,7 @@ export async function requireFreshSignIn(
     .where('id', '=', sessionId ?? '')
     .executeTakeFirst()
   if (!session || clock.ms() - Date.parse(session.authenticated_at) > FRESH_MS) {
-    throw new Problem('sign_in_stale', 403, 'Fresh sign-in required')
+    throw new Problem('fresh_sign_in_required', 403, 'Fresh sign-in required', { tellsCode: true })
   }
 }
 

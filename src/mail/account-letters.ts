@@ -40,16 +40,19 @@ export function resetLetter(config: Urls, { to, name, token }: Linked): Letter {
 
 export function passwordChangedLetter(
   config: Urls,
-  { to, revokedKeys = [], at }: { to: string; revokedKeys?: { name: string }[]; at: string },
+  { to, removed = NOTHING_REMOVED, at }: { to: string; removed?: RemovedAccess; at: string },
 ): Letter {
   return composeLetter({
     to,
     subject: 'Your password was changed',
     before: [
       `The password of your ${brand(config)} account was changed, and every other session was signed out.`,
-      ...(revokedKeys.length > 0 ? ['Your API keys were revoked: programs that use them need new ones.'] : []),
+      ...(removed.passkeys.length + removed.providers.length > 0
+        ? ['Nobody had proven the address before, so the other ways to sign in were removed.']
+        : []),
+      ...(removed.keys.length > 0 ? ['Your API keys were revoked: programs that use them need new ones.'] : []),
     ],
-    facts: [['When', moment(at)], ...keyFacts(revokedKeys)],
+    facts: [['When', moment(at)], ...removedFacts(removed)],
     button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
   })
 }
@@ -73,7 +76,7 @@ export function emailChangedLetter(
   })
 }
 
-/** What the undoing of a change of address has taken away. */
+/** What was taken away from an account with something else. */
 export type RemovedAccess = {
   passkeys: string[]
   providers: ('google' | 'github')[]
@@ -81,27 +84,109 @@ export type RemovedAccess = {
   twoFactor: boolean
 }
 
+const NOTHING_REMOVED: RemovedAccess = { passkeys: [], providers: [], keys: [], twoFactor: false }
+
 export function emailRestoredLetter(
   config: Urls,
   { to, removed, at }: { to: string; removed: RemovedAccess; at: string },
 ): Letter {
-  const { passkeys, providers, keys, twoFactor } = removed
   return composeLetter({
     to,
     subject: 'The email address of your account was restored',
     before: [
       `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
     ],
-    facts: [
-      ['When', moment(at)],
-      ...passkeys.map((name): Fact => ['Passkey', printable(name)]),
-      ...providers.map((provider): Fact => ['Sign-in', PROVIDER_NAMES[provider]]),
-      ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
-      ...keyFacts(keys),
-    ],
+    facts: [['When', moment(at)], ...removedFacts(removed)],
     after: ['What of it was yours can be made again. Another letter has the link that sets a new password.'],
   })
 }
+
+export type AccessChange = keyof typeof ACCESS_CHANGES
+
+/** What a letter says of a way in: its name, how a key begins, which address the provider knows. */
+export type AccessDetails = { name?: string; prefix?: string; address?: string | null }
+
+/** A way into an account that has come or gone. */
+export function accessLetter(
+  config: Urls,
+  { to, change, details, at }: { to: string; change: AccessChange; details: AccessDetails; at: string },
+): Letter {
+  const { subject, says, pages } = ACCESS_CHANGES[change]
+  return composeLetter({
+    to,
+    subject,
+    before: [says.replace('{account}', () => `${brand(config)} account`)],
+    facts: [
+      ['When', moment(at)],
+      ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
+      ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
+      ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
+    ],
+    after: [
+      `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,
+    ],
+    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+const SECURITY = 'account?tab=security'
+const ACCESS_CHANGES = {
+  'passkey-added': {
+    subject: 'A passkey was added to your account',
+    says: 'A new passkey now opens your {account}.',
+    pages: SECURITY,
+  },
+  'passkey-removed': {
+    subject: 'A passkey was removed from your account',
+    says: 'A passkey no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'google-linked': {
+    subject: 'Google now opens your account',
+    says: 'A sign-in with Google now opens your {account}.',
+    pages: SECURITY,
+  },
+  'google-unlinked': {
+    subject: 'Google no longer opens your account',
+    says: 'A sign-in with Google no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'github-linked': {
+    subject: 'GitHub now opens your account',
+    says: 'A sign-in with GitHub now opens your {account}.',
+    pages: SECURITY,
+  },
+  'github-unlinked': {
+    subject: 'GitHub no longer opens your account',
+    says: 'A sign-in with GitHub no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'two-factor-on': {
+    subject: 'Two-factor authentication is on',
+    says: 'Your {account} now asks for a code after the password.',
+    pages: SECURITY,
+  },
+  'two-factor-off': {
+    subject: 'Two-factor authentication is off',
+    says: 'Your {account} no longer asks for a code after the password.',
+    pages: SECURITY,
+  },
+  'key-made': {
+    subject: 'An API key was made',
+    says: 'A new API key of your {account} lets programs work in your name.',
+    pages: 'api-keys',
+  },
+  'key-rotated': {
+    subject: 'An API key was rotated',
+    says: 'An API key of your {account} has a new secret.',
+    pages: 'api-keys',
+  },
+  'superuser-made': {
+    subject: 'You are a superuser now',
+    says: 'Your {account} may now see and change everything here, other accounts included.',
+    pages: SECURITY,
+  },
+} as const
 
 export function newDeviceLetter(
   config: Urls,
@@ -137,6 +222,9 @@ const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + c
  */
 const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
 
+/** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
+const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
+
 const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
 
 const PROVIDER_NAMES = { google: 'Google', github: 'GitHub' } as const
@@ -145,10 +233,16 @@ type Fact = [name: string, value: string]
 
 const KEYS_SHOWN_MAX = 20
 
-/** The names of revoked keys; a letter is no list of a thousand. */
-function keyFacts(keys: { name: string }[]): Fact[] {
-  const shown = keys.slice(0, KEYS_SHOWN_MAX).map(({ name }): Fact => ['API key', printable(name)])
-  return keys.length > shown.length ? [...shown, ['API keys', `${keys.length} in all`]] : shown
+/** A letter is no list of a thousand keys. */
+function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
+  const shown = keys.slice(0, KEYS_SHOWN_MAX)
+  return [
+    ...passkeys.map((name): Fact => ['Passkey', givenName(name)]),
+    ...providers.map((provider): Fact => ['Sign-in', PROVIDER_NAMES[provider]]),
+    ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
+    ...shown.map(({ name }): Fact => ['API key', givenName(name)]),
+    ...(keys.length > shown.length ? ([['API keys', `${keys.length} in all`]] satisfies Fact[]) : []),
+  ]
 }
 
 const link = ({ urls }: Urls, path: string, token: string) =>

@@ -73,7 +73,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      const needsCode = error.code === 'code_required' || error.code === 'code_wrong'
+      const needsCode = error.code === 'two_factor_code_required' || error.code === 'code_wrong'
       return showLogin(reply, { redirect, email, error: `${error.detail}.`, needsCode }, error.status)
     }
   })
