@@ -3,6 +3,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Hasher } from './hasher.ts'
 import type { Keyring } from './keyring.ts'
+import type { SessionView } from './sessions.ts'
 
 /** What the room's rules may touch: the platform, the threads that hash, the keys that sign, and what other rooms handed in. */
 export type IdentityDeps = Platform & { hasher: Hasher; keyring: Keyring } & IdentityNeeds
@@ -15,8 +16,16 @@ export type IdentityNeeds = {
   collect: ((db: Db, userId: string) => Promise<Collected>)[]
   /** Revokes a user's live API keys, all or those that were made or rotated after a moment; returns which. */
   revokeKeys: (tx: Db, userId: string, since: Instant | null) => Promise<{ id: string; name: string }[]>
-  /** Ends sessions that a room keeps for itself (the storefront's). */
-  endSessionsElsewhere: ((tx: Db, userId: string) => Promise<void>)[]
+  /** Sessions that a room keeps for itself (the storefront's). */
+  sessionsElsewhere: SessionsElsewhere[]
+}
+
+export type SessionsElsewhere = {
+  /** Live ones. */
+  list(db: Db, userId: string, now: Instant): Promise<Omit<SessionView, 'current'>[]>
+  /** False when the user has no such session there. */
+  end(tx: Db, userId: string, sessionId: string): Promise<boolean>
+  endAll(tx: Db, userId: string): Promise<void>
 }
 
 /** By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. */

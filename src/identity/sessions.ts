@@ -14,7 +14,9 @@ export type Origin = { userAgent: string | null; address: string | null }
 
 export type OpenedSession = { userId: string; sessionId: string; jti: string; issuedAt: string }
 
-const USER_AGENT_MAX = 400
+export const USER_AGENT_MAX = 400
+/** Counted from the sign-in: renewals move the end of a session no further than this. */
+export const SESSION_LIFE_MS = 90 * DAY_MS
 
 export async function openSession(
   { clock }: Pick<IdentityDeps, 'clock'>,
@@ -72,9 +74,9 @@ export type SessionView = {
   current: boolean
 }
 
-/** Live ones, the one last used first. */
+/** Live ones of every room, the one last used first. */
 export async function listSessions(
-  { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
+  { db, clock, sessionsElsewhere }: Pick<IdentityDeps, 'db' | 'clock' | 'sessionsElsewhere'>,
   userId: string,
   currentId: string | null,
 ): Promise<SessionView[]> {
@@ -84,10 +86,11 @@ export async function listSessions(
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', clock.now())
-    .orderBy('last_used_at', 'desc')
-    .orderBy('id')
     .execute()
-  return rows.map((row) => ({ ...row, current: row.id === currentId }))
+  for (const room of sessionsElsewhere) rows.push(...(await room.list(db, userId, clock.now())))
+  return rows
+    .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at) || a.id.localeCompare(b.id))
+    .map((row) => ({ ...row, current: row.id === currentId }))
 }
 
 /** False when the user has no such live session. */

@@ -16,7 +16,8 @@ import type { Asker } from './own-password.ts'
 import { changePassword } from './password-change.ts'
 import { NewPassword } from './password-rules.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
-import { endSession, listSessions } from './sessions.ts'
+import { endEverySession, endOneSession } from './session-ends.ts'
+import { listSessions } from './sessions.ts'
 import { findUser, findUserView, type User, UserView, userView } from './users.ts'
 import { requireFreshSignIn } from './ways-in.ts'
 
@@ -153,6 +154,22 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
   )
 
   app.delete(
+    '/api/users/me/sessions',
+    {
+      schema: { tags, summary: 'Sign every other session out', response: { 200: Message } },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const { userId, sessionId } = callerOf(request)
+      await transaction(deps.db, async (tx) => {
+        await endEverySession(deps, tx, userId, sessionId)
+        await recordAudit(tx, { actorId: userId, action: 'sessions.ended', at: deps.clock.now() })
+      })
+      return { message: 'Other sessions revoked' }
+    },
+  )
+
+  app.delete(
     '/api/users/me/sessions/:id',
     {
       schema: {
@@ -167,7 +184,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       const { userId } = callerOf(request)
       const { id } = request.params
       const ended = await transaction(deps.db, async (tx) => {
-        if (!(await endSession(deps, tx, userId, id))) return false
+        if (!(await endOneSession(deps, tx, userId, id))) return false
         await recordAudit(tx, {
           actorId: userId,
           action: 'session.ended',
