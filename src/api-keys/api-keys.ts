@@ -26,8 +26,8 @@ export function createApiKeys(platform: Platform) {
     collect: async (db: Db, userId: string) => ({
       'api-keys': (await listKeys({ db }, userId)).map((key) => keyView(key, key.last_used_at)),
     }),
-    /** All of a user's live keys, or those that were made or rotated after a moment. */
-    revoke: (tx: Db, userId: string, since: Instant | null) => revokeKeys(platform, tx, userId, since),
+    revoke: (tx: Db, userId: string, made?: { after?: Instant; before?: Instant }) =>
+      revokeKeys(platform, tx, userId, made),
     erase: (tx: Db, userId: string) => eraseKeys(platform, tx, userId),
     close: verifier.close,
   }

@@ -129,23 +129,24 @@ export async function revokeKey(deps: KeyDeps, userId: string, id: string): Prom
 export type RevokedKey = { id: string; name: string }
 
 /**
- * Revokes a user's live keys: all of them, or those that were made or rotated after a moment. The audit entry is the
- * caller's, who knows why.
+ * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one. The
+ * audit entry is the caller's, who knows why.
  */
 export async function revokeKeys(
   { clock, bus }: Pick<KeyDeps, 'clock' | 'bus'>,
   tx: Db,
   userId: string,
-  since: Instant | null,
+  { after, before }: { after?: Instant; before?: Instant } = {},
 ): Promise<RevokedKey[]> {
   const rows = await tx
     .updateTable('api_keys')
     .set({ is_active: false, revoked_at: clock.now() })
     .where('user_id', '=', userId)
     .where('is_active', '=', true)
-    .$if(since !== null, (query) =>
-      query.where((e) => e.or([e('created_at', '>', since ?? ''), e('rotated_at', '>', since ?? '')])),
+    .$if(after !== undefined, (query) =>
+      query.where((e) => e.or([e('created_at', '>', after ?? ''), e('rotated_at', '>', after ?? '')])),
     )
+    .$if(before !== undefined, (query) => query.where('created_at', '<', before ?? ''))
     .returning(['id', 'name'])
     .execute()
   afterCommit(tx, () => {

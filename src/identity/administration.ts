@@ -49,6 +49,7 @@ export async function changeUser(
       {
         ...(is_active === undefined ? {} : { is_active }),
         ...(is_verified === undefined ? {} : { is_verified }),
+        ...(is_verified === true && !user.is_verified ? { verified_apart_at: now } : {}),
         ...(is_superuser === undefined ? {} : { is_superuser }),
         ...(subscription_tier === undefined
           ? {}

@@ -14,8 +14,12 @@ export type IdentityNeeds = {
   erase: ((tx: Db, userId: string) => Promise<void>)[]
   /** What a room holds about a user, for the full export. */
   collect: ((db: Db, userId: string) => Promise<Collected>)[]
-  /** Revokes a user's live API keys, all or those that were made or rotated after a moment; returns which. */
-  revokeKeys: (tx: Db, userId: string, since: Instant | null) => Promise<{ id: string; name: string }[]>
+  /** Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which. */
+  revokeKeys: (
+    tx: Db,
+    userId: string,
+    made?: { after?: Instant; before?: Instant },
+  ) => Promise<{ id: string; name: string }[]>
   /** Sessions that a room keeps for itself (the storefront's). */
   sessionsElsewhere: SessionsElsewhere[]
 }

@@ -38,7 +38,7 @@ export async function changeEmail(
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
       const user = await lockConfirmed(deps, tx, asked, proof)
-      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false }
+      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
       await updateUser(tx, user.id, changes, now)
       await endEverySession(deps, tx, user.id, asker.sessionId)
 
@@ -75,7 +75,9 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
       const { email } = spent.data
       const removed = await removeWaysInSince(deps, tx, user, spent.createdAt)
       // Someone who can read the old mailbox has followed a link in it: that address is verified as well as ever.
-      await updateUser(tx, user.id, { email, email_key: emailKey(email), is_verified: true }, now)
+      // Whose password it is by now nobody knows.
+      const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
+      await updateUser(tx, user.id, restored, now)
       await endEverySession(deps, tx, user.id)
       await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
       await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
@@ -105,7 +107,7 @@ async function removeWaysInSince(
   const weekBefore = plus(changedAt, -7 * DAY_MS)
   const since = weekBefore > user.created_at ? weekBefore : user.created_at
   const waysIn = await removeWaysIn(tx, user.id, since)
-  const keys = await deps.revokeKeys(tx, user.id, since)
+  const keys = await deps.revokeKeys(tx, user.id, { after: since })
   const totp = await tx
     .selectFrom('totp')
     .select('user_id')

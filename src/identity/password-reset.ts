@@ -9,7 +9,7 @@ import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
-import { lockUser, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
+import { lockUser, NO_WAYS_IN, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {
@@ -56,10 +56,10 @@ export async function resetPassword(
     const now = deps.clock.now()
     // Nobody has proven the address until now: what opens the account besides was put there by a stranger, it may be,
     // who registered it and waits for its owner (account pre-hijacking).
-    const waysIn = user.is_verified ? { passkeys: [], providers: [] } : await removeWaysIn(tx, user.id)
-    const keys = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id, null) : []
+    const waysIn = user.is_verified ? NO_WAYS_IN : await removeWaysIn(tx, user.id)
+    const keys = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id) : []
     const removed = { ...waysIn, keys, twoFactor: false }
-    await updateUser(tx, user.id, { password_hash, oauth_provider: null }, now)
+    await updateUser(tx, user.id, { password_hash, oauth_provider: null, verified_apart_at: null }, now)
     await endEverySession(deps, tx, user.id)
     await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, removed, at: now }))
     await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)

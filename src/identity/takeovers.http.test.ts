@@ -396,6 +396,113 @@ test('a reset revokes the API keys of a proven account only when asked to, and s
   assert.match(letter!.text, /API keys? .*revoked/i)
 })
 
+test('a stranger’s password falls when the owner of an address that they verified for nobody comes with a provider', async (t) => {
+  const app = await testApp(t)
+  // Eve registers the address of a victim, who takes the letter for a formality and follows its link.
+  const eve = await app.as('victim', { tier: 'pro' })
+  const planted = await addPasskey(app, eve)
+  const key = await makeKey(eve, 'planted')
+  const cookie = await storeCookie(app, eve.email)
+  await throughProvider(app, 'github', { email: 'eve@example.com' }, eve)
+  const token = await mailedToken(app, eve.email, '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
+
+  assert.equal(await opens(app, eve.email, eve.userId), true, 'the owner is in')
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+  assert.equal((await app.post('/api/auth/refresh', { refresh_token: eve.refreshToken })).status, 401)
+  assert.equal((await app.post('/api/auth/login', { email: eve.email, password: PASSWORD })).status, 401)
+  assert.equal((await app.store('GET', '/api/purchases', { headers: { cookie } })).status, 401)
+  assert.equal((await passkeyLogin(app, planted)).status, 401)
+  assert.equal(await keyOpens(app, key.key), false)
+  const { target } = await throughProvider(app, 'github', { email: 'eve@example.com' })
+  const elsewhere = clientOf(app.url, target.searchParams.get('access_token')!, eve)
+  assert.notEqual((await elsewhere.get('/api/auth/me')).body.id, eve.userId)
+
+  const owner = await ofProvider(app, eve.email)
+  const me = (await owner.get('/api/auth/me')).body
+  assert.deepEqual([me.has_password, me.oauth_provider], [false, 'google'])
+  const [letter] = (await app.mail(eve.email)).filter(({ subject }) => /Google now opens/i.test(subject))
+  assert.match(letter!.text, /password .*removed/i)
+  const actions = (await auditOf(app.platform.db, eve.userId)).map(({ action }) => action)
+  for (const action of ['provider.linked', 'password.removed', 'api-keys.revoked']) assert.ok(actions.includes(action))
+
+  await resetPassword(app, eve.email, 'the word of the owner')
+  const again = await app.post('/api/auth/login', { email: eve.email, password: 'the word of the owner' })
+  assert.equal(again.status, 200)
+})
+
+test('a password stays when its holder verified the address, and is told of the provider', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const headers = { authorization: `Bearer ${ada.token}` }
+  const token = await mailedToken(app, ada.email, '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token }, { headers })).status, 200)
+  const device = await addPasskey(app, ada)
+  assert.equal(await opens(app, ada.email, ada.userId), true)
+  assert.equal((await ada.get('/api/auth/me')).status, 200)
+  assert.equal((await passkeyLogin(app, device)).status, 200)
+  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })).status, 200)
+  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /Google now opens/i.test(subject))
+  assert.doesNotMatch(letter!.text, /password .*removed/i)
+})
+
+test('a password that a mailed link has set stays when a provider is linked', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada')
+  await resetPassword(app, ada.email, 'another good password')
+  assert.equal(await opens(app, ada.email, ada.userId), true)
+  const login = await app.post('/api/auth/login', { email: ada.email, password: 'another good password' })
+  assert.equal(login.status, 200)
+})
+
+test('another’s session, an ended one and none at all say nothing of who verifies', async (t) => {
+  const app = await testApp(t)
+  const bea = await app.as('bea')
+  const bearers: Record<string, (own: Client) => Promise<string>> = {
+    another: async () => `Bearer ${bea.token}`,
+    ended: async (own) => {
+      const [session] = (await own.get('/api/users/me/sessions')).body
+      await own.delete(`/api/users/me/sessions/${session.id}`)
+      return `Bearer ${own.token}`
+    },
+    nonsense: async () => 'Bearer x.y.z',
+    nothing: async () => '',
+    basic: async (own) => `Basic ${own.token}`,
+    refresh: async (own) => `Bearer ${own.refreshToken}`,
+  }
+  for (const [name, bearer] of Object.entries(bearers)) {
+    const own = await app.as(name)
+    const token = await mailedToken(app, own.email, '/verify-email')
+    const headers = { authorization: await bearer(own) }
+    assert.equal((await app.post('/api/auth/verify-email', { token }, { headers })).status, 200, name)
+    assert.equal(await opens(app, own.email, own.userId), true, name)
+    assert.equal((await app.post('/api/auth/login', { email: own.email, password: PASSWORD })).status, 401, name)
+  }
+})
+
+test('an account that moved to the address of another falls to its owner in the same way', async (t) => {
+  const app = await testApp(t)
+  const eve = await verifiedHerself(app, 'eve')
+  const moved = await eve.post('/api/users/me/change-email', { new_email: 'victim@example.com', password: PASSWORD })
+  assert.equal(moved.status, 200)
+  const token = await mailedToken(app, 'victim@example.com', '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
+  assert.equal(await opens(app, 'victim@example.com', eve.userId), true)
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+  const login = await app.post('/api/auth/login', { email: 'victim@example.com', password: PASSWORD })
+  assert.equal(login.status, 401)
+})
+
+test('a superuser who takes an address for proven has not proven whose password it is', async (t) => {
+  const app = await testApp(t)
+  const root = await app.as('root')
+  await app.service.identity.addSuperuser(root.email)
+  const eve = await app.as('victim')
+  assert.equal((await root.patch(`/api/admin/users/${eve.userId}`, { is_verified: true })).status, 200)
+  assert.equal(await opens(app, eve.email, eve.userId), true)
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+})
+
 test('a session that was ended while it asked for an API key gets none', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -414,6 +521,26 @@ async function verified(app: TestApp, name: string, tier?: 'pro'): Promise<Clien
   const token = await mailedToken(app, client.email, '/verify-email')
   assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
   return client
+}
+
+/** Follows the link in the browser that is signed in. */
+async function verifiedHerself(app: TestApp, name: string): Promise<Client> {
+  const client = await app.as(name)
+  const token = await mailedToken(app, client.email, '/verify-email')
+  assert.equal((await client.post('/api/auth/verify-email', { token })).status, 200)
+  return client
+}
+
+async function storeCookie(app: TestApp, email: string): Promise<string> {
+  const reply = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
+  return reply.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+async function ofProvider(app: TestApp, email: string): Promise<Client> {
+  const { target } = await throughProvider(app, 'google', { email })
+  const token = target.searchParams.get('access_token')!
+  const { body } = await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })
+  return clientOf(app.url, token, { email, userId: body.id, refreshToken: '' })
 }
 
 async function resetPassword(app: TestApp, email: string, new_password: string, more: object = {}) {

@@ -81,3 +81,5 @@ export async function removeWaysIn(tx: Db, userId: string, since: Instant = EVER
 }
 
 export type RemovedWaysIn = { passkeys: string[]; providers: OAuthProvider[] }
+
+export const NO_WAYS_IN: RemovedWaysIn = { passkeys: [], providers: [] }

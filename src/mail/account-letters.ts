@@ -103,8 +103,15 @@ export function emailRestoredLetter(
 
 export type AccessChange = keyof typeof ACCESS_CHANGES
 
-/** What a letter says of a way in: its name, how a key begins, which address the provider knows. */
-export type AccessDetails = { name?: string; prefix?: string; address?: string | null }
+export type AccessDetails = {
+  name?: string
+  /** How a key begins. */
+  prefix?: string
+  /** By which the provider knows the person. */
+  address?: string | null
+  /** Set where the password fell, with what fell beside it. */
+  passwordRemoved?: RemovedAccess
+}
 
 /** A way into an account that has come or gone. */
 export function accessLetter(
@@ -115,12 +122,20 @@ export function accessLetter(
   return composeLetter({
     to,
     subject,
-    before: [says.replace('{account}', () => `${brand(config)} account`)],
+    before: [
+      says.replace('{account}', () => `${brand(config)} account`),
+      ...(details.passwordRemoved
+        ? [
+            'The password of the account was removed and every other session was signed out: the address was verified by somebody who was not signed in, so the password may have been a stranger’s. You can set one of your own at any time.',
+          ]
+        : []),
+    ],
     facts: [
       ['When', moment(at)],
       ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
       ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
       ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
+      ...(details.passwordRemoved ? removedFacts(details.passwordRemoved) : []),
     ],
     after: [
       `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,
@@ -237,11 +252,11 @@ const KEYS_SHOWN_MAX = 20
 function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
   const shown = keys.slice(0, KEYS_SHOWN_MAX)
   return [
-    ...passkeys.map((name): Fact => ['Passkey', givenName(name)]),
-    ...providers.map((provider): Fact => ['Sign-in', PROVIDER_NAMES[provider]]),
+    ...passkeys.map((name): Fact => ['Passkey removed', givenName(name)]),
+    ...providers.map((provider): Fact => ['Sign-in removed', PROVIDER_NAMES[provider]]),
     ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
-    ...shown.map(({ name }): Fact => ['API key', givenName(name)]),
-    ...(keys.length > shown.length ? ([['API keys', `${keys.length} in all`]] satisfies Fact[]) : []),
+    ...shown.map(({ name }): Fact => ['API key revoked', givenName(name)]),
+    ...(keys.length > shown.length ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[]) : []),
   ]
 }
 
