@@ -58,14 +58,15 @@ test('deletion leaves no trace of a person in any table, but what the books and 
   const app = await testApp(t)
   const ada = await liveAWhile(app, 'ada')
   const eve = await liveAWhile(app, 'eve')
-  await ada.post('/api/users/me/change-email', { new_email: 'ada-new@example.com', password: PASSWORD })
+  const change = { new_email: 'ada-new@example.com', password: PASSWORD, code: ada.code() }
+  assert.equal((await ada.post('/api/users/me/change-email', change)).status, 200)
   await app.post('/api/auth/forgot-password', { email: 'ada-new@example.com' })
   const before = await everyRow(app)
   const tablesOfUser = before.filter(({ row }) => 'user_id' in row).map(({ table }) => table)
   assert.ok(new Set(tablesOfUser).size >= 15, 'the walk has left rows in many tables')
 
   // Signed in again, since the change of address has kept this session only.
-  assert.equal((await ada.delete('/api/users/me', { password: PASSWORD })).status, 200)
+  assert.equal((await ada.delete('/api/users/me', { password: PASSWORD, code: ada.code() })).status, 200)
   await app.settle()
   await untilHandled(app)
 
@@ -97,7 +98,12 @@ test('deletion leaves no trace of a person in any table, but what the books and 
   assert.deepEqual(ofEve(after), ofEve(before))
 })
 
-type Person = Client & { customerId: string; secrets: { licenseKeys: string[]; apiKey: string } }
+type Person = Client & {
+  customerId: string
+  /** The next code of the second factor: each works once. */
+  code(): string
+  secrets: { licenseKeys: string[]; apiKey: string }
+}
 
 /** Uses everything once that leaves something behind. */
 async function liveAWhile(app: TestApp, name: string): Promise<Person> {
@@ -135,13 +141,14 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   assert.equal(download.status, 200, download.text.slice(0, 200))
 
   const { secret } = (await first.post('/api/users/me/totp')).body
-  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
-  assert.equal((await first.post('/api/users/me/totp/confirm', { code })).status, 200)
-  app.clock.advance(60_000)
-  const later = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+  const code = () => {
+    app.clock.advance(60_000)
+    return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+  }
+  assert.equal((await first.post('/api/users/me/totp/confirm', { code: code() })).status, 200)
   const phone = await app.post(
     '/api/auth/login',
-    { email, password: PASSWORD, code: later },
+    { email, password: PASSWORD, code: code() },
     { headers: { 'user-agent': `Phone of ${name}` } },
   )
   assert.equal(phone.status, 200, phone.text)
@@ -150,6 +157,7 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
   return {
     ...client,
     customerId: customerId ?? '',
+    code,
     secrets: { licenseKeys: [download.headers.get('x-license-key') ?? '?'], apiKey: key.body.key },
   }
 }

@@ -20,7 +20,7 @@ import { createRag, type Rag } from '#rag/rag.ts'
 import { createSandbox } from '#sandbox/sandbox.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
-import { collectStorefront, createStorefront, endStoreSessions, eraseStorefront } from '#storefront/storefront.ts'
+import { collectStorefront, createStorefront, eraseStorefront, storeSessions } from '#storefront/storefront.ts'
 import { usageMigrations } from '#usage/migrations.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
 import { mountApi, mountStorefront } from './api.ts'
@@ -74,7 +74,8 @@ export async function createService(
       usage.collect,
       (db, userId) => rag.collect(db, userId),
     ],
-    endSessionsElsewhere: [endStoreSessions],
+    revokeKeys: apiKeys.revoke,
+    sessionsElsewhere: [storeSessions],
   })
   const shop = createStorefront(platform, {
     mail,

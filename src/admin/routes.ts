@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { changeUser, listUsers, stats } from '#identity/administration.ts'
 import { recordAudit } from '#identity/audit.ts'
 import type { Identity } from '#identity/identity.ts'
+import { requireFreshSignIn } from '#identity/ways-in.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
@@ -112,7 +113,11 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       },
       config: { access: 'superuser' },
     },
-    (request) => changeUser(identity.deps, callerOf(request).userId, request.params.id, request.body),
+    async (request) => {
+      const { userId, sessionId } = callerOf(request)
+      await requireFreshSignIn(identity.deps, userId, sessionId)
+      return changeUser(identity.deps, userId, request.params.id, request.body)
+    },
   )
 
   app.get(

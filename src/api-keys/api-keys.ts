@@ -1,10 +1,11 @@
 // Guards programmatic access: keys that users make, name, rotate and revoke, and the check of each on its way in.
 // One thing to know: management takes a JWT alone; a key can neither make nor see keys.
+import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Caller, Soon } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
-import { eraseKeys, listKeys } from './keys.ts'
+import { eraseKeys, listKeys, revokeKeys } from './keys.ts'
 import { apiKeyRoutes, keyView } from './routes.ts'
 import { claimsToBeKey } from './secret.ts'
 import { createVerifier } from './verifier.ts'
@@ -25,6 +26,8 @@ export function createApiKeys(platform: Platform) {
     collect: async (db: Db, userId: string) => ({
       'api-keys': (await listKeys({ db }, userId)).map((key) => keyView(key, key.last_used_at)),
     }),
+    revoke: (tx: Db, userId: string, made?: { after?: Instant; before?: Instant }) =>
+      revokeKeys(platform, tx, userId, made),
     erase: (tx: Db, userId: string) => eraseKeys(platform, tx, userId),
     close: verifier.close,
   }

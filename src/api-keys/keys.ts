@@ -3,7 +3,8 @@
 import './tables.ts'
 import type { Selectable } from 'kysely'
 import { recordAudit } from '#identity/audit.ts'
-import { lockUser } from '#identity/ways-in.ts'
+import { lockAsking } from '#identity/sessions.ts'
+import { tellOwner } from '#identity/tell-owner.ts'
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
@@ -13,7 +14,7 @@ import { newSecret, PREFIX_LENGTH } from './secret.ts'
 import type { ApiKeysTable } from './tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
-export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus'>
+export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'config' | 'jobs' | 'limiter'>
 
 export type KeyTerms = {
   name: string
@@ -23,15 +24,18 @@ export type KeyTerms = {
   monthlyTokens: number | null
 }
 
+/** Who asks for a secret, and in which session: one that was ended meanwhile gets none. */
+export type KeyMaker = { userId: string; sessionId: string | null }
+
 /** Far beyond any honest use; it bounds the list and the table. */
 const LIVE_KEYS_MAX = 1_000
 
 export const KEYS_CHANGED = 'api-keys.changed'
 
-/** @throws Problem 422 when it would be born expired, 409 when there are too many. */
+/** @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many. */
 export async function issueKey(
   deps: KeyDeps,
-  userId: string,
+  { userId, sessionId }: KeyMaker,
   terms: KeyTerms,
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock } = deps
@@ -42,7 +46,7 @@ export async function issueKey(
 
   const key = await transaction(db, async (tx) => {
     // Without the lock, two tabs could both take the last free place.
-    await lockUser(tx, userId)
+    await lockAsking(deps, tx, { userId, sessionId })
     const { live } = await tx
       .selectFrom('api_keys')
       .select(({ fn }) => fn.countAll<number>().as('live'))
@@ -69,11 +73,13 @@ export async function issueKey(
         last_used_at: null,
         expires_at: terms.expiresAt,
         revoked_at: null,
+        rotated_at: null,
         previous_hash: null,
         previous_until_at: null,
       })
       .returningAll()
       .executeTakeFirstOrThrow()
+    await tellOwner(deps, tx, userId, 'key-made', { name: row.name, prefix: row.key_prefix })
     await audit(tx, deps, row, 'api-key.made')
     return row
   })
@@ -120,20 +126,50 @@ export async function revokeKey(deps: KeyDeps, userId: string, id: string): Prom
   })
 }
 
+export type RevokedKey = { id: string; name: string }
+
+/**
+ * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one. The
+ * audit entry is the caller's, who knows why.
+ */
+export async function revokeKeys(
+  { clock, bus }: Pick<KeyDeps, 'clock' | 'bus'>,
+  tx: Db,
+  userId: string,
+  { after, before }: { after?: Instant; before?: Instant } = {},
+): Promise<RevokedKey[]> {
+  const rows = await tx
+    .updateTable('api_keys')
+    .set({ is_active: false, revoked_at: clock.now() })
+    .where('user_id', '=', userId)
+    .where('is_active', '=', true)
+    .$if(after !== undefined, (query) =>
+      query.where((e) => e.or([e('created_at', '>', after ?? ''), e('rotated_at', '>', after ?? '')])),
+    )
+    .$if(before !== undefined, (query) => query.where('created_at', '<', before ?? ''))
+    .returning(['id', 'name'])
+    .execute()
+  afterCommit(tx, () => {
+    for (const { id } of rows) bus.publish(KEYS_CHANGED, { keyId: id })
+  })
+  return rows
+}
+
 /**
  * A new secret for the same key: name, terms and usage stay. The old secret opens until the grace ends; one from an
  * earlier rotation ends now.
- * @throws Problem 404 when the user has no such key, 409 when it is revoked or expired.
+ * @throws Problem 401 when the session has ended, 404 when the user has no such key, 409 when it is revoked or expired.
  */
 export async function rotateKey(
   deps: KeyDeps,
-  userId: string,
+  { userId, sessionId }: KeyMaker,
   id: string,
   graceMs: number,
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock, bus } = deps
   const secret = newSecret()
   const key = await transaction(db, async (tx) => {
+    await lockAsking(deps, tx, { userId, sessionId })
     const old = await findKey(tx, userId, id)
     if (!old.is_active || (old.expires_at !== null && Date.parse(old.expires_at) <= clock.ms())) {
       throw new Problem('key_not_active', 409, 'This API key is no longer active')
@@ -143,6 +179,7 @@ export async function rotateKey(
       .set({
         hash: keyHash(deps, secret),
         key_prefix: secret.slice(0, PREFIX_LENGTH),
+        rotated_at: clock.now(),
         previous_hash: graceMs > 0 ? old.hash : null,
         previous_until_at: graceMs > 0 ? plus(clock.now(), graceMs) : null,
       })
@@ -154,6 +191,7 @@ export async function rotateKey(
       .returningAll()
       .executeTakeFirst()
     if (!row) throw new Problem('key_changed', 409, 'This API key was changed meanwhile')
+    await tellOwner(deps, tx, userId, 'key-rotated', { name: row.name, prefix: row.key_prefix })
     await audit(tx, deps, row, 'api-key.rotated')
     afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
     return row

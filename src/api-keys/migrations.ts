@@ -19,6 +19,7 @@ export const apiKeyMigrations: Migration[] = [
         last_used_at {timestamp},
         expires_at {timestamp},
         revoked_at {timestamp},
+        rotated_at {timestamp},
         previous_hash text unique,
         previous_until_at {timestamp},
         primary key (user_id, id)

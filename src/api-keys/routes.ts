@@ -58,7 +58,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     },
     async (request, reply) => {
       const { body } = request
-      const { key, secret } = await issueKey(deps, callerOf(request).userId, {
+      const { key, secret } = await issueKey(deps, callerOf(request), {
         name: body.name,
         expiresAt: readInstant(body.expires_at ?? null),
         scopes: body.scopes ?? null,
@@ -124,7 +124,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     async (request) => {
       const grace = (request.body as { grace_seconds?: number } | null | undefined)?.grace_seconds
       const graceMs = (grace ?? GRACE_SECONDS_DEFAULT) * 1_000
-      const { key, secret } = await rotateKey(deps, callerOf(request).userId, request.params.key_id, graceMs)
+      const { key, secret } = await rotateKey(deps, callerOf(request), request.params.key_id, graceMs)
       return { ...viewOf(key), key: secret }
     },
   )

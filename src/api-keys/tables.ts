@@ -17,6 +17,7 @@ export type ApiKeysTable = {
   last_used_at: string | null
   expires_at: string | null
   revoked_at: string | null
+  rotated_at: string | null
   /** The key before a rotation, which still opens until its grace ends. */
   previous_hash: string | null
   previous_until_at: string | null

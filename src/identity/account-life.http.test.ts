@@ -44,6 +44,26 @@ test('sessions tell device, address and use, and can be ended one by one', async
   assert.equal((await ada.get('/api/users/me/sessions')).body.length, 1)
 })
 
+test('a session ends 90 days after its sign-in, however often it is renewed', async (t) => {
+  const app = await testApp(t)
+  let { refreshToken } = await app.as('ada')
+  const renew = () => app.post('/api/auth/refresh', { refresh_token: refreshToken })
+  for (const day of [25, 50, 75, 89]) {
+    app.clock.advance((day === 89 ? 14 : 25) * 86_400_000)
+    const renewed = await renew()
+    assert.equal(renewed.status, 200, `on day ${day}`)
+    refreshToken = renewed.body.refresh_token
+  }
+  app.clock.advance(23.8 * 3_600_000)
+  const last = await renew()
+  assert.equal(last.status, 200, 'shortly before the end')
+  refreshToken = last.body.refresh_token
+  app.clock.advance(15 * 60_000)
+  const bearer = { headers: { authorization: `Bearer ${last.body.access_token}` } }
+  assert.equal((await app.get('/api/auth/me', bearer)).status, 401, 'an access token ends with it')
+  assert.equal((await renew()).status, 401)
+})
+
 test('a revocation that nobody tells, as by another node without a bus, counts within a second', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')

@@ -7,6 +7,7 @@ import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { endEverySession } from './session-ends.ts'
 import type { Tier } from './tables.ts'
+import { tellOwner } from './tell-owner.ts'
 import { type User, updateUser } from './users.ts'
 
 export type UserChanges = {
@@ -48,6 +49,7 @@ export async function changeUser(
       {
         ...(is_active === undefined ? {} : { is_active }),
         ...(is_verified === undefined ? {} : { is_verified }),
+        ...(is_verified === true && !user.is_verified ? { verified_apart_at: now } : {}),
         ...(is_superuser === undefined ? {} : { is_superuser }),
         ...(subscription_tier === undefined
           ? {}
@@ -58,6 +60,7 @@ export async function changeUser(
     if (!changed) throw new Problem('user_unknown', 404, 'User not found')
     if (is_active === false) await endEverySession(deps, tx, userId)
     announceChange(tx, userId)
+    if (is_superuser === true && !user.is_superuser) await tellOwner(deps, tx, userId, 'superuser-made')
     await recordAudit(tx, { actorId, action: 'user.changed', subject: `user:${userId}`, data: { ...changes }, at: now })
     return changed
   })

@@ -346,7 +346,7 @@ test('an address alone opens no account: unverified here, or unverified there, i
   // Eve claims a verified victim's address at a provider that has not checked it.
   const ada = await app.as('ada')
   const token = tokenIn((await app.mail(ada.email)).at(-1)!.text)
-  await app.post('/api/auth/verify-email', { token })
+  await ada.post('/api/auth/verify-email', { token })
   const unproven = await throughProvider(app, 'github', { email: ada.email, verified: false })
   assert.match(unproven.target.href, /error=email_not_verified$/)
 

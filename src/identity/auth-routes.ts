@@ -1,3 +1,4 @@
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { Message, Nullable } from '#platform/http/schema.ts'
@@ -127,12 +128,17 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
   app.post(
     '/api/auth/verify-email',
     {
-      schema: { tags, summary: 'Verify an address with the mailed token', body: OneTime, response: { 200: Message } },
+      schema: {
+        tags,
+        summary: 'Verify an address with the mailed token; with a bearer, by the account’s own holder',
+        body: OneTime,
+        response: { 200: Message },
+      },
       config: { access: 'anyone' },
     },
     async (request) => ({
       message:
-        (await verifyEmail(deps, request.body.token)) === 'verified'
+        (await verifyEmail(deps, request.body.token, bearerOf(request))) === 'verified'
           ? 'Email verified successfully'
           : 'Email already verified',
     }),
@@ -194,14 +200,19 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     {
       schema: {
         tags,
-        summary: 'Set a new password with the mailed token',
-        body: Type.Object({ token: Type.String({ maxLength: 512 }), new_password: NewPassword }),
+        summary: 'Set a new password with the mailed token; on request, revoke every API key',
+        body: Type.Object({
+          token: Type.String({ maxLength: 512 }),
+          new_password: NewPassword,
+          revoke_api_keys: Type.Optional(Type.Boolean()),
+        }),
         response: { 200: Message },
       },
       config: { access: 'anyone' },
     },
     async (request) => {
-      await resetPassword(deps, request.body.token, request.body.new_password)
+      const { token, new_password: password, revoke_api_keys: revokesKeys } = request.body
+      await resetPassword(deps, { token, password, revokesKeys })
       return { message: 'Password reset successfully' }
     },
   )
@@ -234,4 +245,9 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
       return deps.keyring.published()
     },
   )
+}
+
+/** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */
+function bearerOf({ headers }: FastifyRequest): string | null {
+  return /^Bearer (\S{1,4096})$/i.exec(headers.authorization ?? '')?.[1] ?? null
 }

@@ -30,7 +30,8 @@ export async function checkCredentials(deps: IdentityDeps, credentials: Credenti
   if (!user || !right) throw new Problem('credentials_wrong', 401, 'Incorrect email or password')
   if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
   if (user.is_totp_on) {
-    if (code === undefined || code === '') throw new Problem('code_required', 401, 'Two-factor code required')
+    if (code === undefined || code === '')
+      throw new Problem('two_factor_code_required', 401, 'Two-factor code required')
     if (!(await acceptCode(deps, deps.db, user.id, code)))
       throw new Problem('code_wrong', 401, 'Invalid two-factor code')
   }

@@ -7,27 +7,27 @@ import { Problem } from '#platform/problem.ts'
 import { forgetPerson, recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
-import { confirmPassword, lockConfirmed } from './own-password.ts'
+import { type Asker, confirmOwner, lockConfirmed, type Proof } from './own-password.ts'
 import { endEverySession } from './session-ends.ts'
 import type { User } from './users.ts'
 
-export type Confirmation = { password?: string | null | undefined; confirm?: string | null | undefined }
+export type Confirmation = Proof & { confirm?: string | null | undefined }
 
-/** @throws Problem 400 `Incorrect password`, or `Type DELETE to confirm` for an account without one. */
+/** @throws Problem 400 `Type DELETE to confirm` for an account without a password; as `confirmOwner` and `lockConfirmed`. */
 export async function deleteAccount(
   deps: IdentityDeps,
   user: User,
-  { password, confirm }: Confirmation,
-  address: string,
+  { confirm, ...proof }: Confirmation,
+  asker: Asker,
 ): Promise<void> {
   if (user.password_hash === null && confirm !== 'DELETE') {
     throw new Problem('confirmation_missing', 400, 'Type DELETE to confirm')
   }
-  await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
+  await confirmOwner(deps, user, proof, asker)
 
   await transaction(deps.db, async (tx) => {
     // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
-    await lockConfirmed(tx, user)
+    await lockConfirmed(deps, tx, user, proof)
     await endEverySession(deps, tx, user.id)
     for (const erase of deps.erase) await erase(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })

@@ -1,9 +1,14 @@
 // Guards the address of an account: a change counts at once, and the old address can undo it for 7 days.
-// One thing to know: undoing takes away every way in that was added since, and in the week before the change, for it may
-// be an intruder's, who leaves a second door open before the first is locked.
-import { emailChangedLetter, verificationLetter } from '#mail/account-letters.ts'
+// One thing to know: undoing takes away every way in and API key that was added since, and in the week before the change,
+// for it may be an intruder's, who leaves a second door open before the first is locked.
+import {
+  emailChangedLetter,
+  emailRestoredLetter,
+  type RemovedAccess,
+  verificationLetter,
+} from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
-import { DAY_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
@@ -11,31 +16,31 @@ import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { mayMailVerification } from './email-verification.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
-import { confirmPassword, lockConfirmed } from './own-password.ts'
+import { type Asker, confirmOwner, lockConfirmed, type Proof } from './own-password.ts'
 import { mailReset } from './password-reset.ts'
 import { endEverySession } from './session-ends.ts'
 import { dropTotp } from './totp.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
-import { removeWaysIn } from './ways-in.ts'
+import { lockUser, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
 
-/** @throws Problem 400 `Incorrect password`, 400 `Email already in use`. */
+/** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
   deps: IdentityDeps,
   asked: User,
-  { new_email, password }: { new_email: string; password?: string | undefined },
-  { sessionId, address }: { sessionId: string | null; address: string },
+  { new_email, ...proof }: { new_email: string } & Proof,
+  asker: Asker,
 ): Promise<void> {
-  await confirmPassword(deps, asked, password, { message: 'Incorrect password', address })
+  await confirmOwner(deps, asked, proof, asker)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
   const mayWrite = await mayMailVerification(deps, new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
-      const user = await lockConfirmed(tx, asked)
-      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false }
+      const user = await lockConfirmed(deps, tx, asked, proof)
+      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
       await updateUser(tx, user.id, changes, now)
-      await endEverySession(deps, tx, user.id, sessionId)
+      await endEverySession(deps, tx, user.id, asker.sessionId)
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
       const ask = verificationLetter(deps.config, { to: new_email, name: user.full_name, token: verify })
@@ -60,19 +65,25 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
+      // A key or a passkey that is being made now is there before what follows looks, or finds its session ended.
+      if (known?.userId) await lockUser(tx, known.userId)
       const user = known?.userId ? await findUser(tx, known.userId) : null
       const spent = user && (await spendToken<Undo>(deps, tx, 'undo-email', token))
       if (!user || !spent) throw new Problem('undo_token_invalid', 400, 'Invalid or expired undo token')
 
       const now = deps.clock.now()
       const { email } = spent.data
-      await removeWaysInSince(deps, tx, user, spent.createdAt)
+      const removed = await removeWaysInSince(deps, tx, user, spent.createdAt)
       // Someone who can read the old mailbox has followed a link in it: that address is verified as well as ever.
-      await updateUser(tx, user.id, { email, email_key: emailKey(email), is_verified: true }, now)
+      // Whose password it is by now nobody knows.
+      const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
+      await updateUser(tx, user.id, restored, now)
       await endEverySession(deps, tx, user.id)
       await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
       await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
+      await sendMail(deps, tx, emailRestoredLetter(deps.config, { to: email, removed, at: now }))
       await mailReset(deps, tx, { ...user, email })
+      await recordRevokedKeys(tx, user.id, removed.keys, 'email.restored', now)
       await recordAudit(tx, {
         actorId: user.id,
         action: 'email.restored',
@@ -84,12 +95,19 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
 }
 
 /**
- * The second factor of before the change stays: it is what keeps out one who has got hold of the old mailbox. So does
- * the provider that the account was made with.
+ * A second factor of more than a week before the change stays: it is what keeps out one who has got hold of the old
+ * mailbox. So does the provider that the account was made with.
  */
-async function removeWaysInSince(deps: IdentityDeps, tx: Db, user: User, since: string): Promise<void> {
-  const weekBefore = plus(since, -7 * DAY_MS)
-  await removeWaysIn(tx, user.id, weekBefore > user.created_at ? weekBefore : user.created_at)
+async function removeWaysInSince(
+  deps: IdentityDeps,
+  tx: Db,
+  user: User,
+  changedAt: Instant,
+): Promise<RemovedAccess & { keys: { id: string }[] }> {
+  const weekBefore = plus(changedAt, -7 * DAY_MS)
+  const since = weekBefore > user.created_at ? weekBefore : user.created_at
+  const waysIn = await removeWaysIn(tx, user.id, since)
+  const keys = await deps.revokeKeys(tx, user.id, { after: since })
   const totp = await tx
     .selectFrom('totp')
     .select('user_id')
@@ -98,6 +116,7 @@ async function removeWaysInSince(deps: IdentityDeps, tx: Db, user: User, since: 
     .executeTakeFirst()
   if (totp) await dropTotp(deps, tx, user.id)
   announceChange(tx, user.id)
+  return { ...waysIn, keys, twoFactor: totp !== undefined }
 }
 
 /** The address may be taken between the look and the write. */

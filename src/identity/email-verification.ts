@@ -1,21 +1,29 @@
 import { verificationLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
-import { HOUR_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
+import { LETTER_RATE } from './letter-rate.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { isLive } from './sessions.ts'
+import { readAccess } from './tokens.ts'
 import { emailKey, findUser, findUserByEmail, updateUser } from './users.ts'
-
-/** What a letter asked for by anyone may cost its receiver: five an hour. */
-export const LETTER_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
 
 type Verification = { email: string }
 
-/** @throws Problem 400 when the token is unknown, voided or expired and its address is not verified. */
-export async function verifyEmail(deps: IdentityDeps, token: string): Promise<'verified' | 'already'> {
+/**
+ * `bearer` is the access token of whoever follows the link, where they are signed in. Only then is it known that the one who
+ * reads the mailbox is the one who set the password.
+ * @throws Problem 400 when the token is unknown, voided or expired and its address is not verified.
+ */
+export async function verifyEmail(
+  deps: IdentityDeps,
+  token: string,
+  bearer: string | null,
+): Promise<'verified' | 'already'> {
+  const claims = bearer === null ? null : await readAccess(deps, bearer)
   return transaction(deps.db, async (tx) => {
     const known = await peekToken<Verification>(deps, tx, 'verify', token)
     const user = known?.userId ? await findUser(tx, known.userId) : null
@@ -29,9 +37,10 @@ export async function verifyEmail(deps: IdentityDeps, token: string): Promise<'v
     }
 
     const now = deps.clock.now()
-    await updateUser(tx, user.id, { is_verified: true }, now)
+    const isHolder = claims?.userId === user.id && (await isLive(deps, tx, user.id, claims.sessionId))
+    await updateUser(tx, user.id, { is_verified: true, verified_apart_at: isHolder ? null : now }, now)
     announceChange(tx, user.id)
-    await recordAudit(tx, { actorId: user.id, action: 'email.verified', at: now })
+    await recordAudit(tx, { actorId: user.id, action: 'email.verified', data: { signed_in: isHolder }, at: now })
     return 'verified'
   })
 }

@@ -14,6 +14,7 @@ export const identityMigrations: Migration[] = [
         oauth_provider text,
         is_active {boolean} not null,
         is_verified {boolean} not null,
+        verified_apart_at {timestamp},
         is_superuser {boolean} not null,
         is_totp_on {boolean} not null,
         subscription_status text not null,

@@ -7,10 +7,12 @@ import type { IdentityDeps } from './deps.ts'
 import { type Linker, RefusedSignIn } from './oauth.ts'
 import type { ProviderIdentity } from './oauth-providers.ts'
 import { isPictureUrl } from './profile.ts'
+import { endEverySession } from './session-ends.ts'
 import { isLive } from './sessions.ts'
 import type { OAuthProvider } from './tables.ts'
-import { findUser, findUserByEmail, insertUser, type User } from './users.ts'
-import { lockUser, requireWayIn } from './ways-in.ts'
+import { tellOwner } from './tell-owner.ts'
+import { findUser, findUserByEmail, insertUser, type User, updateUser } from './users.ts'
+import { lockUser, NO_WAYS_IN, recordRevokedKeys, removeWaysIn, requireWayIn } from './ways-in.ts'
 
 /**
  * The account of a linked person; else the account with the same address, when the provider and we have both verified
@@ -56,9 +58,7 @@ async function findOrMake(
     if (!existing.is_verified) throw refuse('account_exists')
     if (!existing.is_active) throw refuse('inactive_account')
     if (await hasProvider(tx, existing.id, provider)) throw refuse('account_exists')
-    await insertLink(tx, existing.id, provider, identity, now)
-    await recordAudit(tx, { actorId: existing.id, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
-    return existing
+    return linkByEmail(deps, tx, existing.id, provider, identity)
   }
 
   const user = await insertUser(
@@ -78,6 +78,41 @@ async function findOrMake(
   return user
 }
 
+/**
+ * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link that
+ * verified the address) it falls, with every session and way in; so do the API keys from before the address was verified.
+ */
+async function linkByEmail(
+  deps: IdentityDeps,
+  tx: Db,
+  userId: string,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<User> {
+  const now = deps.clock.now()
+  await lockUser(tx, userId)
+  const user = await findUser(tx, userId)
+  if (!user?.is_verified) throw new RefusedSignIn('account_exists', { linking: false })
+  const { verified_apart_at } = user
+  const falls = user.password_hash !== null && verified_apart_at !== null
+  const waysIn = falls ? await removeWaysIn(tx, userId) : NO_WAYS_IN
+  const keys = falls ? await deps.revokeKeys(tx, userId, { before: verified_apart_at }) : []
+  if (falls) {
+    const changes = { password_hash: null, oauth_provider: provider, verified_apart_at: null }
+    await updateUser(tx, userId, changes, now)
+    await endEverySession(deps, tx, userId)
+  }
+  await insertLink(tx, userId, provider, identity, now)
+  await tellOwner(deps, tx, userId, `${provider}-linked`, {
+    address: identity.email,
+    ...(falls ? { passwordRemoved: { ...waysIn, keys, twoFactor: false } } : {}),
+  })
+  await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
+  if (falls) await recordAudit(tx, { actorId: userId, action: 'password.removed', data: { by: provider }, at: now })
+  await recordRevokedKeys(tx, userId, keys, 'provider.linked', now)
+  return (await findUser(tx, userId)) ?? user
+}
+
 /** Adds a way in to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
 export async function linkProvider(
   deps: IdentityDeps,
@@ -95,6 +130,7 @@ export async function linkProvider(
     if (owner?.id === userId) return
     if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })
     await insertLink(tx, userId, provider, identity, deps.clock.now())
+    await tellOwner(deps, tx, userId, `${provider}-linked`, { address: identity.email })
     await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider }, at: deps.clock.now() })
   })
 }
@@ -112,6 +148,7 @@ export async function unlinkProvider(deps: IdentityDeps, userId: string, provide
     if (!removed) throw new Problem('provider_not_linked', 404, `'${provider}' is not linked to your account`)
     await requireWayIn(tx, userId)
     await renameOrigin(tx, userId)
+    await tellOwner(deps, tx, userId, `${provider}-unlinked`)
     await recordAudit(tx, { actorId: userId, action: 'provider.unlinked', data: { provider }, at: deps.clock.now() })
   })
 }

@@ -3,17 +3,44 @@ import { unauthenticated } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
 import type { IdentityDeps } from './deps.ts'
 import { countAttempt } from './sign-in-limits.ts'
+import { acceptCode, codeWrong } from './totp.ts'
 import type { User } from './users.ts'
+import { requireFreshSignIn } from './ways-in.ts'
+
+/** What a signed-in user shows again before something weighty. */
+export type Proof = { password?: string | null | undefined; code?: string | null | undefined }
+
+/** Which session asks, and from where. */
+export type Asker = { sessionId: string | null; address: string }
+
+/**
+ * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which `lockConfirmed`
+ * then spends. @throws Problem 400 with `message` or for a missing code, 403 `Fresh sign-in required`, 429.
+ */
+export async function confirmOwner(
+  deps: IdentityDeps,
+  user: User,
+  { password, code }: Proof,
+  { sessionId, address }: Asker,
+  message = PASSWORD_WRONG,
+): Promise<void> {
+  if (user.password_hash === null) await requireFreshSignIn(deps, user.id, sessionId)
+  await confirmPassword(deps, user, password, { message, address })
+  if (!user.is_totp_on) return
+  if (!code) throw codeMissing()
+  // Where there is a password, asking for it has counted the attempt.
+  if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
+}
 
 /**
  * Asks a signed-in user for the password before something weighty. Counts as a sign-in attempt on the account: a stolen
- * access token is no way to guess at leisure. True for an account without a password, where there is nothing to ask.
+ * access token is no way to guess at leisure. Asks nothing of an account without a password.
  * @throws Problem 400 with `message`, 429.
  */
 export async function confirmPassword(
   deps: IdentityDeps,
   user: User,
-  password: string | undefined,
+  password: string | null | undefined,
   { message, address }: { message: string; address: string },
 ): Promise<void> {
   if (user.password_hash === null) return
@@ -23,12 +50,27 @@ export async function confirmPassword(
 }
 
 /**
- * Locks the user whose password was confirmed. A hash takes its time, and a storm makes it seconds: a password that was
- * changed in them, to shut someone out, is no longer right. @throws Problem 400 then, 401 when the user is gone.
+ * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what it is
+ * shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds: a password
+ * that was changed in them, to shut someone out, is no longer right.
+ * @throws Problem 400 then or for the code, 401 when the user is gone.
  */
-export async function lockConfirmed(tx: Db, confirmed: User): Promise<User> {
+export async function lockConfirmed(
+  deps: IdentityDeps,
+  tx: Db,
+  confirmed: User,
+  { code }: Proof,
+  message = PASSWORD_WRONG,
+): Promise<User> {
   const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
   if (!user?.is_active) throw unauthenticated()
-  if (user.password_hash !== confirmed.password_hash) throw new Problem('password_wrong', 400, 'Incorrect password')
+  if (user.password_hash !== confirmed.password_hash) throw new Problem('password_wrong', 400, message)
+  if (!user.is_totp_on) return user
+  if (!code) throw codeMissing()
+  if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
   return user
 }
+
+const PASSWORD_WRONG = 'Incorrect password'
+
+const codeMissing = () => new Problem('two_factor_code_required', 400, 'Two-factor code required', { tellsCode: true })

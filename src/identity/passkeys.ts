@@ -14,6 +14,7 @@ import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { issueToken, spendToken } from './one-time-tokens.ts'
+import { tellOwner } from './tell-owner.ts'
 import { findUser, type User } from './users.ts'
 import { lockUser, requireWayIn } from './ways-in.ts'
 
@@ -108,6 +109,7 @@ export async function addPasskey(
       .returning('id')
       .executeTakeFirst()
     if (!inserted) throw unverified()
+    await tellOwner(deps, tx, user.id, 'passkey-added', { name })
     await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
     return viewOf(row)
   })
@@ -178,10 +180,11 @@ export async function removePasskey(deps: IdentityDeps, userId: string, id: stri
       .deleteFrom('passkeys')
       .where('user_id', '=', userId)
       .where('id', '=', id)
-      .returning('id')
+      .returning('name')
       .executeTakeFirst()
     if (!removed) throw new Problem('passkey_unknown', 404, 'Passkey not found')
     await requireWayIn(tx, userId)
+    await tellOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
     await recordAudit(tx, {
       actorId: userId,
       action: 'passkey.removed',

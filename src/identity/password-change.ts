@@ -4,37 +4,34 @@ import { transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
-import { confirmPassword } from './own-password.ts'
+import { type Asker, confirmOwner, lockConfirmed } from './own-password.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
-import type { User } from './users.ts'
+import { type User, updateUser } from './users.ts'
 
-export type PasswordChange = { current_password: string; new_password: string }
+export type PasswordChange = { current_password: string; new_password: string; code?: string | null | undefined }
 
-/** Ends every session but the one that asks. @throws Problem 400, 422 for a weak password. */
+const WRONG = 'Incorrect current password'
+
+/** Ends every session but the one that asks. @throws Problem 400 for password or code, 422 for a weak password. */
 export async function changePassword(
   deps: IdentityDeps,
   user: User,
-  { current_password, new_password }: PasswordChange,
-  { sessionId, address }: { sessionId: string | null; address: string },
+  { current_password, new_password, code }: PasswordChange,
+  asker: Asker,
 ): Promise<void> {
   if (user.password_hash === null) throw new Problem('password_none', 400, 'No password set for this account')
-  await confirmPassword(deps, user, current_password, { message: 'Incorrect current password', address })
+  const proof = { password: current_password, code }
+  await confirmOwner(deps, user, proof, asker, WRONG)
   refuseWeak('new_password', new_password, user.email)
   const password_hash = await deps.hasher.hash(new_password)
 
   await transaction(deps.db, async (tx) => {
     const now = deps.clock.now()
-    const changed = await tx
-      .updateTable('users')
-      .set({ password_hash, updated_at: now })
-      .where('id', '=', user.id)
-      // Of two changes at once the second shows a password that is no longer right.
-      .where('password_hash', '=', user.password_hash)
-      .returning('id')
-      .executeTakeFirst()
-    if (!changed) throw new Problem('password_wrong', 400, 'Incorrect current password')
-    await endEverySession(deps, tx, user.id, sessionId)
+    // Of two changes at once the second shows a password that is no longer right.
+    await lockConfirmed(deps, tx, user, proof, WRONG)
+    await updateUser(tx, user.id, { password_hash }, now)
+    await endEverySession(deps, tx, user.id, asker.sessionId)
     await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))
     await recordAudit(tx, { actorId: user.id, action: 'password.changed', at: now })
   })

@@ -4,12 +4,12 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
-import { LETTER_RATE } from './email-verification.ts'
+import { LETTER_RATE } from './letter-rate.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { endEverySession } from './session-ends.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
-import { removeWaysIn } from './ways-in.ts'
+import { lockUser, NO_WAYS_IN, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {
@@ -37,24 +37,32 @@ export async function checkResetToken(deps: IdentityDeps, token: string): Promis
 }
 
 /**
- * Sets the password (for an account without one: its first) and ends every session.
+ * Sets the password (for an account without one: its first) and ends every session. API keys are revoked where the caller
+ * asks for it, and where nobody has proven the address before.
  * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token good.
  */
-export async function resetPassword(deps: IdentityDeps, token: string, password: string): Promise<void> {
+export async function resetPassword(
+  deps: IdentityDeps,
+  { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
+): Promise<void> {
   const user = await userOf(deps, deps.db, token)
   refuseWeak('new_password', password, user.email)
   const password_hash = await deps.hasher.hash(password)
 
   await transaction(deps.db, async (tx) => {
+    await lockUser(tx, user.id)
     // Many may have come this far with one token; here one of them wins.
     if (!(await spendToken(deps, tx, 'reset', token))) throw invalidToken()
     const now = deps.clock.now()
     // Nobody has proven the address until now: what opens the account besides was put there by a stranger, it may be,
     // who registered it and waits for its owner (account pre-hijacking).
-    if (!user.is_verified) await removeWaysIn(tx, user.id)
-    await updateUser(tx, user.id, { password_hash, oauth_provider: null }, now)
+    const waysIn = user.is_verified ? NO_WAYS_IN : await removeWaysIn(tx, user.id)
+    const keys = revokesKeys || !user.is_verified ? await deps.revokeKeys(tx, user.id) : []
+    const removed = { ...waysIn, keys, twoFactor: false }
+    await updateUser(tx, user.id, { password_hash, oauth_provider: null, verified_apart_at: null }, now)
     await endEverySession(deps, tx, user.id)
-    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))
+    await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, removed, at: now }))
+    await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
   })
 }

@@ -1,12 +1,12 @@
 // Guards the exchange of a refresh token: each is spent once, by compare-and-swap under the session's lock.
 // One thing to know: a token shown again within 10 s (two tabs) gets the successor that the first exchange made; shown
 // later it has been stolen by someone, and the whole session ends.
-import { plus, SECOND_MS } from '#platform/clock.ts'
+import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
-import { endSession, type OpenedSession, signPair, type TokenPair } from './sessions.ts'
+import { endSession, type OpenedSession, SESSION_LIFE_MS, signPair, type TokenPair } from './sessions.ts'
 import { REFRESH_MS, type RefreshClaims, readRefresh } from './tokens.ts'
 
 const GRACE_MS = 10 * SECOND_MS
@@ -30,7 +30,7 @@ async function rotate(deps: IdentityDeps, tx: Db, claims: RefreshClaims): Promis
     tx,
     tx
       .selectFrom('sessions')
-      .select('id')
+      .select('created_at')
       .where('user_id', '=', userId)
       .where('id', '=', sessionId)
       .where('revoked_at', 'is', null)
@@ -64,12 +64,14 @@ async function rotate(deps: IdentityDeps, tx: Db, claims: RefreshClaims): Promis
     .execute()
   await tx
     .updateTable('sessions')
-    .set({ last_used_at: now, expires_at: plus(now, REFRESH_MS) })
+    .set({ last_used_at: now, expires_at: earlier(plus(now, REFRESH_MS), plus(live.created_at, SESSION_LIFE_MS)) })
     .where('user_id', '=', userId)
     .where('id', '=', sessionId)
     .execute()
   return { userId, sessionId, jti: next, issuedAt: now }
 }
+
+const earlier = (a: Instant, b: Instant) => (a < b ? a : b)
 
 /** What a token spent within the grace was exchanged for, while its session is live. */
 async function successorOf(

@@ -3,16 +3,20 @@
 import './tables.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { unauthenticated } from '#platform/http/gate.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { REFRESH_MS, signAccess, signRefresh } from './tokens.ts'
+import { lockUser } from './ways-in.ts'
 
 /** Where a request comes from. */
 export type Origin = { userAgent: string | null; address: string | null }
 
 export type OpenedSession = { userId: string; sessionId: string; jti: string; issuedAt: string }
 
-const USER_AGENT_MAX = 400
+export const USER_AGENT_MAX = 400
+/** Counted from the sign-in: renewals move the end of a session no further than this. */
+export const SESSION_LIFE_MS = 90 * DAY_MS
 
 export async function openSession(
   { clock }: Pick<IdentityDeps, 'clock'>,
@@ -70,9 +74,9 @@ export type SessionView = {
   current: boolean
 }
 
-/** Live ones, the one last used first. */
+/** Live ones of every room, the one last used first. */
 export async function listSessions(
-  { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
+  { db, clock, sessionsElsewhere }: Pick<IdentityDeps, 'db' | 'clock' | 'sessionsElsewhere'>,
   userId: string,
   currentId: string | null,
 ): Promise<SessionView[]> {
@@ -82,10 +86,11 @@ export async function listSessions(
     .where('user_id', '=', userId)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', clock.now())
-    .orderBy('last_used_at', 'desc')
-    .orderBy('id')
     .execute()
-  return rows.map((row) => ({ ...row, current: row.id === currentId }))
+  for (const room of sessionsElsewhere) rows.push(...(await room.list(db, userId, clock.now())))
+  return rows
+    .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at) || a.id.localeCompare(b.id))
+    .map((row) => ({ ...row, current: row.id === currentId }))
 }
 
 /** False when the user has no such live session. */
@@ -122,6 +127,19 @@ export async function isLive(
     .where('expires_at', '>', clock.now())
     .executeTakeFirst()
   return row !== undefined
+}
+
+/**
+ * Locks the user whose session asks for something lasting. Whoever ended the session since the request came in meant to
+ * keep out the one who asks. @throws Problem 401 then.
+ */
+export async function lockAsking(
+  deps: Pick<IdentityDeps, 'clock'>,
+  tx: Db,
+  { userId, sessionId }: { userId: string; sessionId: string | null },
+): Promise<void> {
+  await lockUser(tx, userId)
+  if (!(await isLive(deps, tx, userId, sessionId ?? ''))) throw unauthenticated()
 }
 
 /** All of a user's, but the one to keep. */

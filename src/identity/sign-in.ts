@@ -1,9 +1,10 @@
 // Guards the moment in which someone becomes signed in, whatever they showed: a password, a provider, a passkey, a code.
-// One thing to know: the user is read again under a lock, so a password changed or an account switched off meanwhile wins.
+// One thing to know: both servers' sessions come about here; the user is read again under a lock, so a password changed or an account switched off meanwhile wins.
 import { createHash } from 'node:crypto'
 import { newDeviceLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -13,26 +14,47 @@ import type { User } from './users.ts'
 export type Method = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
 
 /**
- * Opens a session for a user whose credentials were checked just now.
+ * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is. A
+ * sign-in from a device that the account does not know is told by mail.
  * @throws Problem 401 when the password has changed since, 403 when the account was switched off.
  */
-export async function signIn(deps: IdentityDeps, user: User, origin: Origin, method: Method): Promise<TokenPair> {
-  const session = await transaction(deps.db, async (tx) => {
-    await confirmUnchanged(tx, user)
-    const now = deps.clock.now()
-    const opened = await openSession(deps, tx, user.id, origin)
-    await tx.updateTable('users').set({ last_login_at: now }).where('id', '=', user.id).execute()
-    const isNew = await noteDevice(tx, user.id, origin, now)
-    if (isNew) await sendMail(deps, tx, newDeviceLetter(deps.config, { to: user.email, ...origin, at: now }))
-    await recordAudit(tx, {
-      actorId: user.id,
-      action: 'sign-in',
-      subject: `session:${opened.sessionId}`,
-      data: { method, address: origin.address, user_agent: origin.userAgent, new_device: isNew },
-      at: now,
-    })
-    return opened
+export async function enter<T extends { sessionId: string }>(
+  deps: Pick<Platform, 'clock' | 'config' | 'jobs'>,
+  tx: Db,
+  user: User,
+  { origin, method, place }: { origin: Origin; method: Method; place?: 'storefront' },
+  open: () => Promise<T>,
+): Promise<T> {
+  await confirmUnchanged(tx, user)
+  const now = deps.clock.now()
+  const opened = await open()
+  await tx.updateTable('users').set({ last_login_at: now }).where('id', '=', user.id).execute()
+  const isNew = await noteDevice(tx, user.id, origin, now)
+  if (isNew) await sendMail(deps, tx, newDeviceLetter(deps.config, { to: user.email, ...origin, at: now }))
+  await recordAudit(tx, {
+    actorId: user.id,
+    action: 'sign-in',
+    subject: `session:${opened.sessionId}`,
+    data: {
+      method,
+      address: origin.address,
+      user_agent: origin.userAgent,
+      new_device: isNew,
+      ...(place === undefined ? {} : { place }),
+    },
+    at: now,
   })
+  return opened
+}
+
+/**
+ * Opens a session of the API for a user whose credentials were checked just now.
+ * @throws Problem as `enter`.
+ */
+export async function signIn(deps: IdentityDeps, user: User, origin: Origin, method: Method): Promise<TokenPair> {
+  const session = await transaction(deps.db, (tx) =>
+    enter(deps, tx, user, { origin, method }, () => openSession(deps, tx, user.id, origin)),
+  )
   return signPair(deps, session)
 }
 

@@ -9,9 +9,10 @@ import { checkCredentials } from './credentials.ts'
 import type { IdentityDeps } from './deps.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
+import { tellOwner } from './tell-owner.ts'
 import { findUserByEmail, insertUser, type User, updateUser } from './users.ts'
 
-type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config'>
+type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'limiter'>
 
 /** What a start has to say: a link to print, or nothing. */
 export type SuperuserNotice = { says: string; link: string } | null
@@ -74,6 +75,7 @@ export async function addSuperuser(
     // A printed link lies in a log for as long as logs are kept.
     await voidTokens(deps, tx, null, ['superuser'])
     const token = made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
+    if (existing && !existing.is_superuser) await tellOwner(deps, tx, user.id, 'superuser-made')
     await recordAudit(tx, { actorId: null, action: 'superuser.added', subject: `user:${user.id}`, at: now })
     const setPasswordLink = token === null ? null : `${deps.config.urls.frontend}/reset-password?token=${token}`
     return { user, made, setPasswordLink }

@@ -17,6 +17,11 @@ export type UsersTable = {
   oauth_provider: OAuthProvider | null
   is_active: boolean
   is_verified: boolean
+  /**
+   * When the address was verified by somebody who showed no session of this account: the password was set before, and may be a
+   * stranger's. Null: it is the owner's, as far as can be known.
+   */
+  verified_apart_at: Instant | null
   is_superuser: boolean
   is_totp_on: boolean
   subscription_status: SubscriptionStatus

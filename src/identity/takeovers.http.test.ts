@@ -1,10 +1,15 @@
 // Ways to come into somebody's account, or to stay there after being shut out; each is tried here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Secret, TOTP } from 'otpauth'
+import { issueKey, rotateKey } from '#api-keys/keys.ts'
+import { auditOf } from '#identity/audit.ts'
 import { createService } from '#src/service.ts'
 import { type Client, clientOf, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
+
+const DAY = 86_400_000
 
 test('ways in that were planted in an unproven account fall when its owner resets the password', async (t) => {
   const app = await testApp(t)
@@ -202,6 +207,21 @@ test('nobody advertises through our letters, or floods a stranger with them', as
     assert.equal(letter!.text.includes('evil') || letter!.text.includes('aaaa'), false)
   }
 
+  // Whoever registers the address of another names what they put there.
+  const squatter = await app.as('victim1')
+  for (let time = 0; time < 8; time++) {
+    const { options } = (await squatter.post('/api/auth/passkeys/register/options')).body
+    const { response } = createCredential(options, placeOf(app))
+    const name = 'Visit www.evil.example now'
+    assert.equal((await squatter.post('/api/auth/passkeys/register/verify', { response, name })).status, 200)
+  }
+  const told = (await app.mail('victim1@example.com')).filter(({ subject }) => /passkey/i.test(subject))
+  assert.equal(told.length, 5)
+  assert.equal(
+    told.some(({ text }) => text.includes('evil')),
+    false,
+  )
+
   const stranger = 'stranger@example.com'
   const eve = await app.as('eve')
   for (let time = 0; time < 8; time++) {
@@ -295,17 +315,264 @@ test('SUPERUSER_EMAIL with a password makes its account, and an account that is 
   }
 })
 
-async function verified(app: TestApp, name: string): Promise<Client> {
-  const client = await app.as(name)
+test('an API key that was made or rotated in the week before a change of address falls with the undoing', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada', 'pro')
+  const old = await makeKey(ada, 'of long ago')
+  const rotated = await makeKey(ada, 'to be rotated')
+  app.clock.advance(8 * DAY)
+  const eve = await signedIn(app, ada)
+  const planted = await makeKey(eve, 'planted before')
+  const again = await eve.post(`/api/api-keys/${rotated.id}/rotate`, { grace_seconds: 3_600 })
+  assert.equal(again.status, 200)
+  app.clock.advance(60_000)
+  await eve.post('/api/users/me/change-email', { new_email: 'eve@example.com', password: PASSWORD })
+  const later = await makeKey(eve, 'planted after')
+  for (const { key } of [old, rotated, planted, later, again.body]) assert.equal(await keyOpens(app, key), true)
+
+  const undo = await mailedToken(app, ada.email, '/undo-email-change')
+  assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
+  assert.equal(await keyOpens(app, old.key), true, 'what is older than a week stays')
+  for (const { key } of [planted, later, rotated, again.body]) assert.equal(await keyOpens(app, key), false)
+
+  await resetPassword(app, ada.email, 'the word of the owner')
+  const owner = await signedIn(app, ada, 'the word of the owner')
+  const live = (await owner.get('/api/api-keys')).body.filter((key: { is_active: boolean }) => key.is_active)
+  assert.deepEqual(
+    live.map(({ name }: { name: string }) => name),
+    ['of long ago'],
+  )
+  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /address.*restored/i.test(subject))
+  for (const name of ['to be rotated', 'planted before', 'planted after']) assert.ok(letter!.text.includes(name), name)
+  const events = await auditOf(app.platform.db, ada.userId)
+  const revoked = events.find(({ action }) => action === 'api-keys.revoked')
+  assert.equal((revoked!.data as { keys: string[] }).keys.length, 3)
+})
+
+test('a second factor that was set up in the week before a change of address falls with the undoing; an older one stays', async (t) => {
+  const app = await testApp(t)
+  for (const [name, daysBefore, stays] of [
+    ['ada', 8, true],
+    ['bea', 1, false],
+  ] as const) {
+    const owner = await verified(app, name)
+    app.clock.advance(30 * DAY)
+    const before = await signedIn(app, owner)
+    const code = await turnTotpOn(app, before)
+    app.clock.advance(daysBefore * DAY)
+    const session = await signedIn(app, owner, PASSWORD, code())
+    app.clock.advance(60_000)
+    const changed = await session.post('/api/users/me/change-email', {
+      new_email: `eve-${name}@example.com`,
+      password: PASSWORD,
+      code: code(),
+    })
+    assert.equal(changed.status, 200)
+    const undo = await mailedToken(app, owner.email, '/undo-email-change')
+    assert.equal((await app.post('/api/auth/undo-email-change', { token: undo })).status, 200)
+    const login = await app.post('/api/auth/login', { email: owner.email, password: PASSWORD })
+    assert.equal(login.status, stays ? 401 : 200, name)
+  }
+})
+
+test('a reset of an account whose address nobody had proven revokes its API keys', async (t) => {
+  const app = await testApp(t)
+  const eve = await app.as('victim', { tier: 'pro' })
+  const planted = await makeKey(eve, 'planted')
+  assert.equal(await keyOpens(app, planted.key), true)
+  await resetPassword(app, 'victim@example.com', 'the word of the owner')
+  assert.equal(await keyOpens(app, planted.key), false)
+})
+
+test('a reset revokes the API keys of a proven account only when asked to, and says so', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada', 'pro')
+  const key = await makeKey(ada, 'laptop')
+  await resetPassword(app, ada.email, 'another good password')
+  assert.equal(await keyOpens(app, key.key), true)
+  await resetPassword(app, ada.email, 'one more good password', { revoke_api_keys: true })
+  assert.equal(await keyOpens(app, key.key), false)
+  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /password was changed/i.test(subject))
+  assert.match(letter!.text, /API keys? .*revoked/i)
+})
+
+test('a stranger’s password falls when the owner of an address that they verified for nobody comes with a provider', async (t) => {
+  const app = await testApp(t)
+  // Eve registers the address of a victim, who takes the letter for a formality and follows its link.
+  const eve = await app.as('victim', { tier: 'pro' })
+  const planted = await addPasskey(app, eve)
+  const key = await makeKey(eve, 'planted')
+  const cookie = await storeCookie(app, eve.email)
+  await throughProvider(app, 'github', { email: 'eve@example.com' }, eve)
+  const token = await mailedToken(app, eve.email, '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
+
+  assert.equal(await opens(app, eve.email, eve.userId), true, 'the owner is in')
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+  assert.equal((await app.post('/api/auth/refresh', { refresh_token: eve.refreshToken })).status, 401)
+  assert.equal((await app.post('/api/auth/login', { email: eve.email, password: PASSWORD })).status, 401)
+  assert.equal((await app.store('GET', '/api/purchases', { headers: { cookie } })).status, 401)
+  assert.equal((await passkeyLogin(app, planted)).status, 401)
+  assert.equal(await keyOpens(app, key.key), false)
+  const { target } = await throughProvider(app, 'github', { email: 'eve@example.com' })
+  const elsewhere = clientOf(app.url, target.searchParams.get('access_token')!, eve)
+  assert.notEqual((await elsewhere.get('/api/auth/me')).body.id, eve.userId)
+
+  const owner = await ofProvider(app, eve.email)
+  const me = (await owner.get('/api/auth/me')).body
+  assert.deepEqual([me.has_password, me.oauth_provider], [false, 'google'])
+  const [letter] = (await app.mail(eve.email)).filter(({ subject }) => /Google now opens/i.test(subject))
+  assert.match(letter!.text, /password .*removed/i)
+  const actions = (await auditOf(app.platform.db, eve.userId)).map(({ action }) => action)
+  for (const action of ['provider.linked', 'password.removed', 'api-keys.revoked']) assert.ok(actions.includes(action))
+
+  await resetPassword(app, eve.email, 'the word of the owner')
+  const again = await app.post('/api/auth/login', { email: eve.email, password: 'the word of the owner' })
+  assert.equal(again.status, 200)
+})
+
+test('a password stays when its holder verified the address, and is told of the provider', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const headers = { authorization: `Bearer ${ada.token}` }
+  const token = await mailedToken(app, ada.email, '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token }, { headers })).status, 200)
+  const device = await addPasskey(app, ada)
+  assert.equal(await opens(app, ada.email, ada.userId), true)
+  assert.equal((await ada.get('/api/auth/me')).status, 200)
+  assert.equal((await passkeyLogin(app, device)).status, 200)
+  assert.equal((await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })).status, 200)
+  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /Google now opens/i.test(subject))
+  assert.doesNotMatch(letter!.text, /password .*removed/i)
+})
+
+test('a password that a mailed link has set stays when a provider is linked', async (t) => {
+  const app = await testApp(t)
+  const ada = await verified(app, 'ada')
+  await resetPassword(app, ada.email, 'another good password')
+  assert.equal(await opens(app, ada.email, ada.userId), true)
+  const login = await app.post('/api/auth/login', { email: ada.email, password: 'another good password' })
+  assert.equal(login.status, 200)
+})
+
+test('another’s session, an ended one and none at all say nothing of who verifies', async (t) => {
+  const app = await testApp(t)
+  const bea = await app.as('bea')
+  const bearers: Record<string, (own: Client) => Promise<string>> = {
+    another: async () => `Bearer ${bea.token}`,
+    ended: async (own) => {
+      const [session] = (await own.get('/api/users/me/sessions')).body
+      await own.delete(`/api/users/me/sessions/${session.id}`)
+      return `Bearer ${own.token}`
+    },
+    nonsense: async () => 'Bearer x.y.z',
+    nothing: async () => '',
+    basic: async (own) => `Basic ${own.token}`,
+    refresh: async (own) => `Bearer ${own.refreshToken}`,
+  }
+  for (const [name, bearer] of Object.entries(bearers)) {
+    const own = await app.as(name)
+    const token = await mailedToken(app, own.email, '/verify-email')
+    const headers = { authorization: await bearer(own) }
+    assert.equal((await app.post('/api/auth/verify-email', { token }, { headers })).status, 200, name)
+    assert.equal(await opens(app, own.email, own.userId), true, name)
+    assert.equal((await app.post('/api/auth/login', { email: own.email, password: PASSWORD })).status, 401, name)
+  }
+})
+
+test('an account that moved to the address of another falls to its owner in the same way', async (t) => {
+  const app = await testApp(t)
+  const eve = await verifiedHerself(app, 'eve')
+  const moved = await eve.post('/api/users/me/change-email', { new_email: 'victim@example.com', password: PASSWORD })
+  assert.equal(moved.status, 200)
+  const token = await mailedToken(app, 'victim@example.com', '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
+  assert.equal(await opens(app, 'victim@example.com', eve.userId), true)
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+  const login = await app.post('/api/auth/login', { email: 'victim@example.com', password: PASSWORD })
+  assert.equal(login.status, 401)
+})
+
+test('a superuser who takes an address for proven has not proven whose password it is', async (t) => {
+  const app = await testApp(t)
+  const root = await app.as('root')
+  await app.service.identity.addSuperuser(root.email)
+  const eve = await app.as('victim')
+  assert.equal((await root.patch(`/api/admin/users/${eve.userId}`, { is_verified: true })).status, 200)
+  assert.equal(await opens(app, eve.email, eve.userId), true)
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+})
+
+test('a session that was ended while it asked for an API key gets none', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { id } = await makeKey(ada, 'laptop')
+  const [session] = (await ada.get('/api/users/me/sessions')).body
+  // The request has passed the check of its bearer when the owner ends the session.
+  const maker = { userId: ada.userId, sessionId: session.id }
+  assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
+  const terms = { name: 'late', expiresAt: null, scopes: null, rate: null, monthlyTokens: null }
+  await assert.rejects(issueKey(app.platform, maker, terms), { status: 401 })
+  await assert.rejects(rotateKey(app.platform, maker, id, 0), { status: 401 })
+})
+
+async function verified(app: TestApp, name: string, tier?: 'pro'): Promise<Client> {
+  const client = await app.as(name, tier ? { tier } : {})
   const token = await mailedToken(app, client.email, '/verify-email')
   assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
   return client
 }
 
-async function resetPassword(app: TestApp, email: string, new_password: string) {
+/** Follows the link in the browser that is signed in. */
+async function verifiedHerself(app: TestApp, name: string): Promise<Client> {
+  const client = await app.as(name)
+  const token = await mailedToken(app, client.email, '/verify-email')
+  assert.equal((await client.post('/api/auth/verify-email', { token })).status, 200)
+  return client
+}
+
+async function storeCookie(app: TestApp, email: string): Promise<string> {
+  const reply = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
+  return reply.headers.get('set-cookie')?.split(';')[0] ?? ''
+}
+
+async function ofProvider(app: TestApp, email: string): Promise<Client> {
+  const { target } = await throughProvider(app, 'google', { email })
+  const token = target.searchParams.get('access_token')!
+  const { body } = await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })
+  return clientOf(app.url, token, { email, userId: body.id, refreshToken: '' })
+}
+
+async function resetPassword(app: TestApp, email: string, new_password: string, more: object = {}) {
   await app.post('/api/auth/forgot-password', { email })
   const token = await mailedToken(app, email, '/reset-password')
-  assert.equal((await app.post('/api/auth/reset-password', { token, new_password })).status, 200)
+  assert.equal((await app.post('/api/auth/reset-password', { token, new_password, ...more })).status, 200)
+}
+
+/** A further session of the same person. */
+async function signedIn(app: TestApp, person: Client, password = PASSWORD, code?: string): Promise<Client> {
+  const login = await app.post('/api/auth/login', { email: person.email, password, code })
+  assert.equal(login.status, 200, login.text)
+  return clientOf(app.url, login.body.access_token, { ...person, refreshToken: login.body.refresh_token })
+}
+
+/** Returns what tells the code of the moment. */
+async function turnTotpOn(app: TestApp, client: Client): Promise<() => string> {
+  const { secret } = (await client.post('/api/users/me/totp')).body
+  const totp = new TOTP({ secret: Secret.fromBase32(secret), algorithm: 'SHA1', digits: 6, period: 30 })
+  const code = () => totp.generate({ timestamp: app.clock.ms() })
+  assert.equal((await client.post('/api/users/me/totp/confirm', { code: code() })).status, 200)
+  return code
+}
+
+async function makeKey(client: Client, name: string): Promise<{ id: string; key: string }> {
+  const made = await client.post('/api/api-keys', { name })
+  assert.equal(made.status, 201, made.text)
+  return made.body
+}
+
+async function keyOpens(app: TestApp, key: string): Promise<boolean> {
+  return (await app.get('/api/usage', { headers: { authorization: `Bearer ${key}` } })).status === 200
 }
 
 /** Whether the provider's person gets into the account. */

@@ -8,7 +8,9 @@ import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { qrCode } from './qr-code.ts'
+import { tellOwner } from './tell-owner.ts'
 import { type User, updateUser } from './users.ts'
+import { lockUser } from './ways-in.ts'
 
 const PERIOD_S = 30
 const RECOVERY_CODES = 10
@@ -46,6 +48,7 @@ export async function confirmTotp(deps: IdentityDeps, user: User, code: string):
   const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode)
 
   await transaction(db, async (tx) => {
+    await lockUser(tx, user.id)
     if (!(await acceptTotp(deps, tx, user.id, code, { confirmed: false }))) throw codeWrong()
     await tx.updateTable('totp').set({ confirmed_at: clock.now() }).where('user_id', '=', user.id).execute()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user.id).execute()
@@ -55,6 +58,7 @@ export async function confirmTotp(deps: IdentityDeps, user: User, code: string):
       .execute()
     await updateUser(tx, user.id, { is_totp_on: true }, clock.now())
     announceChange(tx, user.id)
+    await tellOwner(deps, tx, user.id, 'two-factor-on')
     await recordAudit(tx, { actorId: user.id, action: 'totp.on', at: clock.now() })
   })
   return { recovery_codes: codes }
@@ -64,8 +68,10 @@ export async function confirmTotp(deps: IdentityDeps, user: User, code: string):
 export async function removeTotp(deps: IdentityDeps, user: User, code: string): Promise<void> {
   if (!user.is_totp_on) throw new Problem('totp_off', 400, 'Two-factor authentication is not on')
   await transaction(deps.db, async (tx) => {
+    await lockUser(tx, user.id)
     if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
     await dropTotp(deps, tx, user.id)
+    await tellOwner(deps, tx, user.id, 'two-factor-off')
     await recordAudit(tx, { actorId: user.id, action: 'totp.off', at: deps.clock.now() })
   })
 }
@@ -140,4 +146,4 @@ function recoveryCode(): string {
 const recoveryHash = (secrets: CodeDeps['secrets'], code: string) =>
   secrets.hash('recovery-codes', code.replaceAll(/[\s-]/g, '').toLowerCase())
 
-const codeWrong = () => new Problem('code_wrong', 400, 'Invalid two-factor code')
+export const codeWrong = () => new Problem('code_wrong', 400, 'Invalid two-factor code')

@@ -12,13 +12,18 @@ import type { IdentityDeps } from './deps.ts'
 import { changeEmail } from './email-change.ts'
 import { exportAccount, exportEverything } from './export.ts'
 import { originOf } from './origin.ts'
+import type { Asker } from './own-password.ts'
 import { changePassword } from './password-change.ts'
 import { NewPassword } from './password-rules.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
-import { endSession, listSessions } from './sessions.ts'
+import { endEverySession, endOneSession } from './session-ends.ts'
+import { listSessions } from './sessions.ts'
 import { findUser, findUserView, type User, UserView, userView } from './users.ts'
+import { requireFreshSignIn } from './ways-in.ts'
 
 const tags = ['users']
+/** Asked where two-factor is on. */
+const OwnCode = Type.Optional(Nullable(Type.String({ maxLength: 64 })))
 /** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
 const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
 
@@ -52,7 +57,11 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       schema: {
         tags,
         summary: 'Change the password; every other session ends',
-        body: Type.Object({ current_password: Type.String({ maxLength: 1_024 }), new_password: NewPassword }),
+        body: Type.Object({
+          current_password: Type.String({ maxLength: 1_024 }),
+          new_password: NewPassword,
+          code: OwnCode,
+        }),
         response: { 200: Message },
       },
       config: { access: 'user' },
@@ -69,15 +78,13 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       schema: {
         tags,
         summary: 'Change the address; the old one is told and can undo it',
-        body: Type.Object({ new_email: Type.String({ format: 'email' }), password: OwnPassword }),
+        body: Type.Object({ new_email: Type.String({ format: 'email' }), password: OwnPassword, code: OwnCode }),
         response: { 200: Message },
       },
       config: { access: 'user' },
     },
     async (request) => {
-      const { new_email, password } = request.body
-      const user = await ownUser(deps, request)
-      await changeEmail(deps, user, { new_email, password: password ?? undefined }, asker(request))
+      await changeEmail(deps, await ownUser(deps, request), request.body, asker(request))
       return { message: 'Verification email sent to your new address' }
     },
   )
@@ -87,7 +94,8 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     {
       schema: {
         tags,
-        summary: 'The account as a JSON file; with full=true everything we hold, as a ZIP of JSON',
+        summary:
+          'The account as a JSON file; with full=true, after a fresh sign-in, everything we hold, as a ZIP of JSON',
         querystring: Type.Object({ full: Type.Optional(Type.Boolean()) }),
       },
       config: { access: 'user' },
@@ -95,6 +103,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     async (request, reply) => {
       const user = await ownUser(deps, request)
       if (request.query.full) {
+        await requireFreshSignIn(deps, user.id, callerOf(request).sessionId)
         return reply
           .type('application/zip')
           .header('content-disposition', 'attachment; filename="account-export.zip"')
@@ -113,7 +122,11 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       schema: {
         tags,
         summary: 'Delete the account and everything in it, at once',
-        body: Type.Object({ password: OwnPassword, confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))) }),
+        body: Type.Object({
+          password: OwnPassword,
+          code: OwnCode,
+          confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+        }),
         response: { 200: Message },
       },
       config: { access: 'user' },
@@ -123,7 +136,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       },
     },
     async (request) => {
-      await deleteAccount(deps, await ownUser(deps, request), request.body, asker(request).address)
+      await deleteAccount(deps, await ownUser(deps, request), request.body, asker(request))
       return { message: 'User deleted successfully' }
     },
   )
@@ -137,6 +150,22 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     async (request) => {
       const { userId, sessionId } = callerOf(request)
       return listSessions(deps, userId, sessionId)
+    },
+  )
+
+  app.delete(
+    '/api/users/me/sessions',
+    {
+      schema: { tags, summary: 'Sign every other session out', response: { 200: Message } },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const { userId, sessionId } = callerOf(request)
+      await transaction(deps.db, async (tx) => {
+        await endEverySession(deps, tx, userId, sessionId)
+        await recordAudit(tx, { actorId: userId, action: 'sessions.ended', at: deps.clock.now() })
+      })
+      return { message: 'Other sessions revoked' }
     },
   )
 
@@ -155,7 +184,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       const { userId } = callerOf(request)
       const { id } = request.params
       const ended = await transaction(deps.db, async (tx) => {
-        if (!(await endSession(deps, tx, userId, id))) return false
+        if (!(await endOneSession(deps, tx, userId, id))) return false
         await recordAudit(tx, {
           actorId: userId,
           action: 'session.ended',
@@ -193,6 +222,6 @@ export async function ownView(deps: IdentityDeps, request: FastifyRequest): Prom
   return view
 }
 
-function asker(request: FastifyRequest) {
+function asker(request: FastifyRequest): Asker {
   return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
 }

@@ -113,6 +113,7 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       oauth_provider: user.oauth_provider ?? null,
       is_active: true,
       is_verified: user.is_verified ?? false,
+      verified_apart_at: null,
       is_superuser: user.is_superuser ?? false,
       is_totp_on: false,
       subscription_status: 'free',

@@ -1,13 +1,16 @@
-import type { Instant } from '#platform/clock.ts'
+import { type Instant, MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
+import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
+import type { OAuthProvider } from './tables.ts'
 
-const FRESH_MS = 15 * 60_000
+const FRESH_MS = 10 * MINUTE_MS
 const EVER: Instant = '1970-01-01T00:00:00.000Z'
 
 /**
- * Changes to second factors and ways in ask for a sign-in of the last 15 minutes: a session left open is not enough.
+ * What a session left open is not enough for asks for a sign-in of the last ten minutes: changes of second factors and ways
+ * in, the whole export, a superuser's changes to users.
  * @throws Problem 403 `Fresh sign-in required`.
  */
 export async function requireFreshSignIn(
@@ -22,7 +25,7 @@ export async function requireFreshSignIn(
     .where('id', '=', sessionId ?? '')
     .executeTakeFirst()
   if (!session || clock.ms() - Date.parse(session.authenticated_at) > FRESH_MS) {
-    throw new Problem('sign_in_stale', 403, 'Fresh sign-in required')
+    throw new Problem('fresh_sign_in_required', 403, 'Fresh sign-in required', { tellsCode: true })
   }
 }
 
@@ -47,8 +50,36 @@ export async function lockUser(tx: Db, userId: string): Promise<void> {
   await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
 }
 
-/** Takes away passkeys and linked providers, all of them or those that came after a moment. The password stays. */
-export async function removeWaysIn(tx: Db, userId: string, since: Instant = EVER): Promise<void> {
-  await tx.deleteFrom('passkeys').where('user_id', '=', userId).where('created_at', '>', since).execute()
-  await tx.deleteFrom('oauth_links').where('user_id', '=', userId).where('linked_at', '>', since).execute()
+/** Notes which API keys fell with something else; nothing where none did. Call it last, as `recordAudit`. */
+export async function recordRevokedKeys(
+  tx: Db,
+  userId: string,
+  keys: { id: string }[],
+  by: string,
+  at: Instant,
+): Promise<void> {
+  if (keys.length === 0) return
+  const data = { by, keys: keys.map(({ id }) => id) }
+  await recordAudit(tx, { actorId: userId, action: 'api-keys.revoked', data, at })
 }
+
+/** Takes away passkeys and linked providers, all of them or those that came after a moment. The password stays. */
+export async function removeWaysIn(tx: Db, userId: string, since: Instant = EVER): Promise<RemovedWaysIn> {
+  const passkeys = await tx
+    .deleteFrom('passkeys')
+    .where('user_id', '=', userId)
+    .where('created_at', '>', since)
+    .returning('name')
+    .execute()
+  const providers = await tx
+    .deleteFrom('oauth_links')
+    .where('user_id', '=', userId)
+    .where('linked_at', '>', since)
+    .returning('provider')
+    .execute()
+  return { passkeys: passkeys.map(({ name }) => name), providers: providers.map(({ provider }) => provider) }
+}
+
+export type RemovedWaysIn = { passkeys: string[]; providers: OAuthProvider[] }
+
+export const NO_WAYS_IN: RemovedWaysIn = { passkeys: [], providers: [] }

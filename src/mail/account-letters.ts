@@ -38,12 +38,21 @@ export function resetLetter(config: Urls, { to, name, token }: Linked): Letter {
   })
 }
 
-export function passwordChangedLetter(config: Urls, { to, at }: { to: string; at: string }): Letter {
+export function passwordChangedLetter(
+  config: Urls,
+  { to, removed = NOTHING_REMOVED, at }: { to: string; removed?: RemovedAccess; at: string },
+): Letter {
   return composeLetter({
     to,
     subject: 'Your password was changed',
-    before: [`The password of your ${brand(config)} account was changed, and every other session was signed out.`],
-    facts: [['When', moment(at)]],
+    before: [
+      `The password of your ${brand(config)} account was changed, and every other session was signed out.`,
+      ...(removed.passkeys.length + removed.providers.length > 0
+        ? ['Nobody had proven the address before, so the other ways to sign in were removed.']
+        : []),
+      ...(removed.keys.length > 0 ? ['Your API keys were revoked: programs that use them need new ones.'] : []),
+    ],
+    facts: [['When', moment(at)], ...removedFacts(removed)],
     button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
   })
 }
@@ -62,10 +71,137 @@ export function emailChangedLetter(
     ],
     button: { label: 'It was not me: undo the change', url: link(config, 'undo-email-change', token) },
     after: [
-      'The link works for 7 days. It gives the account back to this address, signs out every session, removes passkeys and providers that were added lately, and lets you set a new password.',
+      'The link works for 7 days. It gives the account back to this address, signs out every session, removes what was added lately (passkeys, providers, two-factor, API keys), and lets you set a new password.',
     ],
   })
 }
+
+/** What was taken away from an account with something else. */
+export type RemovedAccess = {
+  passkeys: string[]
+  providers: ('google' | 'github')[]
+  keys: { name: string }[]
+  twoFactor: boolean
+}
+
+const NOTHING_REMOVED: RemovedAccess = { passkeys: [], providers: [], keys: [], twoFactor: false }
+
+export function emailRestoredLetter(
+  config: Urls,
+  { to, removed, at }: { to: string; removed: RemovedAccess; at: string },
+): Letter {
+  return composeLetter({
+    to,
+    subject: 'The email address of your account was restored',
+    before: [
+      `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
+    ],
+    facts: [['When', moment(at)], ...removedFacts(removed)],
+    after: ['What of it was yours can be made again. Another letter has the link that sets a new password.'],
+  })
+}
+
+export type AccessChange = keyof typeof ACCESS_CHANGES
+
+export type AccessDetails = {
+  name?: string
+  /** How a key begins. */
+  prefix?: string
+  /** By which the provider knows the person. */
+  address?: string | null
+  /** Set where the password fell, with what fell beside it. */
+  passwordRemoved?: RemovedAccess
+}
+
+/** A way into an account that has come or gone. */
+export function accessLetter(
+  config: Urls,
+  { to, change, details, at }: { to: string; change: AccessChange; details: AccessDetails; at: string },
+): Letter {
+  const { subject, says, pages } = ACCESS_CHANGES[change]
+  return composeLetter({
+    to,
+    subject,
+    before: [
+      says.replace('{account}', () => `${brand(config)} account`),
+      ...(details.passwordRemoved
+        ? [
+            'The password of the account was removed and every other session was signed out: the address was verified by somebody who was not signed in, so the password may have been a stranger’s. You can set one of your own at any time.',
+          ]
+        : []),
+    ],
+    facts: [
+      ['When', moment(at)],
+      ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
+      ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
+      ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
+      ...(details.passwordRemoved ? removedFacts(details.passwordRemoved) : []),
+    ],
+    after: [
+      `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,
+    ],
+    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+const SECURITY = 'account?tab=security'
+const ACCESS_CHANGES = {
+  'passkey-added': {
+    subject: 'A passkey was added to your account',
+    says: 'A new passkey now opens your {account}.',
+    pages: SECURITY,
+  },
+  'passkey-removed': {
+    subject: 'A passkey was removed from your account',
+    says: 'A passkey no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'google-linked': {
+    subject: 'Google now opens your account',
+    says: 'A sign-in with Google now opens your {account}.',
+    pages: SECURITY,
+  },
+  'google-unlinked': {
+    subject: 'Google no longer opens your account',
+    says: 'A sign-in with Google no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'github-linked': {
+    subject: 'GitHub now opens your account',
+    says: 'A sign-in with GitHub now opens your {account}.',
+    pages: SECURITY,
+  },
+  'github-unlinked': {
+    subject: 'GitHub no longer opens your account',
+    says: 'A sign-in with GitHub no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'two-factor-on': {
+    subject: 'Two-factor authentication is on',
+    says: 'Your {account} now asks for a code after the password.',
+    pages: SECURITY,
+  },
+  'two-factor-off': {
+    subject: 'Two-factor authentication is off',
+    says: 'Your {account} no longer asks for a code after the password.',
+    pages: SECURITY,
+  },
+  'key-made': {
+    subject: 'An API key was made',
+    says: 'A new API key of your {account} lets programs work in your name.',
+    pages: 'api-keys',
+  },
+  'key-rotated': {
+    subject: 'An API key was rotated',
+    says: 'An API key of your {account} has a new secret.',
+    pages: 'api-keys',
+  },
+  'superuser-made': {
+    subject: 'You are a superuser now',
+    says: 'Your {account} may now see and change everything here, other accounts included.',
+    pages: SECURITY,
+  },
+} as const
 
 export function newDeviceLetter(
   config: Urls,
@@ -101,7 +237,28 @@ const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + c
  */
 const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
 
+/** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
+const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
+
 const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
+
+const PROVIDER_NAMES = { google: 'Google', github: 'GitHub' } as const
+
+type Fact = [name: string, value: string]
+
+const KEYS_SHOWN_MAX = 20
+
+/** A letter is no list of a thousand keys. */
+function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
+  const shown = keys.slice(0, KEYS_SHOWN_MAX)
+  return [
+    ...passkeys.map((name): Fact => ['Passkey removed', givenName(name)]),
+    ...providers.map((provider): Fact => ['Sign-in removed', PROVIDER_NAMES[provider]]),
+    ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
+    ...shown.map(({ name }): Fact => ['API key revoked', givenName(name)]),
+    ...(keys.length > shown.length ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[]) : []),
+  ]
+}
 
 const link = ({ urls }: Urls, path: string, token: string) =>
   `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`

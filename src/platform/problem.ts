@@ -6,6 +6,8 @@ export type Issue = { loc: (string | number)[]; msg: string; type: string }
 
 export type ProblemOptions = {
   headers?: Record<string, string>
+  /** The reply's body carries the code, so that clients can branch on it. */
+  tellsCode?: boolean
   /** Further members of the reply's body. */
   extra?: Record<string, unknown>
   /** For the log alone. */
@@ -17,6 +19,7 @@ export class Problem extends Error {
   readonly status: number
   readonly detail: string | Issue[]
   readonly headers: Record<string, string>
+  readonly tellsCode: boolean
   readonly extra: Record<string, unknown>
 
   constructor(code: string, status: number, detail: string | Issue[], options: ProblemOptions = {}) {
@@ -31,6 +34,7 @@ export class Problem extends Error {
     this.status = status
     this.detail = detail
     this.headers = options.headers ?? {}
+    this.tellsCode = options.tellsCode ?? false
     this.extra = options.extra ?? {}
   }
 }

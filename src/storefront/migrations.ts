@@ -6,8 +6,12 @@ export const storefrontMigrations: Migration[] = [
     sql: `
       create table store_sessions (
         user_id {id} not null,
+        id {id} not null unique,
         token_hash text not null unique,
+        user_agent text,
+        ip_address text,
         created_at {timestamp} not null,
+        last_used_at {timestamp} not null,
         expires_at {timestamp} not null,
         primary key (user_id, token_hash)
       );

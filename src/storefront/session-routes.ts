@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { originOf } from '#identity/origin.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
 import { Nullable } from '#platform/http/schema.ts'
@@ -30,7 +31,7 @@ export function sessionRoutes(app: App, deps: StorefrontDeps): void {
       config: { access: 'anyone' },
     },
     async (request, reply) => {
-      const { user, token } = await openStoreSession(deps, { ...request.body, address: request.ip })
+      const { user, token } = await openStoreSession(deps, request.body, originOf(request))
       setSessionCookie(reply, config, token)
       if (isForm(request.headers['content-type'])) return reply.redirect(safeRedirect(request.body.redirect), 303)
       return { user: { id: user.id, email: user.email, full_name: user.full_name } }

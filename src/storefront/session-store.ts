@@ -23,6 +23,37 @@ export async function remove(db: Db, tokenHash: string): Promise<void> {
   await db.deleteFrom('store_sessions').where('token_hash', '=', tokenHash).execute()
 }
 
+/** Forward only. */
+export async function touch(db: Db, { user_id, id }: StoreSessionRow, now: Instant): Promise<void> {
+  await db
+    .updateTable('store_sessions')
+    .set({ last_used_at: now })
+    .where('user_id', '=', user_id)
+    .where('id', '=', id)
+    .where('last_used_at', '<', now)
+    .execute()
+}
+
+export function listLive(db: Db, userId: string, now: Instant) {
+  return db
+    .selectFrom('store_sessions')
+    .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .execute()
+}
+
+/** False when the user has no such session. */
+export async function removeOne(tx: Db, userId: string, id: string): Promise<boolean> {
+  const removed = await tx
+    .deleteFrom('store_sessions')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst()
+  return removed !== undefined
+}
+
 export async function removeExpired(tx: Db, userId: string, now: Instant): Promise<void> {
   await tx.deleteFrom('store_sessions').where('user_id', '=', userId).where('expires_at', '<=', now).execute()
 }
@@ -34,7 +65,7 @@ export async function removeOfUser(tx: Db, userId: string): Promise<void> {
 export function listOfUser(db: Db, userId: string) {
   return db
     .selectFrom('store_sessions')
-    .select(['created_at', 'expires_at'])
+    .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at', 'expires_at'])
     .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .execute()

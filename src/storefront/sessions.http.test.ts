@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
-import { PASSWORD } from '#testing/app.ts'
+import { auditOf } from '#identity/audit.ts'
+import { type Client, PASSWORD, type Reply } from '#testing/app.ts'
 import { cookieOf, openShop } from '#testing/buyer.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
@@ -214,4 +215,115 @@ test('the storefront shares the account’s limit of sign-ins', async (t) => {
   assert.equal(refused.status, 429)
   assert.deepEqual(refused.body, { error: 'Rate limit exceeded' })
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
+})
+
+test('a storefront session is seen in the account’s list and ended there, alone or with all others', async (t) => {
+  const shop = await openShop(t, { TRUST_PROXY: 'true' })
+  const ada = await shop.as('ada')
+  const eve = await shop.as('eve')
+  const signIn = async () => {
+    const headers = { 'user-agent': 'Phone/1.0', 'x-forwarded-for': '198.51.100.7' }
+    return cookieOf(await shop.store('POST', '/api/session', { body: ADA, headers }))
+  }
+  const opens = async (cookie: string) => (await shop.store('GET', '/api/purchases', { headers: { cookie } })).status
+  const first = await signIn()
+  const listed = (await ada.get('/api/users/me/sessions')).body
+  assert.equal(listed.length, 2)
+  const store = listed.find((session: { current: boolean }) => !session.current)
+  assert.deepEqual(Object.keys(store).sort(), [
+    'created_at',
+    'current',
+    'id',
+    'ip_address',
+    'last_used_at',
+    'user_agent',
+  ])
+  assert.deepEqual([store.user_agent, store.ip_address], ['Phone/1.0', '198.51.100.7'])
+
+  assert.equal((await eve.delete(`/api/users/me/sessions/${store.id}`)).status, 404, 'only by its owner')
+  assert.equal(await opens(first), 200)
+  assert.equal((await ada.delete(`/api/users/me/sessions/${store.id}`)).status, 200)
+  assert.equal(await opens(first), 401)
+  assert.equal((await ada.delete(`/api/users/me/sessions/${store.id}`)).status, 404)
+
+  const second = await signIn()
+  const laptop = await shop.post('/api/auth/login', ADA)
+  const all = await ada.delete('/api/users/me/sessions')
+  assert.deepEqual([all.status, all.body], [200, { message: 'Other sessions revoked' }])
+  assert.equal(await opens(second), 401)
+  assert.equal((await shop.post('/api/auth/refresh', { refresh_token: laptop.body.refresh_token })).status, 401)
+  const left = (await ada.get('/api/users/me/sessions')).body
+  assert.deepEqual(
+    left.map(({ current }: { current: boolean }) => current),
+    [true],
+  )
+  assert.equal((await eve.get('/api/users/me/sessions')).body.length, 1, 'nobody else is signed out')
+  const actions = (await auditOf(shop.platform.db, ada.userId)).map(({ action }) => action)
+  assert.deepEqual(actions.slice(0, 1), ['sessions.ended'])
+})
+
+test('a storefront session shows when it was last used', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const account = await shop.as('ada')
+  const used = async () => {
+    const listed = (await account.get('/api/users/me/sessions')).body
+    return Date.parse(listed.find((session: { current: boolean }) => !session.current).last_used_at)
+  }
+  const before = await used()
+  shop.clock.advance(20 * 60_000)
+  assert.equal((await ada.get('/api/purchases')).status, 200)
+  assert.ok((await used()) - before >= 20 * 60_000)
+})
+
+test('a storefront sign-in from a new device is told by mail; one from a known device is not', async (t) => {
+  const shop = await openShop(t, { TRUST_PROXY: 'true' })
+  const from = (headers: Record<string, string>) => shop.store('POST', '/api/session', { body: ADA, headers })
+  const told = async () => (await shop.mail(ADA.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
+  await shop.as('ada')
+  await from({ 'user-agent': 'Firefox/140.0', 'x-forwarded-for': '203.0.113.9' })
+  assert.equal(await told(), 1)
+  await from({ 'user-agent': 'Firefox/141.0', 'x-forwarded-for': '203.0.113.80' })
+  assert.equal(await told(), 1)
+  const form = new URLSearchParams({ ...ADA, redirect: '/pricing' }).toString()
+  const headers = { ...FORM, 'user-agent': 'Safari/20.0', 'x-forwarded-for': '198.51.100.1' }
+  assert.equal((await shop.store('POST', '/login', { body: form, headers })).status, 303)
+  assert.equal(await told(), 2)
+  const login = { headers: { 'user-agent': 'Safari/20.1', 'x-forwarded-for': '198.51.100.2' } }
+  assert.equal((await shop.post('/api/auth/login', ADA, login)).status, 200)
+  assert.equal(await told(), 2, 'one memory of devices for both servers')
+})
+
+test('whatever ends the account’s sessions ends those of the storefront', async (t) => {
+  const shop = await openShop(t)
+  const tokenIn = async (email: string, path: string) => {
+    for (const { links } of await shop.mail(email)) {
+      const link = links.find((candidate) => candidate.includes(path))
+      if (link) return new URL(link).searchParams.get('token')
+    }
+    throw new Error(`no letter with ${path}`)
+  }
+  const ends: Record<string, (email: string, client: Client) => Promise<Reply>> = {
+    reset: async (email) => {
+      await shop.post('/api/auth/forgot-password', { email })
+      const token = await tokenIn(email, '/reset-password')
+      return shop.post('/api/auth/reset-password', { token, new_password: 'another good password' })
+    },
+    moved: (_email, client) =>
+      client.post('/api/users/me/change-email', { new_email: 'elsewhere@example.com', password: PASSWORD }),
+    undone: async (email, client) => {
+      await client.post('/api/users/me/change-email', { new_email: 'away@example.com', password: PASSWORD })
+      await shop.store('POST', '/api/session', { body: { email: 'away@example.com', password: PASSWORD } })
+      return shop.post('/api/auth/undo-email-change', { token: await tokenIn(email, '/undo-email-change') })
+    },
+    deleted: (_email, client) => client.delete('/api/users/me', { password: PASSWORD }),
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    const buyer = await shop.buyer(name)
+    assert.equal((await end(buyer.email, await shop.as(name))).status, 200, name)
+    assert.equal((await buyer.get('/api/purchases')).status, 401, name)
+    const { db } = shop.platform
+    const left = await db.selectFrom('store_sessions').select('id').where('user_id', '=', buyer.userId).execute()
+    assert.deepEqual(left, [], name)
+  }
 })

@@ -4,6 +4,7 @@ import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import { addressesOf } from '#identity/addresses.ts'
 import type { Credentials } from '#identity/credentials.ts'
+import type { SessionsElsewhere } from '#identity/deps.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -144,8 +145,12 @@ export async function collectStorefront(db: Db, userId: string) {
   }
 }
 
-/** Ends a user's storefront sessions with the account's others. */
-export const endStoreSessions = sessionStore.removeOfUser
+/** A user's storefront sessions, for the account's list and for whatever ends the account's others. */
+export const storeSessions: SessionsElsewhere = {
+  list: sessionStore.listLive,
+  end: sessionStore.removeOne,
+  endAll: sessionStore.removeOfUser,
+}
 
 async function confirmByMail(deps: StorefrontDeps, { purchaseId }: { purchaseId: string }, messageId: string) {
   const { config, db, secrets, mail, log } = deps

@@ -5,9 +5,14 @@ export type PurchaseStatus = 'completed' | 'refunded' | 'expired'
 
 type StoreSessionsTable = {
   user_id: string
+  /** What the account's list of sessions shows, and ends it by. */
+  id: string
   /** Keyed hash of the cookie's token. */
   token_hash: string
+  user_agent: string | null
+  ip_address: string | null
   created_at: Instant
+  last_used_at: Instant
   expires_at: Instant
 }
 

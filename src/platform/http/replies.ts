@@ -34,9 +34,11 @@ export function replyWithError(
 
 export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): object {
   const { detail } = problem
+  const code = problem.tellsCode ? { code: problem.code } : {}
   if (shape === 'detail')
     return {
       detail: problem.code === 'internal' ? `Internal error, request id ${requestId}` : detail,
+      ...code,
       ...problem.extra,
     }
 
@@ -46,7 +48,7 @@ export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): 
       : typeof detail === 'string'
         ? detail
         : sentence(detail)
-  if (shape === 'error') return { error: message, ...problem.extra }
+  if (shape === 'error') return { error: message, ...code, ...problem.extra }
   return {
     error: {
       message,

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
+import { originOf } from '#identity/origin.ts'
 import type { App } from '#platform/http/app.ts'
 import { type Caller, SESSION_COOKIE } from '#platform/http/gate.ts'
 import type { Html } from '#platform/http/html.ts'
@@ -67,13 +68,13 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
       return showLogin(reply, { redirect, email, error: 'Please fill in both fields.', needsCode: false }, 400)
     }
     try {
-      const { token } = await openStoreSession(deps, { ...credentials, address: request.ip })
+      const { token } = await openStoreSession(deps, credentials, originOf(request))
       setSessionCookie(reply, config, token)
       return reply.redirect(redirect, 303)
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      const needsCode = error.code === 'code_required' || error.code === 'code_wrong'
+      const needsCode = error.code === 'two_factor_code_required' || error.code === 'code_wrong'
       return showLogin(reply, { redirect, email, error: `${error.detail}.`, needsCode }, error.status)
     }
   })

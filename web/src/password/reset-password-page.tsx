@@ -1,4 +1,4 @@
-import { Button, Center, Loader, PasswordInput, Stack, Text } from '@mantine/core'
+import { Button, Center, Checkbox, Loader, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -46,12 +46,12 @@ export function ResetPasswordPage() {
 
 function NewPassword({ token }: { token: string }) {
   const form = useForm({
-    initialValues: { new_password: '' },
+    initialValues: { new_password: '', revoke_api_keys: false },
     validate: { new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters') },
   })
   const reset = useMutation({
-    mutationFn: (new_password: string) =>
-      api.post<Message>('/api/auth/reset-password', { token, new_password }, { anonymous: true }),
+    mutationFn: (values: typeof form.values) =>
+      api.post<Message>('/api/auth/reset-password', { token, ...values }, { anonymous: true }),
     onError: (problem) => spread(form, problem),
   })
 
@@ -67,14 +67,19 @@ function NewPassword({ token }: { token: string }) {
   }
   return (
     <Door title="Set a new password" lead="Every device that is signed in will be signed out.">
-      <form onSubmit={form.onSubmit(({ new_password }) => reset.mutate(new_password))} noValidate>
+      <form onSubmit={form.onSubmit((values) => reset.mutate(values))} noValidate>
         <Stack>
-          <FormProblem problem={reset.error} fields={['new_password']} />
+          <FormProblem problem={reset.error} fields={Object.keys(form.values)} />
           <PasswordInput
             label="New password"
             description="8 characters or more."
             autoComplete="new-password"
             {...form.getInputProps('new_password')}
+          />
+          <Checkbox
+            label="Revoke all API keys too"
+            description="If someone else may have been in your account. Programs that use a key stop until they get a new one."
+            {...form.getInputProps('revoke_api_keys', { type: 'checkbox' })}
           />
           <Button type="submit" loading={reset.isPending}>
             Set password
