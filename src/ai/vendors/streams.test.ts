@@ -7,14 +7,21 @@ import { createAnthropic } from './anthropic.ts'
 import { splitEvents } from './event-stream.ts'
 import { createGemini } from './gemini.ts'
 import { createOpenAi } from './openai.ts'
-import { ANTHROPIC_STREAM, GEMINI_STREAM, OPENAI_STREAM, type RecordedStream } from './recorded-streams.ts'
+import {
+  ANTHROPIC_STREAM,
+  GEMINI_STREAM,
+  OPENAI_STREAM,
+  RESPONSES_STREAM,
+  type RecordedStream,
+} from './recorded-streams.ts'
 import { type Piece, type Vendor, VendorError } from './vendor.ts'
 import { openWire, targetOf } from './wire.ts'
 
-const VENDORS: [Vendor, RecordedStream][] = [
-  [createOpenAi('k'), OPENAI_STREAM],
-  [createAnthropic('k'), ANTHROPIC_STREAM],
-  [createGemini('k'), GEMINI_STREAM],
+const VENDORS: [string, Vendor, RecordedStream][] = [
+  ['openai', createOpenAi('k'), OPENAI_STREAM],
+  ['openai’s responses', createOpenAi('k'), RESPONSES_STREAM],
+  ['anthropic', createAnthropic('k'), ANTHROPIC_STREAM],
+  ['gemini', createGemini('k'), GEMINI_STREAM],
 ]
 
 function readAll(vendor: Vendor, chunks: Buffer[]) {
@@ -34,16 +41,18 @@ function answerOf(pieces: Piece[]) {
   }
   return {
     text: pieces.map((piece) => piece.text).join(''),
+    thought: pieces.map((piece) => piece.thought).join(''),
     tools,
     finish: pieces.findLast((piece) => piece.finish)?.finish,
   }
 }
 
-for (const [vendor, recorded] of VENDORS) {
-  test(`${vendor.name}: a recorded stream reads as its text, tool calls, reason and usage`, () => {
-    const { reader, text, tools, finish } = readAll(vendor, [recorded.bytes])
+for (const [name, vendor, recorded] of VENDORS) {
+  test(`${name}: a recorded stream reads as its text, thoughts, tool calls, reason and usage`, () => {
+    const { reader, text, thought, tools, finish } = readAll(vendor, [recorded.bytes])
 
     assert.equal(text, recorded.text)
+    assert.equal(thought, recorded.thought)
     assert.deepEqual(tools, recorded.tools)
     assert.equal(finish, 'tool_calls')
     assert.equal(reader.isWhole, true)
@@ -52,10 +61,11 @@ for (const [vendor, recorded] of VENDORS) {
       completion: recorded.completion,
       cached: 4,
       cacheWrites: 0,
+      ...(recorded.reasoning === undefined ? {} : { reasoning: recorded.reasoning }),
     })
   })
 
-  test(`${vendor.name}: cut at any byte, a stream is whole or not complete, never complete and short`, () => {
+  test(`${name}: cut at any byte, a stream is whole or not complete, never complete and short`, () => {
     let wholes = 0
     for (let end = 0; end <= recorded.bytes.length; end++) {
       const { reader, text, tools } = readAll(vendor, [recorded.bytes.subarray(0, end)])
@@ -67,7 +77,7 @@ for (const [vendor, recorded] of VENDORS) {
     assert.ok(wholes >= 1 && wholes < recorded.bytes.length / 3)
   })
 
-  test(`${vendor.name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
+  test(`${name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
     for (let at = 0; at <= recorded.bytes.length; at++) {
       const { reader, text } = readAll(vendor, [recorded.bytes.subarray(0, at), recorded.bytes.subarray(at)])
       assert.equal(text, recorded.text, `split at ${at}`)
@@ -75,7 +85,7 @@ for (const [vendor, recorded] of VENDORS) {
     }
   })
 
-  test(`${vendor.name}: split into any chunks, a stream reads the same`, () => {
+  test(`${name}: split into any chunks, a stream reads the same`, () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 300 }), (sizes) => {
         const chunks: Buffer[] = []
@@ -91,7 +101,7 @@ for (const [vendor, recorded] of VENDORS) {
     )
   })
 
-  test(`${vendor.name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
+  test(`${name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
     const cuts = Array.from({ length: Math.ceil(recorded.bytes.length / 10) + 1 }, (_, index) => index * 10)
     let plan = { cut: 0, reset: false }
     // Raw sockets: a reset must look like a network's, and a close before the last chunk like a crash.
