@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
 import { splitEvents } from './event-stream.ts'
@@ -267,4 +268,126 @@ test('a taker that throws ends the stream and hears of it', async (t) => {
     }),
     RangeError,
   )
+})
+
+const CODINGS: [string, (bytes: Buffer) => Buffer][] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+  ['identity', (bytes) => bytes],
+]
+
+/** A vendor that answers every request with these bytes, some at a time, under these headers. */
+async function packedVendor(t: TestContext, plan: { bytes: Buffer; encoding: string; status?: number }) {
+  const seen: IncomingHttpHeaders[] = []
+  const server = createServer(async (request, reply) => {
+    seen.push(request.headers)
+    request.resume()
+    reply.writeHead(plan.status ?? 200, { 'content-encoding': plan.encoding })
+    for (let at = 0; at < plan.bytes.length; at += 700) {
+      reply.write(plan.bytes.subarray(at, at + 700))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    reply.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
+  t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
+  const vendor = createOpenAi('k')
+  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const { signal } = new AbortController()
+  return {
+    seen,
+    send: () => wire.send(target, vendor.shape('m', { messages: [] }, false), signal),
+    async stream() {
+      const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), signal)
+      const pieces: Piece[] = []
+      let batches = 0
+      await stream.each((batch) => {
+        pieces.push(...batch)
+        return batches++ % 2 === 0 ? undefined : new Promise((resolve) => setImmediate(resolve))
+      })
+      return answerOf(pieces)
+    },
+  }
+}
+
+test('answers that a proxy has compressed are read, whole and streamed, though none are asked for', async (t) => {
+  const body = { choices: [{ message: { content: 'Grüß Gott, 世界! '.repeat(500) } }] }
+  for (const [encoding, pack] of CODINGS) {
+    const plan = { bytes: pack(Buffer.from(JSON.stringify(body))), encoding }
+    const packed = await packedVendor(t, plan)
+    assert.deepEqual(await packed.send(), body, encoding)
+    plan.bytes = pack(OPENAI_STREAM.bytes)
+    assert.equal((await packed.stream()).text, OPENAI_STREAM.text, encoding)
+    assert.deepEqual(
+      packed.seen.map((headers) => headers['accept-encoding']),
+      ['identity', 'identity'],
+    )
+  }
+})
+
+test('a compressed answer that is cut, damaged or packed in an unknown way is an error, never an answer', async (t) => {
+  const whole = JSON.stringify({ choices: [{ message: { content: 'Half an answer '.repeat(200) } }] })
+  for (const [encoding, pack] of CODINGS.slice(0, -1)) {
+    for (const damage of [
+      (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2)),
+      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at > 8 && at % 5 === 0 ? byte ^ 0xff : byte))),
+      () => Buffer.alloc(0),
+    ]) {
+      const packed = await packedVendor(t, { bytes: damage(pack(Buffer.from(whole))), encoding })
+      await assert.rejects(packed.send(), VendorError, encoding)
+      const cut = await packedVendor(t, { bytes: damage(pack(OPENAI_STREAM.bytes)), encoding })
+      await assert.rejects(cut.stream(), VendorError, encoding)
+    }
+  }
+  for (const encoding of ['compress', 'gzip, br', 'snappy']) {
+    const packed = await packedVendor(t, { bytes: Buffer.from(whole), encoding })
+    await assert.rejects(packed.send(), (error: VendorError) => /encoding that is not known/.test(error.message))
+    await assert.rejects(packed.stream(), VendorError)
+  }
+})
+
+test('the words of a compressed refusal are read', async (t) => {
+  const bytes = gzipSync(JSON.stringify({ error: { message: 'No such thing', code: 'unsupported_value', param: 'x' } }))
+  const packed = await packedVendor(t, { bytes, encoding: 'gzip', status: 400 })
+  for (const ask of [packed.send, packed.stream]) {
+    await assert.rejects(ask(), {
+      explanation: 'No such thing',
+      code: 'unsupported_value',
+      param: 'x',
+      failure: 'refused',
+    })
+  }
+})
+
+test('what a compressed stream has said is given out before it goes on', async (t) => {
+  const { createGzip } = await import('node:zlib')
+  const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const heard = Promise.withResolvers<void>()
+  const server = createServer(async (_request, reply) => {
+    reply.writeHead(200, { 'content-encoding': 'gzip' })
+    const gzip = createGzip()
+    gzip.pipe(reply)
+    gzip.write(chunk('one'))
+    gzip.flush()
+    // Nothing more is said until the first word has been heard.
+    await heard.promise
+    gzip.end(`${chunk(' two')}data: [DONE]\n\n`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
+  t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
+  const vendor = createOpenAi('k')
+  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal)
+  let text = ''
+  await stream.each((batch) => {
+    for (const piece of batch) text += piece.text
+    if (text === 'one') heard.resolve()
+  })
+  assert.equal(text, 'one two')
 })
