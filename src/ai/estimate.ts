@@ -24,7 +24,12 @@ export function promptTokens(request: ChatRequest): number {
         else images++
       }
     }
-    for (const call of tool_calls ?? []) bytes += call.function.name.length + call.function.arguments.length
+    for (const call of tool_calls ?? []) {
+      bytes +=
+        call.function === undefined
+          ? JSON.stringify(call).length
+          : call.function.name.length + call.function.arguments.length
+    }
   }
   if (request.tools) bytes += JSON.stringify(request.tools).length
   return (

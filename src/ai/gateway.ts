@@ -84,7 +84,10 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     ledger,
     wire: openWire(config),
     targets: {
-      openai: targetOf(createOpenAi(vendors.openai.apiKey ?? ''), vendors.openai.baseUrl),
+      openai: targetOf(
+        createOpenAi(vendors.openai.apiKey ?? '', { isSandbox: vendors.openai.sandboxed }),
+        vendors.openai.baseUrl,
+      ),
       anthropic: targetOf(createAnthropic(vendors.anthropic.apiKey ?? ''), vendors.anthropic.baseUrl),
       gemini: targetOf(createGemini(vendors.gemini.apiKey ?? ''), vendors.gemini.baseUrl),
     },
@@ -154,7 +157,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       each: (take) =>
         pieces
           .each((batch) => {
-            for (const piece of batch) text += piece.text.length
+            for (const piece of batch) text += piece.text.length + piece.thought.length
             return take(batch)
           })
           .catch((error) => {
@@ -309,10 +312,10 @@ export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: 
       )
     case 'refused':
       return new Problem(
-        'vendor_refused',
+        error.code ?? 'vendor_refused',
         400,
         `Vendor '${vendor}' refused the request: ${error.explanation ?? 'no reason given'}`,
-        options,
+        { ...options, extra: error.param === null ? {} : { param: error.param } },
       )
     case 'unauthorized':
       // Understood by OpenAI's clients, which otherwise repeat a 502.

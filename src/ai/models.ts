@@ -159,16 +159,21 @@ export function findModel(id: string): Model | null {
   return byId.get(id) ?? byId.get(id.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '')) ?? null
 }
 
+/** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
+const HOUR_WRITE = 2
+
 /** US dollars; 0 for a model without a known price. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`. */
 export function costUsd(modelId: string, usage: Usage): number {
   const price = findModel(modelId)?.price
   if (price === undefined) return 0
   const rate = price.long !== undefined && usage.prompt > price.long.above ? price.long : price
   const fresh = Math.max(0, usage.prompt - usage.cached - usage.cacheWrites)
+  const hour = Math.min(usage.cacheWritesHour ?? 0, usage.cacheWrites)
   const dollars =
     fresh * rate.input +
     usage.cached * rate.cached +
-    usage.cacheWrites * (rate.cacheWrite ?? rate.input) +
+    (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
+    hour * rate.input * HOUR_WRITE +
     usage.completion * rate.output
   return dollars / 1_000_000
 }
@@ -196,8 +201,57 @@ export function wantsMaxCompletionTokens(modelId: string): boolean {
   return /^(o\d|gpt-([4-9]|\d\d))/.test(modelId)
 }
 
+/** A name of OpenAI's own: its server refuses members that it does not know, where others pass them over or need them. */
+export function isOpenAis(modelId: string): boolean {
+  return /^(o\d|gpt-\d|chatgpt-)/.test(modelId)
+}
+
 /**
- * Thoughts count against an answer's limit at every vendor. Below this many tokens a model that thinks by its own
- * choice is asked to think little, unless the caller named an effort: an answer cut before its first word helps nobody.
+ * Whether tools and thinking meet only at OpenAI's /responses: since GPT-5.6 /chat/completions refuses function tools
+ * unless the effort is `none`, since GPT-5.2 where an effort is named. Some models are nowhere else.
+ */
+export function needsResponses(modelId: string, hasTools: boolean, effort: string | null): boolean {
+  if (/^(o\d|gpt-\d[\d.]*)-(pro|codex|deep-research)/.test(modelId)) return true
+  if (!hasTools || effort === 'none' || /chat/.test(modelId)) return false
+  if (/^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(modelId)) return true
+  return effort !== null && /^gpt-5\.[2-5]/.test(modelId)
+}
+
+/** Whether a Claude thinks unless it is told not to; its thoughts come without words unless these are asked for. */
+export function thinksUnasked(modelId: string): boolean {
+  return /^claude-[a-z]+-([5-9]|\d\d)\b/.test(modelId)
+}
+
+/** Whether a Claude chooses by itself how much to think (`adaptive`). */
+export function thinksAdaptively(modelId: string): boolean {
+  return thinksUnasked(modelId) || /^claude-(opus-4-[6-9]|sonnet-4-6)/.test(modelId)
+}
+
+/** Whether a Claude refuses thoughts that come back behind a changed beginning, unless it is told to drop them. */
+export function bindsThoughts(modelId: string): boolean {
+  return refusesForcedTools(modelId) || /^claude-haiku-(5-[5-9]|[6-9])/.test(modelId)
+}
+
+/** Answers of a Claude end here at the latest. By the list, else by its family. */
+export function claudeOutputMax(modelId: string): number {
+  const known = findModel(modelId)?.outputTokensMax
+  if (known) return known
+  if (/^claude-([a-z]+-([5-9]|\d\d)\b|opus-4-[6-9])/.test(modelId)) return 128_000
+  if (/^claude-([a-z]+-4-[5-9]|sonnet-4)/.test(modelId)) return 64_000
+  return /^claude-opus-4/.test(modelId) ? 32_000 : 4_096
+}
+
+/** Tokens below which Anthropic keeps no prefix. */
+export function cacheTokensMin(modelId: string): number {
+  if (/^claude-(sonnet-5|opus-4-8|sonnet-4-5|(opus|sonnet)-4)(-\d{8})?$/.test(modelId)) return 1_024
+  if (/^claude-sonnet-4-6/.test(modelId)) return 2_048
+  if (/^claude-(opus-4-[5-7]|haiku-4-5)/.test(modelId)) return 4_096
+  return thinksUnasked(modelId) ? 512 : 1_024
+}
+
+/**
+ * Thoughts count against an answer's limit at every vendor. Up to this many tokens a model that thinks by its own choice
+ * is asked by our own routes to think little: an answer cut before its first word helps nobody. Who speaks for itself
+ * (`asAsked`) gets the effort it names, or the model's own.
  */
 export const SHORT_ANSWER_TOKENS = 4_096

@@ -204,7 +204,7 @@ test('answers of tools, images and JSON schemas reach the vendors', async (t) =>
   assert.deepEqual(anthropic.messages[2].content, [
     { type: 'tool_result', tool_use_id: 'c1', content: '{"celsius":9}' },
   ])
-  assert.deepEqual(anthropic.output_config.format, { type: 'json_schema', schema })
+  assert.deepEqual(anthropic.output_config.format.schema, { ...schema, additionalProperties: false })
   assert.deepEqual(gemini.contents[0].parts[1], { inlineData: { mimeType: 'image/png', data: 'iVBORw0K' } })
   assert.equal(gemini.contents[1].parts[0].thoughtSignature, 'skip_thought_signature_validator')
   assert.deepEqual(gemini.contents[2].parts[0], { functionResponse: { name: 'weather', response: { celsius: 9 } } })
@@ -230,7 +230,7 @@ test('the signature of a Gemini call comes out with it and goes back in', async 
   assert.equal(vendor.calls[0]!.body.contents[1].parts[0].thoughtSignature, 'c2lnbmVk')
 })
 
-test('a short answer is not thought away: efforts are named where the caller names none', async (t) => {
+test('nothing is decided for a caller: no effort that it did not name, no limit that it did not set', async (t) => {
   const { vendor, post } = await setting(t)
   vendor.play(says('ok'))
   const bodyFor = async (model: string, more: object) => {
@@ -238,22 +238,25 @@ test('a short answer is not thought away: efforts are named where the caller nam
     return vendor.calls.at(-1)!.body
   }
 
-  assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, max_tokens: 100 })).reasoning_effort, 'none')
-  assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, max_tokens: 100 })).temperature, 0.7)
+  const terra = await bodyFor('gpt-6.1-terra', { temperature: 0.7, max_tokens: 100, stop: 'x', presence_penalty: 1 })
+  assert.deepEqual(Object.keys(terra).toSorted(), ['max_completion_tokens', 'messages', 'model', 'stream'])
+  assert.equal((await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'none' })).temperature, 0.7)
   assert.equal('temperature' in (await bodyFor('gpt-6-luna', { temperature: 0.7, reasoning_effort: 'high' })), false)
   assert.equal('temperature' in (await bodyFor('o3', { temperature: 0.7 })), false)
-  assert.equal((await bodyFor('llama3', { temperature: 0.7, max_tokens: 9 })).max_tokens, 9)
-  assert.equal((await bodyFor('claude-haiku-5-5', { max_tokens: 100 })).output_config.effort, 'low')
-  assert.equal(
-    (await bodyFor('claude-haiku-5-5', { max_tokens: 100, reasoning_effort: 'high' })).output_config.effort,
-    'high',
-  )
+  const llama = await bodyFor('llama3', { temperature: 0.7, max_tokens: 9, stop: 'x' })
+  assert.deepEqual([llama.temperature, llama.max_tokens, llama.stop], [0.7, 9, 'x'])
+
+  const claude = await bodyFor('claude-sonnet-5-5', {})
+  assert.deepEqual([claude.max_tokens, claude.output_config], [128_000, undefined])
+  assert.equal('output_config' in (await bodyFor('claude-haiku-5-5', { max_tokens: 100 })), false)
+  const high = await bodyFor('claude-haiku-5-5', { max_tokens: 100, reasoning_effort: 'high' })
+  assert.equal(high.output_config.effort, 'high')
   assert.equal('output_config' in (await bodyFor('claude-haiku-4-5', { max_tokens: 100, temperature: 0.5 })), false)
-  assert.equal(
-    (await bodyFor('gemini-3.8-flash', { max_tokens: 100 })).generationConfig.thinkingConfig.thinkingLevel,
-    'low',
-  )
-  assert.equal('generationConfig' in (await bodyFor('gemini-3.8-flash', {})), false)
+
+  assert.deepEqual((await bodyFor('gemini-3.8-flash', { max_tokens: 100 })).generationConfig, {
+    maxOutputTokens: 100,
+    thinkingConfig: { includeThoughts: true },
+  })
 })
 
 test('the model’s name picks the vendor, or a prefix does', async (t) => {
@@ -452,7 +455,8 @@ test('what only OpenAI understands goes to OpenAI, is refused elsewhere, and is 
   const post = (more: object) => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, ...more })
 
   assert.equal((await post({ tools: [custom] })).status, 200)
-  assert.deepEqual(vendor.calls[0]!.body.tools, [custom])
+  assert.equal(vendor.calls[0]!.path, '/v1/responses')
+  assert.deepEqual(vendor.calls[0]!.body.tools, [{ type: 'custom', name: 'shell' }])
   assert.equal((await post({ model: 'claude-haiku-5-5', tools: [custom] })).status, 422)
 
   for (const more of [{ tools: [custom] }, { n: 2 }]) {

@@ -12,6 +12,7 @@ import { MODELS } from './models.ts'
 import { candidateFor, defaultModel, isConfigured, MODEL_NAME } from './plan.ts'
 import { type Printer, printAnswer } from './printing.ts'
 import { AI_BODY_BYTES_MAX } from './routes.ts'
+import { type ReasoningDetail, thoughtText } from './vendors/reasoning.ts'
 import type { ChatRequest, EmbeddingInput, Piece, Usage, VendorName } from './vendors/vendor.ts'
 
 const tags = ['openai-compatible']
@@ -40,9 +41,8 @@ const ChatBody = Type.Object(
                 Type.Object(
                   {
                     id: Type.String(),
-                    function: Type.Object(
-                      { name: Type.String(), arguments: Type.String() },
-                      { additionalProperties: true },
+                    function: Type.Optional(
+                      Type.Object({ name: Type.String(), arguments: Type.String() }, { additionalProperties: true }),
                     ),
                   },
                   { additionalProperties: true },
@@ -62,6 +62,7 @@ const ChatBody = Type.Object(
     max_completion_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
     n: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 128 }))),
     stream: Type.Optional(Nullable(Type.Boolean())),
+    include_reasoning: Type.Optional(Nullable(Type.Boolean())),
     stream_options: Type.Optional(
       Nullable(Type.Object({ include_usage: Type.Optional(Nullable(Type.Boolean())) }, { additionalProperties: true })),
     ),
@@ -93,7 +94,10 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
     async (request, reply) => {
       const { model, stream: wantsStream, stream_options: options, ...rest } = request.body
       const first = candidateFor(gateway.config, model)
-      const asked = withoutNulls(rest) as ChatRequest
+      const asked: ChatRequest = {
+        ...(withoutNulls(rest) as ChatRequest),
+        wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
+      }
       if (first.vendor !== 'openai') requireUnderstood(asked)
       const call: GatewayCall = {
         caller: callerOf(request),
@@ -210,6 +214,7 @@ function completionBody({ answer, model, usage }: Completion) {
           role: 'assistant',
           content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
           refusal: null,
+          ...thoughtsOf(thoughtText(answer.details), answer.details),
           ...(answer.toolCalls.length > 0 ? { tool_calls: answer.toolCalls } : {}),
         },
         logprobs: null,
@@ -220,12 +225,21 @@ function completionBody({ answer, model, usage }: Completion) {
   }
 }
 
-function usageBody({ prompt, completion, cached }: Usage) {
+/** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */
+function thoughtsOf(thought: string, details: ReasoningDetail[] | null) {
+  return {
+    ...(thought === '' ? {} : { reasoning_content: thought }),
+    ...(details === null || details.length === 0 ? {} : { reasoning_details: details }),
+  }
+}
+
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached },
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },
+    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
   }
 }
 
@@ -237,10 +251,11 @@ function chunkPrinter(answer: CompletionStream, wantsUsage: boolean): Printer {
   const made = (delta: object, finish: string | null) =>
     `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]}\n\n`
 
-  const chunkOf = ({ text, tools, finish }: Piece): string => {
+  const chunkOf = ({ text, thought, details, tools, finish }: Piece): string => {
     let chunks = ''
     if (isFirst) chunks += made({ role: 'assistant', content: '' }, null)
     isFirst = false
+    if (details !== null) chunks += made(thoughtsOf(thought, details), null)
     if (text !== '') chunks += made({ content: text }, null)
     if (tools !== null) {
       const calls = tools.map(({ index, id, name, arguments: args, extra_content }) => ({

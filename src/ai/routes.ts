@@ -6,7 +6,7 @@ import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { DEFAULT_MODELS, MODELS, PRICES_AS_OF } from './models.ts'
 import { defaultModel, isConfigured, MODEL_NAME, PROVIDER_NAMES, vendorOf } from './plan.ts'
-import { printAnswer } from './printing.ts'
+import { printAnswer, tokensWithThoughts } from './printing.ts'
 import type { Usage, VendorName } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
@@ -28,6 +28,7 @@ const ChatBody = Type.Object({
   model: ModelName,
   ...Sampling,
   stream: Type.Optional(Nullable(Type.Boolean())),
+  include_reasoning: Type.Optional(Nullable(Type.Boolean())),
 })
 
 const CompletionBody = Type.Object({
@@ -68,10 +69,17 @@ export function aiRoutes(app: App, gateway: Gateway) {
         caller: callerOf(request),
         route: '/api/ai/chat',
         first: firstOf(gateway, body),
-        request: { messages: body.messages, ...samplingOf(body) },
+        request: {
+          messages: body.messages,
+          ...samplingOf(body),
+          wishes: { thoughts: body.stream === true && body.include_reasoning === true },
+        },
         signal: clientGone(reply),
       }
-      if (body.stream) return printAnswer(request, reply, await stream(gateway, call), 'tokens')
+      if (body.stream) {
+        const dialect = body.include_reasoning ? tokensWithThoughts : 'tokens'
+        return printAnswer(request, reply, await stream(gateway, call), dialect)
+      }
 
       const { answer, model, usage, headers } = await complete(gateway, call)
       reply.headers(headers)

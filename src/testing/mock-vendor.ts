@@ -1,4 +1,4 @@
-// Guards the tests' model vendors: one server that speaks all three wire formats and fails in every way there is.
+// Guards the tests' model vendors: one server that speaks all the wire formats (OpenAI's two) and fails in every way there is.
 // One thing to know: it plays the steps a test gives it, one a request, the last one for ever.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -72,11 +72,12 @@ export async function mockVendor(t: Pick<TestContext, 'after'>) {
   }
 }
 
-type Dialect = 'openai' | 'anthropic' | 'gemini'
+type Dialect = 'openai' | 'responses' | 'anthropic' | 'gemini'
 const USAGE = { prompt: 10, completion: 5 }
 
 function dialectOf(call: MockCall): Dialect {
   if (call.path.endsWith('/messages')) return 'anthropic'
+  if (call.path.endsWith('/responses')) return 'responses'
   return call.path.includes('enerateContent') ? 'gemini' : 'openai'
 }
 
@@ -130,6 +131,7 @@ export function refuses(status: number, headers: Record<string, string> = {}, bo
     const message = 'A failure that the test asked for'
     const error = {
       openai: { error: { message, type: 'test_error', code: null, param: null } },
+      responses: { error: { message, type: 'test_error', code: null, param: null } },
       anthropic: { type: 'error', error: { type: 'test_error', message } },
       gemini: { error: { code: status, message, status: 'TEST' } },
     }[dialectOf(call)]
@@ -173,7 +175,8 @@ export function breaksOff(text: string): Step {
     reply.write(start)
     for (const word of words) reply.write(word)
     const error = { type: 'overloaded_error', code: 503, status: 'UNAVAILABLE', message: 'Overloaded' }
-    reply.end(dialect === 'anthropic' ? event({ type: 'error', error }) : event({ error }))
+    if (dialect === 'responses') reply.end(event({ type: 'error', code: 'overloaded_error', message: 'Overloaded' }))
+    else reply.end(dialect === 'anthropic' ? event({ type: 'error', error }) : event({ error }))
   }
 }
 
@@ -212,6 +215,8 @@ function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
           total_tokens: usage.prompt + usage.completion,
         },
       }
+    case 'responses':
+      return responseOf([{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }], usage)
     case 'anthropic':
       return {
         id: 'msg_mock',
@@ -228,6 +233,26 @@ function whole(dialect: Dialect, text: string, usage: typeof USAGE): unknown {
         usageMetadata: { promptTokenCount: usage.prompt, candidatesTokenCount: usage.completion },
         modelVersion: 'gemini-3.8-flash',
       }
+  }
+}
+
+/** OpenAI's response with these items; `more` replaces what stands on it. */
+export function responseOf(output: object[], usage = USAGE, more: object = {}) {
+  return {
+    id: 'resp_mock',
+    object: 'response',
+    created_at: 1_795_000_000,
+    status: 'completed',
+    model: 'gpt-6-luna',
+    error: null,
+    incomplete_details: null,
+    output,
+    usage: {
+      input_tokens: usage.prompt,
+      output_tokens: usage.completion,
+      total_tokens: usage.prompt + usage.completion,
+    },
+    ...more,
   }
 }
 
@@ -248,6 +273,20 @@ function events(dialect: Dialect, text: string, usage: typeof USAGE) {
         start: chunk({ role: 'assistant', content: '' }),
         words: words.map((content) => chunk({ content })),
         end: `${chunk({}, 'stop')}${event({ id: 'chatcmpl-mock', choices: [], usage: counts })}${event('[DONE]')}`,
+      }
+    }
+    case 'responses': {
+      const named = (type: string, data: object) => `event: ${type}\n${event({ type, ...data })}`
+      const message = { type: 'message', id: 'msg_mock', role: 'assistant', content: [{ type: 'output_text', text }] }
+      const open = responseOf([], usage, { status: 'in_progress', usage: null })
+      return {
+        start:
+          named('response.created', { response: open }) +
+          named('response.output_item.added', { output_index: 0, item: { ...message, content: [] } }),
+        words: words.map((delta) => named('response.output_text.delta', { output_index: 0, content_index: 0, delta })),
+        end:
+          named('response.output_item.done', { output_index: 0, item: message }) +
+          named('response.completed', { response: responseOf([message], usage) }),
       }
     }
     case 'anthropic': {

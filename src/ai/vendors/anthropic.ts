@@ -1,9 +1,24 @@
 // Guards Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // One thing to know: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
-import { findModel, refusesForcedTools, SHORT_ANSWER_TOKENS, temperatureOf } from '../models.ts'
+import { promptTokens } from '../estimate.ts'
+import {
+  bindsThoughts,
+  cacheTokensMin,
+  claudeOutputMax,
+  refusesForcedTools,
+  SHORT_ANSWER_TOKENS,
+  temperatureOf,
+  thinksAdaptively,
+  thinksUnasked,
+} from '../models.ts'
+import { claudeSchema } from './claude-schema.ts'
+import { readPart, unsupported } from './parts.ts'
+import { detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
+import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type Answer,
+  type CacheControl,
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
@@ -11,15 +26,14 @@ import {
   type EventReader,
   type FinishReason,
   finishPiece,
-  inlineImage,
   objectOf,
   parseEvent,
-  refusal,
   reportedFailure,
   requireTranslatable,
-  systemText,
   type ToolCall,
+  type ToolDefinition,
   textPiece,
+  thoughtPiece,
   toolPiece,
   type Usage,
   type Vendor,
@@ -27,18 +41,25 @@ import {
 } from './vendor.ts'
 
 const API_VERSION = '2023-06-01'
-/** `max_tokens` is required here and optional at OpenAI. */
-const MAX_TOKENS_DEFAULT = 4_096
+/** With it thoughts that no longer fit their conversation are dropped instead of refused; clients shorten their history. */
+const BINDING_BETA = 'thinking-binding-controls-2026-08-01'
+const FORMAT = 'anthropic-claude-v1'
+/** Beyond it a request is refused. */
+const STRICT_TOOLS_MAX = 20
 
 export function createAnthropic(apiKey: string): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
   return {
     name: 'anthropic',
-    shape: (model, request, stream) => ({
-      path: '/v1/messages',
-      headers,
-      body: JSON.stringify(bodyOf(model, request, stream)),
-    }),
+    shape: (model, request, stream) => {
+      const body = bodyOf(model, request, stream)
+      const isBound = objectOf(body.thinking)?.block_binding !== undefined
+      return {
+        path: '/v1/messages',
+        headers: isBound ? { ...headers, 'anthropic-beta': BINDING_BETA } : headers,
+        body: JSON.stringify(body),
+      }
+    },
     readAnswer,
     createReader,
     readError: (body) => {
@@ -55,63 +76,148 @@ function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<st
   requireTranslatable('anthropic', request)
   const forced = forcedTool(model, request)
   const system = systemOf(request, forced)
-  const wanted = request.max_completion_tokens ?? request.max_tokens ?? MAX_TOKENS_DEFAULT
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   const body: Record<string, unknown> = {
     model,
-    max_tokens: Math.min(wanted, findModel(model)?.outputTokensMax ?? wanted),
+    max_tokens: limit === null ? claudeOutputMax(model) : limited(model, limit),
     messages: turnsOf(request.messages),
     stream,
   }
-  if (system !== '') body.system = system
+  if (system.length > 0) body.system = system
   if (request.stop != null) body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
-  if (temperatureOf('anthropic', model) === 'taken') {
+  const tools = toolsOf(request.tools ?? [])
+  const choice = tools.length === 0 ? null : toolChoice(request, forced !== null)
+  if (tools.length > 0) body.tools = tools
+  if (choice) body.tool_choice = choice
+
+  const effort = effortOf(model, request, limit)
+  const isForced = choice?.type === 'any' || choice?.type === 'tool'
+  const thinking = isForced ? null : thinkingOf(model, request, body.messages as Turn[])
+  if (thinking !== null) body.thinking = thinking
+  // A model that thinks on demand takes a temperature only while it does not.
+  if (temperatureOf('anthropic', model) === 'taken' && thinking === null) {
     // OpenAI's scale ends at 2, Anthropic's at 1; both together are refused.
     if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
     else if (request.top_p != null) body.top_p = request.top_p
   }
-  if (request.tools?.length) {
-    body.tools = request.tools.map(({ function: tool }) => ({
-      name: tool.name,
-      ...(tool.description === undefined ? {} : { description: tool.description }),
-      input_schema: tool.parameters ?? { type: 'object', properties: {} },
-    }))
-    const choice = toolChoice(request, forced !== null)
-    if (choice) body.tool_choice = choice
-  }
+
   const schema = request.response_format?.json_schema?.schema
-  const effort = effortOf(model, request.reasoning_effort ?? null, wanted)
   const output: Record<string, unknown> = {}
-  if (request.response_format?.type === 'json_schema' && schema) output.format = { type: 'json_schema', schema }
+  if (request.response_format?.type === 'json_schema' && schema) {
+    output.format = { type: 'json_schema', schema: claudeSchema(schema) }
+  }
   if (effort !== null) output.effort = effort
   if (Object.keys(output).length > 0) body.output_config = output
+
+  const mark = cacheMarkOf(model, request, body)
+  if (mark !== null) body.cache_control = mark
   return body
 }
 
-/** Models that refuse sampling parameters are those that think by their own choice and take an effort. */
-function effortOf(model: string, asked: string | null, limit: number): string | null {
-  if (temperatureOf('anthropic', model) === 'taken') return null
-  if (asked === 'low' || asked === 'medium' || asked === 'high' || asked === 'max') return asked
-  if (asked === 'xhigh') return 'max'
-  return asked !== null || limit <= SHORT_ANSWER_TOKENS ? 'low' : null
+function limited(model: string, limit: number): number {
+  const known = claudeOutputMax(model)
+  // A family that is not known may answer longer than its guess.
+  return thinksAdaptively(model) ? Math.min(limit, known) : limit
+}
+
+/** Models that think by their own choice take an effort. */
+function effortOf(model: string, request: ChatRequest, limit: number | null): string | null {
+  const asked = request.reasoning_effort ?? null
+  if (!thinksAdaptively(model)) return null
+  if (asked === 'low' || asked === 'medium' || asked === 'high') return asked
+  if (asked === 'max') return asked
+  // Claude 4.6 has no level between high and max.
+  if (asked === 'xhigh') return temperatureOf('anthropic', model) === 'taken' ? 'high' : asked
+  if (asked !== null) return 'low'
+  const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
+  return isShort && thinksUnasked(model) && request.wishes?.asAsked !== true ? 'low' : null
+}
+
+/**
+ * `adaptive` is what the models since Claude 5 do unasked: it is only said to have the words of it, or to have thoughts
+ * dropped that no longer fit. Claude 4.6 to 4.8 think when an effort is named.
+ */
+function thinkingOf(model: string, request: ChatRequest, turns: Turn[]): Record<string, unknown> | null {
+  if (!thinksAdaptively(model)) return null
+  const effort = request.reasoning_effort ?? null
+  const isAsked = effort !== null && effort !== 'none' && effort !== 'minimal'
+  if (!thinksUnasked(model) && !isAsked) return null
+  const wantsWords = request.wishes?.thoughts === true
+  const isBound = bindsThoughts(model) && turns.some(({ content }) => content.some(isThought))
+  if (thinksUnasked(model) && !wantsWords && !isBound) return null
+  return {
+    type: 'adaptive',
+    ...(wantsWords ? { display: 'summarized' } : {}),
+    ...(isBound ? { block_binding: { prefix_mismatch_behavior: 'drop_block' } } : {}),
+  }
+}
+
+const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
+
+/**
+ * Anthropic keeps a prefix only when it is told to. The caller's own marks are passed on and stand alone; where there are
+ * none, a mark on the whole request lets Anthropic keep the conversation so far and move the mark by itself.
+ */
+function cacheMarkOf(model: string, request: ChatRequest, body: Record<string, unknown>): CacheControl | null {
+  const own = objectOf(request.cache_control)
+  if (own !== null) return own
+  if (objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
+  const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
+  const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
+  if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
+  return promptTokens(request) >= cacheTokensMin(model) ? { type: 'ephemeral' } : null
+}
+
+/** A caller's mark, in Anthropic's word or in OpenAI's. */
+function markOf(from: { cache_control?: CacheControl | null; [other: string]: unknown }): {
+  cache_control?: CacheControl
+} {
+  const own = objectOf(from.cache_control)
+  if (own !== null) return { cache_control: own }
+  return objectOf(from.prompt_cache_breakpoint) === null ? {} : { cache_control: { type: 'ephemeral' } }
+}
+
+function markLast(blocks: Block[], message: ChatMessage): Block[] {
+  const mark = objectOf(message.cache_control)
+  const last = blocks.at(-1)
+  return mark === null || last === undefined || isThought(last)
+    ? blocks
+    : [...blocks.slice(0, -1), { ...last, cache_control: mark }]
 }
 
 /** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */
-function systemOf(request: ChatRequest, more: string | null): string {
-  const texts = request.messages
-    .filter((message) => message.role === 'system' || message.role === 'developer')
-    .map((message) => systemText(message.content))
-  if (request.response_format?.type === 'json_object') texts.push('Answer with one JSON object and nothing else.')
-  if (more !== null) texts.push(more)
-  return texts.filter((text) => text !== '').join('\n\n')
+function systemOf(request: ChatRequest, more: string | null): string | Block[] {
+  const blocks: Block[] = []
+  for (const message of request.messages) {
+    if (message.role !== 'system' && message.role !== 'developer') continue
+    const own = markLast(textBlocks(message.content), message)
+    const isMarked = own.some((block) => block.cache_control !== undefined)
+    const text = own.map((block) => block.text).join('')
+    if (isMarked) blocks.push(...own)
+    else if (text !== '') blocks.push({ type: 'text', text })
+  }
+  if (request.response_format?.type === 'json_object')
+    blocks.push({ type: 'text', text: 'Answer with one JSON object and nothing else.' })
+  if (more !== null) blocks.push({ type: 'text', text: more })
+  return blocks.some((block) => block.cache_control !== undefined)
+    ? blocks
+    : blocks.map((block) => block.text).join('\n\n')
+}
+
+function textBlocks(content: ChatMessage['content']): Block[] {
+  const blocks = blocksOfContent(content)
+  for (const { type } of blocks) if (type !== 'text') throw unsupported('anthropic', `A system message with '${type}'`)
+  return blocks
 }
 
 /** Consecutive messages of one role become one turn; an answer of a tool is the user's. */
 function turnsOf(messages: ChatMessage[]): Turn[] {
   const turns: Turn[] = []
+  const ids = createToolIds(TOOL_ID)
   for (const message of messages) {
     if (message.role === 'system' || message.role === 'developer') continue
     const role = message.role === 'assistant' ? 'assistant' : 'user'
-    const content = blocksOf(message)
+    const content = markLast(blocksOf(message, ids), message)
     if (content.length === 0) continue
     const last = turns.at(-1)
     if (last?.role === role) last.content.push(...content)
@@ -122,40 +228,94 @@ function turnsOf(messages: ChatMessage[]): Turn[] {
   return turns
 }
 
-function blocksOf(message: ChatMessage): Block[] {
+const TOOL_ID = { foreign: /[^a-zA-Z0-9_-]/g, lengthMax: 128 }
+
+function blocksOf(message: ChatMessage, ids: ToolIds): Block[] {
   if (message.role === 'tool') {
-    return [{ type: 'tool_result', tool_use_id: message.tool_call_id ?? '', content: systemText(message.content) }]
+    const { content } = message
+    return [
+      {
+        type: 'tool_result',
+        tool_use_id: ids.ofAnswer(message.tool_call_id ?? ''),
+        content: typeof content === 'string' ? content : blocksOfContent(content),
+      },
+    ]
   }
-  const blocks: Block[] =
-    typeof message.content === 'string'
-      ? message.content.trim() === ''
-        ? []
-        : [{ type: 'text', text: message.content }]
-      : (message.content ?? []).map(blockOf)
+  const blocks = blocksOfContent(message.content)
   for (const call of message.tool_calls ?? []) {
-    blocks.push({ type: 'tool_use', id: call.id, name: call.function.name, input: argumentsOf(call) })
+    blocks.push({ type: 'tool_use', id: ids.ofCall(call.id), name: call.function.name, input: argumentsOf(call) })
   }
-  return blocks
+  return message.role === 'assistant' ? interleave(thoughtsOf(message), blocks) : blocks
+}
+
+/** An empty text is refused. */
+function blocksOfContent(content: ChatMessage['content']): Block[] {
+  if (typeof content === 'string') return content.trim() === '' ? [] : [{ type: 'text', text: content }]
+  return (content ?? []).map(blockOf).filter((block) => block.type !== 'text' || String(block.text).trim() !== '')
 }
 
 function blockOf(part: ContentPart): Block {
-  if (part.type === 'text') return { type: 'text', text: String(part.text) }
-  const url = part.image_url?.url
-  if (part.type === 'image_url' && typeof url === 'string') {
-    const inline = inlineImage(url)
-    return inline
-      ? { type: 'image', source: { type: 'base64', media_type: inline.mediaType, data: inline.data } }
-      : { type: 'image', source: { type: 'url', url } }
+  const read = readPart('anthropic', part)
+  const mark = markOf(part)
+  if (read.kind === 'text') return { type: 'text', text: read.text, ...mark }
+  const { source, name } = read
+  const title = name === null ? {} : { title: name }
+  if ('url' in source) {
+    const type = part.type === 'image_url' ? 'image' : 'document'
+    return { type, source: { type: 'url', url: source.url }, ...(type === 'image' ? {} : title), ...mark }
   }
-  throw refusal('anthropic', `Content of type '${part.type}' is not supported by this model`)
+  const { mediaType, data } = source
+  if (mediaType.startsWith('image/'))
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data }, ...mark }
+  if (mediaType === 'application/pdf')
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title, ...mark }
+  if (mediaType.startsWith('text/')) {
+    const text = Buffer.from(data, 'base64').toString('utf8')
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title, ...mark }
+  }
+  throw unsupported('anthropic', `Content of type '${mediaType}'`)
+}
+
+/** Signed thoughts go back as they came; what has lost its signature would be refused. */
+function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
+  const thoughts: { index: number; item: Block }[] = []
+  for (const detail of detailsOf(message.reasoning_details, FORMAT)) {
+    const { index } = detail
+    if (detail.type === 'reasoning.encrypted')
+      thoughts.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
+    else if (detail.type === 'reasoning.text' && detail.signature !== undefined)
+      thoughts.push({ index, item: { type: 'thinking', thinking: detail.text, signature: detail.signature } })
+  }
+  return thoughts
 }
 
 function argumentsOf(call: ToolCall): unknown {
   try {
-    return JSON.parse(call.function.arguments || '{}')
+    return objectOf(JSON.parse(call.function.arguments || '{}')) ?? {}
   } catch {
     return {}
   }
+}
+
+function toolsOf(tools: ToolDefinition[]): Block[] {
+  let strict = 0
+  return tools.map((definition) => {
+    const tool = definition.function
+    const isStrict = tool.strict === true && strict++ < STRICT_TOOLS_MAX
+    const parameters = tool.parameters ?? {}
+    const schema = Object.keys(parameters).length === 0 ? { type: 'object', properties: {} } : parameters
+    return {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      input_schema: isStrict
+        ? claudeSchema(schema)
+        : schema.type === undefined
+          ? { type: 'object', ...schema }
+          : schema,
+      ...(isStrict ? { strict: true } : {}),
+      ...markOf(definition.cache_control == null ? tool : definition),
+    } as unknown as Block
+  })
 }
 
 /**
@@ -196,6 +356,7 @@ function readAnswer(value: unknown): Answer {
         type: 'function',
         function: { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) },
       })),
+    details: blocks.flatMap((block, index) => thoughtDetail(block, index) ?? []),
     finish: finishOf(body.stop_reason),
     model: typeof body.model === 'string' ? body.model : null,
     usage: usageOf(objectOf(body.usage), null),
@@ -203,17 +364,40 @@ function readAnswer(value: unknown): Answer {
   }
 }
 
+/** A block of thought as a client keeps it; null for any other block. */
+function thoughtDetail(block: Record<string, unknown>, index: number): ReasoningDetail | null {
+  if (block.type === 'redacted_thinking')
+    return { type: 'reasoning.encrypted', data: String(block.data), format: FORMAT, index }
+  if (block.type !== 'thinking') return null
+  const text = typeof block.thinking === 'string' ? block.thinking : ''
+  return typeof block.signature === 'string' && block.signature !== ''
+    ? { type: 'reasoning.text', text, signature: block.signature, format: FORMAT, index }
+    : { type: 'reasoning.text', text, format: FORMAT, index }
+}
+
 function createReader(): EventReader {
   let isWhole = false
   let usage: Usage | null = null
   let model: string | null = null
   let finish: FinishReason = 'stop'
-  /** Blocks are numbered over text and tools; OpenAI numbers the tools alone. */
+  /** Blocks are numbered over text, thoughts and tools; OpenAI numbers the tools alone. */
   const toolIndexes = new Map<unknown, number>()
+  let hasThought = false
+  let thoughtIndex = -1
+
+  /** Blocks of thought are set apart by an empty line where they are read as one text. */
+  const thought = (text: string, index: number): string => {
+    if (text === '') return text
+    const separator = hasThought && index !== thoughtIndex ? '\n\n' : ''
+    hasThought = true
+    thoughtIndex = index
+    return separator + text
+  }
 
   return {
     read(data, pieces) {
       const event = parseEvent('anthropic', data)
+      const at = typeof event.index === 'number' ? event.index : 0
       switch (event.type) {
         case 'message_start': {
           const message = objectOf(event.message)
@@ -230,6 +414,11 @@ function createReader(): EventReader {
             pieces.push(toolPiece(start))
           } else if (block?.type === 'text' && typeof block.text === 'string' && block.text !== '') {
             pieces.push(textPiece(block.text))
+          } else if (block !== null) {
+            const detail = thoughtDetail(block, at)
+            const text = detail?.type === 'reasoning.text' ? detail.text : ''
+            if (detail !== null && (detail.type !== 'reasoning.text' || text !== '' || detail.signature !== undefined))
+              pieces.push(thoughtPiece(thought(text, at), detail))
           }
           break
         }
@@ -240,6 +429,12 @@ function createReader(): EventReader {
           } else if (delta?.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
             const index = toolIndexes.get(event.index) ?? 0
             pieces.push(toolPiece({ index, arguments: delta.partial_json }))
+          } else if (delta?.type === 'thinking_delta' && typeof delta.thinking === 'string' && delta.thinking !== '') {
+            const detail = { type: 'reasoning.text', text: delta.thinking, format: FORMAT, index: at } as const
+            pieces.push(thoughtPiece(thought(delta.thinking, at), detail))
+          } else if (delta?.type === 'signature_delta' && typeof delta.signature === 'string') {
+            const { signature } = delta
+            pieces.push(thoughtPiece('', { type: 'reasoning.text', text: '', signature, format: FORMAT, index: at }))
           }
           break
         }
@@ -282,13 +477,22 @@ function finishOf(reason: unknown): FinishReason {
 /** `input_tokens` leaves out what the cache read or wrote. In a stream the prompt comes first and the completion last. */
 function usageOf(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
   if (usage === null) return before
-  if (before !== null && usage.input_tokens == null) return { ...before, completion: count(usage.output_tokens) }
+  const details = objectOf(usage.output_tokens_details)
+  const completion = {
+    completion: count(usage.output_tokens),
+    ...(details === null ? {} : { reasoning: count(details.thinking_tokens) }),
+  }
+  if (before !== null && usage.input_tokens == null) return { ...before, ...completion }
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)
+  // Only the first count tells how long what was written is kept.
+  const kept = objectOf(usage.cache_creation)
+  const hour = kept === null ? (before?.cacheWritesHour ?? 0) : count(kept.ephemeral_1h_input_tokens)
   return {
     prompt: count(usage.input_tokens) + cached + cacheWrites,
-    completion: count(usage.output_tokens),
     cached,
     cacheWrites,
+    ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
+    ...completion,
   }
 }

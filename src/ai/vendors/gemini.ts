@@ -2,30 +2,31 @@
 // One thing to know: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 import { findModel, SHORT_ANSWER_TOKENS } from '../models.ts'
+import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
+import { detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
   type Answer,
   type ChatMessage,
   type ChatRequest,
-  type ContentPart,
   count,
   type Embedding,
   type EmbeddingInput,
   type EventReader,
   type FinishReason,
   finishPiece,
-  inlineImage,
   objectOf,
   parseEvent,
   refusal,
   reportedFailure,
   requireTranslatable,
-  systemText,
   type ToolCall,
   type ToolDelta,
   type Usage,
   type Vendor,
   VendorError,
 } from './vendor.ts'
+
+const FORMAT = 'google-gemini-v1'
 
 export function createGemini(apiKey: string): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
@@ -97,8 +98,12 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
     if (format.json_schema?.schema) generation.responseJsonSchema = format.json_schema.schema
   }
 
-  const level = thinkingLevel(model, request.reasoning_effort ?? null, limit ?? null)
-  if (level !== null) generation.thinkingConfig = { thinkingLevel: level }
+  const level = thinkingLevel(model, request, limit ?? null)
+  const thinking = {
+    ...(level === null ? {} : { thinkingLevel: level }),
+    ...(request.wishes?.thoughts === true && thinksAloud(model) ? { includeThoughts: true } : {}),
+  }
+  if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
 
   const body: Record<string, unknown> = { contents: turnsOf(request.messages, signsThoughts(model)) }
   if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
@@ -109,7 +114,7 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
         functionDeclarations: request.tools.map(({ function: tool }) => ({
           name: tool.name,
           ...(tool.description === undefined ? {} : { description: tool.description }),
-          ...(tool.parameters === undefined ? {} : { parametersJsonSchema: tool.parameters }),
+          ...(tool.parameters == null ? {} : { parametersJsonSchema: tool.parameters }),
         })),
       },
     ]
@@ -124,11 +129,29 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
 /** Since Gemini 3. */
 const signsThoughts = (model: string) => /^gemini-([3-9]|\d\d)/.test(model)
 
-function thinkingLevel(model: string, effort: string | null, limit: number | null): string | null {
+/** The lite models of 2.5 do not think unless they are given a budget, and then refuse to be asked for thoughts. */
+const thinksAloud = (model: string) => signsThoughts(model) || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model)
+
+function thinkingLevel(model: string, request: ChatRequest, limit: number | null): string | null {
+  const effort = request.reasoning_effort ?? null
   if (!signsThoughts(model)) return null
   if (effort === 'medium' || effort === 'high') return effort
   if (effort === 'max' || effort === 'xhigh') return 'high'
-  return effort !== null || (limit !== null && limit <= SHORT_ANSWER_TOKENS) ? 'low' : null
+  if (effort !== null) return 'low'
+  const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
+  return isShort && request.wishes?.asAsked !== true ? 'low' : null
+}
+
+/** What is no text cannot instruct. */
+function systemText(content: ChatMessage['content']): string {
+  if (typeof content === 'string') return content
+  return (content ?? [])
+    .map((part) => {
+      const read = readPart('gemini', part)
+      if (read.kind === 'text') return read.text
+      throw unsupported('gemini', `A system message with '${part.type}'`)
+    })
+    .join('')
 }
 
 /** Consecutive messages of one role become one turn. A tool's answer refers to the call by name, not by id. */
@@ -150,33 +173,66 @@ function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
 }
 
 function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
-  if (message.role === 'tool') {
-    const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
-    return [{ functionResponse: { name, response: toolResult(systemText(message.content)) } }]
-  }
+  if (message.role === 'tool') return resultParts(message, toolNames, isSigned)
   const parts: Part[] =
     typeof message.content === 'string'
       ? message.content === ''
         ? []
         : [{ text: message.content }]
-      : (message.content ?? []).map(partOf)
-  for (const call of message.tool_calls ?? []) {
+      : (message.content ?? []).map((part) => partOf(readPart('gemini', part)))
+  if (message.role === 'assistant') withThoughts(parts, message)
+  const calls = message.tool_calls ?? []
+  // Of several calls at once only the first is signed; where none is, the signature was lost on the way.
+  const isLost = !calls.some((call) => call.extra_content?.google?.thought_signature !== undefined)
+  for (const call of calls) {
+    const signature = call.extra_content?.google?.thought_signature ?? (isLost ? UNSIGNED : undefined)
     parts.push({
       functionCall: { name: call.function.name, args: parsed(call.function.arguments) ?? {} },
-      ...(isSigned ? { thoughtSignature: call.extra_content?.google?.thought_signature ?? UNSIGNED } : {}),
+      ...(isSigned && signature !== undefined ? { thoughtSignature: signature } : {}),
     })
   }
   return parts
 }
 
-function partOf(part: ContentPart): Part {
-  if (part.type === 'text') return { text: String(part.text) }
-  const url = part.image_url?.url
-  if (part.type === 'image_url' && typeof url === 'string') {
-    const inline = inlineImage(url)
-    return inline ? { inlineData: { mimeType: inline.mediaType, data: inline.data } } : { fileData: { fileUri: url } }
+/** Thoughts come before the words, and the words' own signature stands on the last of them. */
+function withThoughts(parts: Part[], message: ChatMessage): void {
+  const thoughts: Part[] = []
+  for (const detail of detailsOf(message.reasoning_details, FORMAT)) {
+    if (detail.type === 'reasoning.text') {
+      const { text, signature } = detail
+      thoughts.push({ text, thought: true, ...(signature === undefined ? {} : { thoughtSignature: signature }) })
+    } else if (detail.type === 'reasoning.encrypted') {
+      const last = parts.at(-1)
+      if (last !== undefined && typeof last.text === 'string') last.thoughtSignature = detail.data
+      else parts.push({ text: '', thoughtSignature: detail.data })
+    }
   }
-  throw refusal('gemini', `Content of type '${part.type}' is not supported by this model`)
+  parts.unshift(...thoughts)
+}
+
+function partOf(read: ContentRead): Part {
+  if (read.kind === 'text') return { text: read.text }
+  const { source } = read
+  return 'url' in source
+    ? { fileData: { fileUri: source.url } }
+    : { inlineData: { mimeType: source.mediaType, data: source.data } }
+}
+
+/** A tool's answer: its words as JSON, its images and files within it where the model reads them there, else behind it. */
+function resultParts(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
+  const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
+  const { content } = message
+  if (typeof content === 'string') return [{ functionResponse: { name, response: toolResult(content) } }]
+  const read = (content ?? []).map((part) => readPart('gemini', part))
+  const text = read.map((part) => (part.kind === 'text' ? part.text : '')).join('')
+  const media = read.filter((part) => part.kind === 'media')
+  const isWithin = (part: ContentRead) => isSigned && part.kind === 'media' && 'data' in part.source
+  const within = media.filter(isWithin).map(partOf)
+  const response = toolResult(text)
+  return [
+    { functionResponse: { name, response, ...(within.length > 0 ? { parts: within } : {}) } },
+    ...media.filter((part) => !isWithin(part)).map(partOf),
+  ]
 }
 
 function toolResult(text: string): Record<string, unknown> {
@@ -210,12 +266,11 @@ function readAnswer(value: unknown): Answer {
     throw new VendorError('gemini', 'nonsense', 'answered without candidates')
   }
   const parts = candidate?.content?.parts ?? []
-  const toolCalls: ToolCall[] = parts
-    .filter((part) => objectOf(part.functionCall) !== null)
-    .map((part, index) => toolCallOf(part, index))
+  const toolCalls: ToolCall[] = parts.filter((part) => objectOf(part.functionCall) !== null).map(toolCallOf)
   return {
     text: parts.map(spokenText).join(''),
     toolCalls,
+    details: parts.flatMap((part, index) => thoughtDetail(part, index) ?? []),
     finish: isBlocked ? 'content_filter' : finishOf(candidate?.finishReason, toolCalls.length > 0),
     model: typeof body.modelVersion === 'string' ? body.modelVersion : null,
     usage: usageOf(body.usageMetadata),
@@ -245,11 +300,19 @@ function createReader(): EventReader {
       if (candidate === null) return
 
       let text = ''
+      let thought = ''
+      let details: ReasoningDetail[] | null = null
       let tools: ToolDelta[] | null = null
       for (const part of candidate.content?.parts ?? []) {
         text += spokenText(part)
+        const detail = thoughtDetail(part, 0)
+        if (detail !== null) {
+          details ??= []
+          details.push(detail)
+          if (detail.type === 'reasoning.text') thought += detail.text
+        }
         if (objectOf(part.functionCall) === null) continue
-        const { id, function: tool, extra_content } = toolCallOf(part, toolCount)
+        const { id, function: tool, extra_content } = toolCallOf(part)
         tools ??= []
         const delta = { index: toolCount++, id, name: tool.name, arguments: tool.arguments }
         tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
@@ -257,7 +320,8 @@ function createReader(): EventReader {
       const isLast = typeof candidate.finishReason === 'string'
       isWhole ||= isLast
       const finish = isLast ? finishOf(candidate.finishReason, toolCount > 0) : null
-      if (text !== '' || tools !== null || finish !== null) pieces.push({ text, tools, finish, chunk: null })
+      if (text !== '' || details !== null || tools !== null || finish !== null)
+        pieces.push({ text, thought, details, tools, finish, chunk: null })
     },
     get isWhole() {
       return isWhole
@@ -278,10 +342,22 @@ function spokenText(part: Part): string {
   return typeof part.text === 'string' && part.thought !== true ? part.text : ''
 }
 
-function toolCallOf(part: Part, index: number): ToolCall {
+/** A thought, or the signature that stands on words; a tool call carries its own. */
+function thoughtDetail(part: Part, index: number): ReasoningDetail | null {
+  const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined
+  if (part.thought === true && typeof part.text === 'string') {
+    const detail = { type: 'reasoning.text', text: part.text, format: FORMAT, index } as const
+    return signature === undefined ? detail : { ...detail, signature }
+  }
+  if (signature === undefined || objectOf(part.functionCall) !== null) return null
+  return { type: 'reasoning.encrypted', data: signature, format: FORMAT, index }
+}
+
+function toolCallOf(part: Part): ToolCall {
   const call = objectOf(part.functionCall)
   return {
-    id: typeof call?.id === 'string' ? call.id : `call_${index}_${String(call?.name)}`,
+    // Its own, so that no later turn of the conversation has the same.
+    id: typeof call?.id === 'string' ? call.id : `call_${crypto.randomUUID().replaceAll('-', '')}`,
     type: 'function',
     function: { name: String(call?.name), arguments: JSON.stringify(call?.args ?? {}) },
     ...(typeof part.thoughtSignature === 'string'
@@ -304,11 +380,13 @@ function finishOf(reason: unknown, hasTools: boolean): FinishReason {
 function usageOf(value: unknown): Usage | null {
   const usage = objectOf(value)
   if (usage === null) return null
+  const thoughts = usage.thoughtsTokenCount
   return {
     prompt: count(usage.promptTokenCount) + count(usage.toolUsePromptTokenCount),
     completion: count(usage.candidatesTokenCount) + count(usage.thoughtsTokenCount),
     cached: count(usage.cachedContentTokenCount),
     cacheWrites: 0,
+    ...(thoughts === undefined ? {} : { reasoning: count(thoughts) }),
   }
 }
 

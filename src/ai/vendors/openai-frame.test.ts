@@ -34,14 +34,15 @@ const event = fc
     index: fc.constantFrom(0, 0, 0, 0, 1),
     finish: fc.constantFrom(null, null, null, null, 'stop'),
     tools: fc.constantFrom(undefined, undefined, undefined, [{ index: 0, function: { arguments: '{"content":"' } }]),
+    thought: fc.constantFrom(undefined, undefined, undefined, null, 'Hm', '"content":"'),
     model: fc.constantFrom('m', 'm', 'm', 'a "content":"model'),
     padding: fc.constantFrom(undefined, 'x7Q', 'abcd', 'a"b', 'a\\b'),
     more: fc.constantFrom({}, {}, {}, { choices: [] }, { message: { content: '' } }, { error: { message: 'no' } }),
     spaced: fc.constantFrom(false, false, true),
     double: fc.constantFrom(false, false, false, true),
   })
-  .map(({ content, index, finish, tools, model, padding, more, spaced, double }) => {
-    const choice = { index, delta: { content, tool_calls: tools }, finish_reason: finish }
+  .map(({ content, index, finish, tools, thought, model, padding, more, spaced, double }) => {
+    const choice = { index, delta: { content, tool_calls: tools, reasoning_content: thought }, finish_reason: finish }
     const text = JSON.stringify({
       id: '1',
       model,

@@ -1,9 +1,13 @@
 // Guards OpenAI's chat completions, and whatever speaks the same: Ollama, vLLM, another gateway, the sandbox.
-// One thing to know: the request already is in this format, so this file only adapts parameters to what a model refuses.
-import { temperatureOf, wantsMaxCompletionTokens } from '../models.ts'
+// One thing to know: the request already is in this format, so this file only adapts parameters to what a model refuses, and
+// hands over to responses.ts what OpenAI takes at its other address alone.
+import { isOpenAis, needsResponses, temperatureOf, wantsMaxCompletionTokens } from '../models.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
+import type { ReasoningDetail } from './reasoning.ts'
+import { chatBodyOf, createResponseEvents, isResponseEvent, type ResponseEvents, responsesBody } from './responses.ts'
 import {
   type Answer,
+  type ChatMessage,
   type ChatRequest,
   count,
   type Embedding,
@@ -20,15 +24,18 @@ import {
   VendorError,
 } from './vendor.ts'
 
-export function createOpenAi(apiKey: string): Vendor {
+/** `isSandbox`: the sandbox plays models of any name, and knows chat completions alone. */
+export function createOpenAi(apiKey: string, { isSandbox = false } = {}): Vendor {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   return {
     name: 'openai',
-    shape: (model, request, stream) => ({
-      path: '/chat/completions',
-      headers,
-      body: JSON.stringify(adapt(model, request, stream)),
-    }),
+    shape: (model, request, stream) => {
+      const isResponse =
+        !isSandbox && needsResponses(model, (request.tools?.length ?? 0) > 0, request.reasoning_effort ?? null)
+      return isResponse
+        ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
+        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, request, stream)) }
+    },
     readAnswer,
     createReader,
     readError: (body) => {
@@ -62,31 +69,80 @@ function adapt(model: string, request: ChatRequest, stream: boolean): Record<str
   delete body.max_completion_tokens
   if (limit != null) body[wantsMaxCompletionTokens(model) ? 'max_completion_tokens' : 'max_tokens'] = limit
 
+  delete body.wishes
+  if (isOpenAis(model)) withoutForeign(body, request)
   adaptSampling(model, request, body)
   return body
 }
 
 /**
- * Reasoning models of the first kind refuse sampling parameters. Those since GPT-5.1 take them, and tools on this
- * address, only with reasoning off: who asks for a temperature or tools and not for an effort gets that.
+ * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
+ * included. Servers beside it know them or pass them over.
+ */
+function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest): void {
+  delete body.cache_control
+  delete body.include_reasoning
+  body.messages = messages.map(ownMessage)
+  if (tools) {
+    body.tools = tools.map((tool) => {
+      const own = without(tool, 'cache_control')
+      return own.function == null ? own : { ...own, function: without(own.function, 'cache_control') }
+    })
+  }
+}
+
+function ownMessage(message: ChatMessage): ChatMessage {
+  const own = without(message, 'reasoning_details', 'reasoning_content', 'reasoning', 'cache_control')
+  const hasForeignParts = Array.isArray(own.content) && own.content.some((part) => part.cache_control !== undefined)
+  const hasForeignCalls = own.tool_calls?.some((call) => call.extra_content !== undefined)
+  if (!hasForeignParts && !hasForeignCalls) return own
+  return {
+    ...own,
+    ...(hasForeignParts && Array.isArray(own.content)
+      ? { content: own.content.map((part) => without(part, 'cache_control')) }
+      : {}),
+    ...(hasForeignCalls ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null } : {}),
+  }
+}
+
+function without<T extends object>(from: T, ...names: string[]): T {
+  if (!names.some((name) => name in from)) return from
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T
+}
+
+/** Refused by models that think, at any effort. */
+const REFUSED_BY_THINKERS = ['stop', 'logit_bias'] as const
+/** Refused while they think. */
+const REFUSED_WHILE_THINKING = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+] as const
+
+/**
+ * Models that think refuse sampling parameters; those since GPT-5.1 take them with reasoning off. Our own routes promise a
+ * temperature and short answers: where the model can do without thoughts, they ask for that. Who speaks for itself keeps
+ * the model's thoughts, and what the model refuses is left out.
  */
 function adaptSampling(model: string, request: ChatRequest, body: Record<string, unknown>) {
   const habit = temperatureOf('openai', model)
   if (habit === 'taken') return
+  for (const name of REFUSED_BY_THINKERS) delete body[name]
   const wantsSampling = request.temperature != null || request.top_p != null
-  const wantsTools = (request.tools?.length ?? 0) > 0
   if (habit === 'without-reasoning') {
-    if (request.reasoning_effort == null && (wantsSampling || wantsTools)) body.reasoning_effort = 'none'
+    if (request.wishes?.asAsked !== true && request.reasoning_effort == null && wantsSampling)
+      body.reasoning_effort = 'none'
     if (body.reasoning_effort === 'none') return
   }
-  delete body.temperature
-  delete body.top_p
-  delete body.presence_penalty
-  delete body.frequency_penalty
+  for (const name of REFUSED_WHILE_THINKING) delete body[name]
 }
 
 function readAnswer(value: unknown): Answer {
-  const body = objectOf(value)
+  const given = objectOf(value)
+  const body = given?.object === 'response' ? chatBodyOf(given) : given
   const choice = objectOf(Array.isArray(body?.choices) ? body.choices[0] : null)
   const message = objectOf(choice?.message)
   if (body === null || message === null) {
@@ -97,6 +153,8 @@ function readAnswer(value: unknown): Answer {
   return {
     text: typeof message.content === 'string' ? message.content : '',
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
+    // They stand in the body.
+    details: [],
     finish: finishOf(choice?.finish_reason) ?? 'stop',
     model: typeof body.model === 'string' ? body.model : null,
     usage: usageOf(body.usage),
@@ -115,13 +173,23 @@ function createReader(): EventReader {
   let model: string | null = null
   let frame: Frame | null = null
   let framesTried = 0
+  let response: ResponseEvents | null = null
+
+  const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
+    response ??= createResponseEvents()
+    for (const chunk of response.read(event)) pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
+    usage = usageOf(response.usage) ?? usage
+    model = response.model
+    isWhole = response.isWhole
+    isOver = isWhole
+  }
 
   return {
     read(data, pieces) {
       const words = frame === null ? null : wordsIn(data, frame)
       if (words !== null) {
         framesTried = 0
-        pieces.push({ text: words, tools: null, finish: null, chunk: data })
+        pieces.push({ text: words, thought: '', details: null, tools: null, finish: null, chunk: data })
         return
       }
       if (data === '[DONE]') {
@@ -131,6 +199,10 @@ function createReader(): EventReader {
         return
       }
       const event = parseEvent('openai', data)
+      if (isResponseEvent(event)) {
+        readResponse(event, pieces)
+        return
+      }
       if (event.error !== undefined && event.error !== null) {
         const error = objectOf(event.error)
         throw reportedFailure('openai', String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
@@ -165,7 +237,13 @@ function createReader(): EventReader {
 
 type WireChoice = {
   index?: number
-  delta?: { content?: unknown; tool_calls?: WireToolDelta[] } | null
+  delta?: {
+    content?: unknown
+    tool_calls?: WireToolDelta[]
+    reasoning_content?: unknown
+    reasoning?: unknown
+    reasoning_details?: unknown
+  } | null
   finish_reason?: unknown
 }
 type WireToolDelta = { index?: number; id?: string; function?: { name?: string; arguments?: string } }
@@ -177,12 +255,22 @@ function isWordsAlone(choices: (WireChoice | null)[]): boolean {
     choices.length === 1 &&
     (choice?.index ?? 0) === 0 &&
     typeof choice?.delta?.content === 'string' &&
-    choice.delta.tool_calls === undefined
+    choice.delta.tool_calls === undefined &&
+    thoughtOf(choice.delta) === '' &&
+    choice.delta.reasoning_details == null
   )
+}
+
+/** What a model thinks aloud: DeepSeek's and vLLM's word for it, or Ollama's and OpenRouter's. */
+function thoughtOf({ reasoning_content, reasoning }: NonNullable<WireChoice['delta']>): string {
+  if (typeof reasoning_content === 'string') return reasoning_content
+  return typeof reasoning === 'string' ? reasoning : ''
 }
 
 function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
   let text = ''
+  let thought = ''
+  let details: ReasoningDetail[] | null = null
   let tools: ToolDelta[] | null = null
   let finish: FinishReason | null = null
   for (const choice of choices) {
@@ -190,10 +278,12 @@ function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
     if (typeof delta?.content === 'string') text += delta.content
+    if (delta) thought += thoughtOf(delta)
+    if (Array.isArray(delta?.reasoning_details)) details = delta.reasoning_details as ReasoningDetail[]
     if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
     finish = finishOf(choice.finish_reason) ?? finish
   }
-  return { text, tools, finish, chunk }
+  return { text, thought, details, tools, finish, chunk }
 }
 
 function toolDelta(call: WireToolDelta, position: number): ToolDelta {
@@ -214,11 +304,17 @@ function finishOf(reason: unknown): FinishReason | null {
 function usageOf(value: unknown): Usage | null {
   const usage = objectOf(value)
   if (usage === null) return null
+  const prompt = objectOf(usage.prompt_tokens_details)
+  const reasoning = objectOf(usage.completion_tokens_details)?.reasoning_tokens
+  const tokens = count(usage.prompt_tokens)
+  const cached = count(prompt?.cached_tokens)
   return {
-    prompt: count(usage.prompt_tokens),
+    prompt: tokens,
     completion: count(usage.completion_tokens),
-    cached: count(objectOf(usage.prompt_tokens_details)?.cached_tokens),
-    cacheWrites: 0,
+    cached,
+    // Billed since GPT-5.6, and counted within the prompt.
+    cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
+    ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
   }
 }
 

@@ -113,7 +113,9 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     },
     flush() {
       // OpenAI's first event names a role and says nothing: a vendor that fails after it has not begun to answer.
-      hasFirst ||= waiting.some((piece) => piece.text !== '' || piece.tools !== null || piece.finish !== null)
+      hasFirst ||= waiting.some(
+        (piece) => piece.text !== '' || piece.thought !== '' || piece.tools !== null || piece.finish !== null,
+      )
       if (waiting.length === 0 || !hasFirst) return false
       taker?.give()
       if (!isPaused && waiting.length > WAITING_PIECES_MAX) {

@@ -1,20 +1,28 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { type TestContext, test } from 'node:test'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import fc from 'fast-check'
 import { createAnthropic } from './anthropic.ts'
 import { splitEvents } from './event-stream.ts'
 import { createGemini } from './gemini.ts'
 import { createOpenAi } from './openai.ts'
-import { ANTHROPIC_STREAM, GEMINI_STREAM, OPENAI_STREAM, type RecordedStream } from './recorded-streams.ts'
+import {
+  ANTHROPIC_STREAM,
+  GEMINI_STREAM,
+  OPENAI_STREAM,
+  RESPONSES_STREAM,
+  type RecordedStream,
+} from './recorded-streams.ts'
 import { type Piece, type Vendor, VendorError } from './vendor.ts'
 import { openWire, targetOf } from './wire.ts'
 
-const VENDORS: [Vendor, RecordedStream][] = [
-  [createOpenAi('k'), OPENAI_STREAM],
-  [createAnthropic('k'), ANTHROPIC_STREAM],
-  [createGemini('k'), GEMINI_STREAM],
+const VENDORS: [string, Vendor, RecordedStream][] = [
+  ['openai', createOpenAi('k'), OPENAI_STREAM],
+  ['openai’s responses', createOpenAi('k'), RESPONSES_STREAM],
+  ['anthropic', createAnthropic('k'), ANTHROPIC_STREAM],
+  ['gemini', createGemini('k'), GEMINI_STREAM],
 ]
 
 function readAll(vendor: Vendor, chunks: Buffer[]) {
@@ -34,16 +42,18 @@ function answerOf(pieces: Piece[]) {
   }
   return {
     text: pieces.map((piece) => piece.text).join(''),
+    thought: pieces.map((piece) => piece.thought).join(''),
     tools,
     finish: pieces.findLast((piece) => piece.finish)?.finish,
   }
 }
 
-for (const [vendor, recorded] of VENDORS) {
-  test(`${vendor.name}: a recorded stream reads as its text, tool calls, reason and usage`, () => {
-    const { reader, text, tools, finish } = readAll(vendor, [recorded.bytes])
+for (const [name, vendor, recorded] of VENDORS) {
+  test(`${name}: a recorded stream reads as its text, thoughts, tool calls, reason and usage`, () => {
+    const { reader, text, thought, tools, finish } = readAll(vendor, [recorded.bytes])
 
     assert.equal(text, recorded.text)
+    assert.equal(thought, recorded.thought)
     assert.deepEqual(tools, recorded.tools)
     assert.equal(finish, 'tool_calls')
     assert.equal(reader.isWhole, true)
@@ -52,10 +62,11 @@ for (const [vendor, recorded] of VENDORS) {
       completion: recorded.completion,
       cached: 4,
       cacheWrites: 0,
+      ...(recorded.reasoning === undefined ? {} : { reasoning: recorded.reasoning }),
     })
   })
 
-  test(`${vendor.name}: cut at any byte, a stream is whole or not complete, never complete and short`, () => {
+  test(`${name}: cut at any byte, a stream is whole or not complete, never complete and short`, () => {
     let wholes = 0
     for (let end = 0; end <= recorded.bytes.length; end++) {
       const { reader, text, tools } = readAll(vendor, [recorded.bytes.subarray(0, end)])
@@ -67,7 +78,7 @@ for (const [vendor, recorded] of VENDORS) {
     assert.ok(wholes >= 1 && wholes < recorded.bytes.length / 3)
   })
 
-  test(`${vendor.name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
+  test(`${name}: split in two at any byte, also inside a character, a stream reads the same`, () => {
     for (let at = 0; at <= recorded.bytes.length; at++) {
       const { reader, text } = readAll(vendor, [recorded.bytes.subarray(0, at), recorded.bytes.subarray(at)])
       assert.equal(text, recorded.text, `split at ${at}`)
@@ -75,7 +86,7 @@ for (const [vendor, recorded] of VENDORS) {
     }
   })
 
-  test(`${vendor.name}: split into any chunks, a stream reads the same`, () => {
+  test(`${name}: split into any chunks, a stream reads the same`, () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 300 }), (sizes) => {
         const chunks: Buffer[] = []
@@ -91,7 +102,7 @@ for (const [vendor, recorded] of VENDORS) {
     )
   })
 
-  test(`${vendor.name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
+  test(`${name}: over the wire, a connection closed or reset at any tenth byte is an error or a whole answer`, async (t) => {
     const cuts = Array.from({ length: Math.ceil(recorded.bytes.length / 10) + 1 }, (_, index) => index * 10)
     let plan = { cut: 0, reset: false }
     // Raw sockets: a reset must look like a network's, and a close before the last chunk like a crash.
@@ -257,4 +268,126 @@ test('a taker that throws ends the stream and hears of it', async (t) => {
     }),
     RangeError,
   )
+})
+
+const CODINGS: [string, (bytes: Buffer) => Buffer][] = [
+  ['gzip', gzipSync],
+  ['x-gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['deflate', deflateRawSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+  ['identity', (bytes) => bytes],
+]
+
+/** A vendor that answers every request with these bytes, some at a time, under these headers. */
+async function packedVendor(t: TestContext, plan: { bytes: Buffer; encoding: string; status?: number }) {
+  const seen: IncomingHttpHeaders[] = []
+  const server = createServer(async (request, reply) => {
+    seen.push(request.headers)
+    request.resume()
+    reply.writeHead(plan.status ?? 200, { 'content-encoding': plan.encoding })
+    for (let at = 0; at < plan.bytes.length; at += 700) {
+      reply.write(plan.bytes.subarray(at, at + 700))
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    reply.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
+  t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
+  const vendor = createOpenAi('k')
+  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const { signal } = new AbortController()
+  return {
+    seen,
+    send: () => wire.send(target, vendor.shape('m', { messages: [] }, false), signal),
+    async stream() {
+      const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), signal)
+      const pieces: Piece[] = []
+      let batches = 0
+      await stream.each((batch) => {
+        pieces.push(...batch)
+        return batches++ % 2 === 0 ? undefined : new Promise((resolve) => setImmediate(resolve))
+      })
+      return answerOf(pieces)
+    },
+  }
+}
+
+test('answers that a proxy has compressed are read, whole and streamed, though none are asked for', async (t) => {
+  const body = { choices: [{ message: { content: 'Grüß Gott, 世界! '.repeat(500) } }] }
+  for (const [encoding, pack] of CODINGS) {
+    const plan = { bytes: pack(Buffer.from(JSON.stringify(body))), encoding }
+    const packed = await packedVendor(t, plan)
+    assert.deepEqual(await packed.send(), body, encoding)
+    plan.bytes = pack(OPENAI_STREAM.bytes)
+    assert.equal((await packed.stream()).text, OPENAI_STREAM.text, encoding)
+    assert.deepEqual(
+      packed.seen.map((headers) => headers['accept-encoding']),
+      ['identity', 'identity'],
+    )
+  }
+})
+
+test('a compressed answer that is cut, damaged or packed in an unknown way is an error, never an answer', async (t) => {
+  const whole = JSON.stringify({ choices: [{ message: { content: 'Half an answer '.repeat(200) } }] })
+  for (const [encoding, pack] of CODINGS.slice(0, -1)) {
+    for (const damage of [
+      (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2)),
+      (bytes: Buffer) => Buffer.from(bytes.map((byte, at) => (at > 8 && at % 5 === 0 ? byte ^ 0xff : byte))),
+      () => Buffer.alloc(0),
+    ]) {
+      const packed = await packedVendor(t, { bytes: damage(pack(Buffer.from(whole))), encoding })
+      await assert.rejects(packed.send(), VendorError, encoding)
+      const cut = await packedVendor(t, { bytes: damage(pack(OPENAI_STREAM.bytes)), encoding })
+      await assert.rejects(cut.stream(), VendorError, encoding)
+    }
+  }
+  for (const encoding of ['compress', 'gzip, br', 'snappy']) {
+    const packed = await packedVendor(t, { bytes: Buffer.from(whole), encoding })
+    await assert.rejects(packed.send(), (error: VendorError) => /encoding that is not known/.test(error.message))
+    await assert.rejects(packed.stream(), VendorError)
+  }
+})
+
+test('the words of a compressed refusal are read', async (t) => {
+  const bytes = gzipSync(JSON.stringify({ error: { message: 'No such thing', code: 'unsupported_value', param: 'x' } }))
+  const packed = await packedVendor(t, { bytes, encoding: 'gzip', status: 400 })
+  for (const ask of [packed.send, packed.stream]) {
+    await assert.rejects(ask(), {
+      explanation: 'No such thing',
+      code: 'unsupported_value',
+      param: 'x',
+      failure: 'refused',
+    })
+  }
+})
+
+test('what a compressed stream has said is given out before it goes on', async (t) => {
+  const { createGzip } = await import('node:zlib')
+  const chunk = (content: string) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`
+  const heard = Promise.withResolvers<void>()
+  const server = createServer(async (_request, reply) => {
+    reply.writeHead(200, { 'content-encoding': 'gzip' })
+    const gzip = createGzip()
+    gzip.pipe(reply)
+    gzip.write(chunk('one'))
+    gzip.flush()
+    // Nothing more is said until the first word has been heard.
+    await heard.promise
+    gzip.end(`${chunk(' two')}data: [DONE]\n\n`)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const wire = openWire({ connectTimeoutMs: 5_000, firstByteTimeoutMs: 5_000, idleTimeoutMs: 5_000 })
+  t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
+  const vendor = createOpenAi('k')
+  const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal)
+  let text = ''
+  await stream.each((batch) => {
+    for (const piece of batch) text += piece.text
+    if (text === 'one') heard.resolve()
+  })
+  assert.equal(text, 'one two')
 })

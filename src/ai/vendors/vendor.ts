@@ -2,16 +2,21 @@
 // One thing to know: requests travel in OpenAI's own wire format, because that is what /v1 clients speak; the other
 // vendors translate from it. A vendor's file is pure: it shapes and reads, and never opens a socket.
 import type { VendorName } from '#src/config.ts'
+import type { ReasoningDetail } from './reasoning.ts'
 
 export type { VendorName }
 
-/** `text` and `image_url` are understood everywhere; other types go to OpenAI as they are. */
+/** What each type holds is read in parts.ts; types that are not known there go to OpenAI as they are. */
 export type ContentPart = {
   type: string
   text?: string
   image_url?: { url: string; detail?: string }
+  cache_control?: CacheControl | null
   [other: string]: unknown
 }
+
+/** Anthropic's mark on the end of a prefix that shall be kept: `{type: 'ephemeral', ttl?: '5m' | '1h'}`. */
+export type CacheControl = Record<string, unknown>
 
 export type ToolCall = {
   id: string
@@ -25,13 +30,31 @@ export type ChatMessage = {
   role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
   content?: string | ContentPart[] | null
   name?: string
-  tool_calls?: ToolCall[]
-  tool_call_id?: string
+  tool_calls?: ToolCall[] | null
+  tool_call_id?: string | null
+  /** What the model thought before it said this, as it came out; read in reasoning.ts. */
+  reasoning_details?: unknown
+  cache_control?: CacheControl | null
 }
 
 export type ToolDefinition = {
   type: 'function'
-  function: { name: string; description?: string; parameters?: Record<string, unknown>; strict?: boolean }
+  function: {
+    name: string
+    description?: string
+    parameters?: Record<string, unknown> | null
+    strict?: boolean | null
+    cache_control?: CacheControl | null
+  }
+  cache_control?: CacheControl | null
+}
+
+/** What the gateway's own routes know of a call beside its words. Never sent to a vendor. */
+export type Wishes = {
+  /** Thoughts shall come out, where the model thinks aloud. */
+  thoughts?: boolean
+  /** The caller speaks for itself: no effort is chosen for it, however short its answer may be. */
+  asAsked?: boolean
 }
 
 /** For a vendor that cannot: as a fallback it is passed over then. */
@@ -40,10 +63,22 @@ export function refusal(vendor: VendorName, explanation: string): VendorError {
 }
 
 /** What OpenAI alone understands must not be lost in translation. @throws VendorError */
-export function requireTranslatable(vendor: VendorName, { n, tools }: ChatRequest): void {
+export function requireTranslatable(vendor: VendorName, request: ChatRequest): void {
+  const { n, tools, tool_choice: choice, modalities, messages } = request
   if ((n ?? 1) > 1) throw refusal(vendor, 'More than one choice is not supported by this model')
   if (tools?.some((tool) => tool.function == null))
     throw refusal(vendor, 'Tools other than functions are not supported by this model')
+  if (messages.some(({ tool_calls }) => tool_calls?.some((call) => call.function == null)))
+    throw refusal(vendor, 'Calls of tools other than functions are not supported by this model')
+  if (typeof choice === 'object' && choice !== null && choice.function == null)
+    throw refusal(vendor, `A tool_choice of type '${choice.type}' is not supported by this model`)
+  if (request.functions != null || request.function_call != null)
+    throw refusal(
+      vendor,
+      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
+    )
+  if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
+    throw refusal(vendor, 'Answers other than text are not supported by this model')
 }
 
 /** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */
@@ -63,6 +98,8 @@ export type ChatRequest = {
   }
   reasoning_effort?: string | null
   n?: number | null
+  cache_control?: CacheControl | null
+  wishes?: Wishes
   /** Whatever else a client sends goes to OpenAI as it is and is not understood elsewhere. */
   [other: string]: unknown
 }
@@ -71,11 +108,22 @@ export type ChatRequest = {
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
 
 /** Tokens as the vendor counted them. `cached` and `cacheWrites` are parts of `prompt`. */
-export type Usage = { prompt: number; completion: number; cached: number; cacheWrites: number }
+export type Usage = {
+  prompt: number
+  completion: number
+  cached: number
+  cacheWrites: number
+  /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
+  cacheWritesHour?: number
+  /** The part of `completion` that was thought; absent where the vendor does not say. */
+  reasoning?: number
+}
 
 export type Answer = {
   text: string
   toolCalls: ToolCall[]
+  /** What the model thought, in the order in which it came. */
+  details: ReasoningDetail[]
   finish: FinishReason
   /** The model that answered, as the vendor names it; null when it does not say. */
   model: string | null
@@ -95,6 +143,10 @@ export type ToolDelta = {
 /** What one event of a stream brought; one shape for all, so that the engine keeps one hidden class. */
 export type Piece = {
   text: string
+  /** What the model thinks aloud. */
+  thought: string
+  /** The same as a client must give it back, and what it cannot read of it. */
+  details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
   /** The event's own JSON, where the vendor already speaks OpenAI's format. */
@@ -102,15 +154,19 @@ export type Piece = {
 }
 
 export function textPiece(text: string): Piece {
-  return { text, tools: null, finish: null, chunk: null }
+  return { text, thought: '', details: null, tools: null, finish: null, chunk: null }
+}
+
+export function thoughtPiece(thought: string, detail: ReasoningDetail): Piece {
+  return { text: '', thought, details: [detail], tools: null, finish: null, chunk: null }
 }
 
 export function toolPiece(delta: ToolDelta): Piece {
-  return { text: '', tools: [delta], finish: null, chunk: null }
+  return { text: '', thought: '', details: null, tools: [delta], finish: null, chunk: null }
 }
 
 export function finishPiece(finish: FinishReason): Piece {
-  return { text: '', tools: null, finish, chunk: null }
+  return { text: '', thought: '', details: null, tools: null, finish, chunk: null }
 }
 
 /**
@@ -182,12 +238,23 @@ export class VendorError extends Error {
   readonly retryAfterMs: number | null
   /** The vendor's own words on a refused request, safe to show the caller. */
   readonly explanation: string | null
+  /** OpenAI's word for why a request was refused, whoever refused it: `context_length_exceeded`; null where there is none. */
+  readonly code: string | null
+  /** The parameter that was refused, where the vendor names it. */
+  readonly param: string | null
 
   constructor(
     vendor: VendorName,
     failure: VendorFailure,
     message: string,
-    more: { status?: number; retryAfterMs?: number | null; explanation?: string | null; cause?: unknown } = {},
+    more: {
+      status?: number
+      retryAfterMs?: number | null
+      explanation?: string | null
+      code?: string | null
+      param?: string | null
+      cause?: unknown
+    } = {},
   ) {
     super(`${vendor}: ${message}`, { cause: more.cause })
     this.name = 'VendorError'
@@ -196,6 +263,8 @@ export class VendorError extends Error {
     this.status = more.status ?? null
     this.retryAfterMs = more.retryAfterMs ?? null
     this.explanation = more.explanation ?? null
+    this.code = more.code ?? null
+    this.param = more.param ?? null
   }
 
   get isRetryable(): boolean {
@@ -207,8 +276,32 @@ export class VendorError extends Error {
   }
 }
 
+/** What agents shorten their history on. */
+export const CONTEXT_EXCEEDED = 'context_length_exceeded'
+
+/**
+ * Whether a vendor says that a prompt is longer than the model reads: OpenAI and servers like it, Anthropic ("prompt is
+ * too long: 204525 tokens > 200000 maximum"), Gemini ("The input token count (1200000) exceeds the maximum …").
+ */
+export function saysContextExceeded(code: string, message: string): boolean {
+  return (
+    /^(context_length_exceeded|exceed_context_size_error)$/.test(code) ||
+    /maximum context length|exceeds? the (available )?context (window|size|length)|prompt is too long|exceeds? context limit|input token count\b.*\bexceeds/i.test(
+      message,
+    )
+  )
+}
+
+/** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
+const REFUSED_INSIDE = /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
+
 /** A failure that a vendor reports inside a stream or an otherwise successful body. */
 export function reportedFailure(vendor: VendorName, type: string, message: string): VendorError {
+  const isTooLong = saysContextExceeded(type, message)
+  if (isTooLong || (REFUSED_INSIDE.test(type) && vendor === 'openai')) {
+    const code = isTooLong ? CONTEXT_EXCEEDED : type
+    return new VendorError(vendor, 'refused', `reported ${type}: ${message}`, { explanation: message, code })
+  }
   const limited = /overloaded|rate_limit|resource_exhausted|unavailable|429|503|529/i.test(type)
   return new VendorError(vendor, limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
 }

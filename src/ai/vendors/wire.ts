@@ -1,8 +1,10 @@
 // Guards the sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
 // One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
+import type { Transform } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
 import { lazily } from '#platform/lazy.ts'
+import { decoderFor, encodingOf } from './decompress.ts'
 import { splitEvents } from './event-stream.ts'
 import { failureFromReply, failureFromWire } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
@@ -200,6 +202,10 @@ function dispatch(
 ): Exchange {
   let controller: Dispatcher.DispatchController | null = null
   let isOver = false
+  let encoding = ''
+  let decoder: Transform | null = null
+  let isFull = false
+  let isPaused = false
 
   const finish = () => {
     isOver = true
@@ -210,6 +216,7 @@ function dispatch(
     if (isOver) return
     finish()
     controller?.abort(error instanceof Error ? error : new Error('aborted'))
+    decoder?.destroy()
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
@@ -217,6 +224,39 @@ function dispatch(
     () => fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${timeouts.firstByteTimeoutMs} ms`)),
     timeouts.firstByteTimeoutMs,
   )
+
+  const unreadable = (words: string, cause?: unknown) =>
+    fail(new VendorError(vendor.name, 'nonsense', words, { cause }))
+
+  const decode = (chunk: Buffer) => {
+    decoder ??= openDecoder(chunk)
+    if (decoder === null || decoder.write(chunk)) return
+    isFull = true
+    controller?.pause()
+  }
+  const openDecoder = (first: Buffer): Transform | null => {
+    const opened = decoderFor(encoding, first)
+    if (opened === undefined) {
+      unreadable(`answered in an encoding that is not known: ${encoding.slice(0, 40)}`)
+      return null
+    }
+    opened.on('data', (chunk: Buffer) => {
+      if (!isOver) listener.onData(chunk)
+    })
+    opened.on('drain', () => {
+      isFull = false
+      if (!isPaused) controller?.resume()
+    })
+    opened.on('end', end)
+    opened.on('error', (cause) => unreadable('sent an answer that cannot be decompressed', cause))
+    if (isPaused) opened.pause()
+    return opened
+  }
+  const end = () => {
+    if (isOver) return
+    finish()
+    listener.onEnd()
+  }
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
@@ -229,7 +269,7 @@ function dispatch(
       origin,
       path: pathPrefix + request.path,
       method: 'POST',
-      headers: request.headers,
+      headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
     },
     {
@@ -239,17 +279,20 @@ function dispatch(
         if (isOver) started.abort(new Error('aborted'))
       },
       onResponseStart(_controller, status, headers) {
-        if (!isOver && status >= 200) listener.onHead(status, headers)
+        if (isOver || status < 200) return
+        encoding = encodingOf(headers['content-encoding'])
+        listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
         if (isOver) return
         clearTimeout(firstByteTimer)
-        listener.onData(chunk)
+        if (encoding === '') listener.onData(chunk)
+        else decode(chunk)
       },
       onResponseEnd() {
-        if (isOver) return
-        finish()
-        listener.onEnd()
+        // What is still being decompressed comes first.
+        if (decoder === null) end()
+        else decoder.end()
       },
       onResponseError(_controller, error) {
         if (!isOver) fail(failureFromWire(vendor.name, error))
@@ -258,8 +301,16 @@ function dispatch(
   )
 
   return {
-    pause: () => controller?.pause(),
-    resume: () => controller?.resume(),
+    pause() {
+      isPaused = true
+      controller?.pause()
+      decoder?.pause()
+    },
+    resume() {
+      isPaused = false
+      decoder?.resume()
+      if (!isFull) controller?.resume()
+    },
     fail,
   }
 }

@@ -1,0 +1,41 @@
+// Decompression of vendors' answers, for proxies and servers that compress though they are asked not to.
+// One thing to know: what has come is given out at once, so that a compressed stream is as prompt as a plain one.
+import type { Transform } from 'node:stream'
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+  createZstdDecompress,
+} from 'node:zlib'
+
+const { Z_SYNC_FLUSH, BROTLI_OPERATION_FLUSH, ZSTD_e_flush } = constants
+
+/** Undefined for an encoding that is not known. `first` tells how an answer was deflated. */
+export function decoderFor(encoding: string, first: Buffer): Transform | undefined {
+  switch (encoding) {
+    case 'gzip':
+    case 'x-gzip':
+      return createGunzip({ flush: Z_SYNC_FLUSH })
+    case 'deflate':
+      // Some send what the standard says, with zlib's two bytes before it, and some do not (RFC 9110, 8.4.1.2).
+      return ((first[0] ?? 0) & 0x0f) === 8
+        ? createInflate({ flush: Z_SYNC_FLUSH })
+        : createInflateRaw({ flush: Z_SYNC_FLUSH })
+    case 'br':
+      return createBrotliDecompress({ flush: BROTLI_OPERATION_FLUSH })
+    case 'zstd':
+      return createZstdDecompress({ flush: ZSTD_e_flush })
+    default:
+      return undefined
+  }
+}
+
+/** As a header says it; empty for a plain answer. */
+export function encodingOf(header: string | string[] | undefined): string {
+  const encoding = String(header ?? '')
+    .trim()
+    .toLowerCase()
+  return encoding === 'identity' ? '' : encoding
+}

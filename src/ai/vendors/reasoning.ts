@@ -1,0 +1,81 @@
+// What a model thought, on its way out to an OpenAI client and back into the vendor's own blocks on the next turn.
+// The shape is OpenRouter's `reasoning_details`, which agents already keep and return: https://openrouter.ai/docs (reasoning tokens).
+// One thing to know: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
+// block had, and only details of the vendor's own format go back to it.
+import { objectOf } from './vendor.ts'
+
+export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
+
+/** `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in pieces. */
+export type ReasoningDetail = { format: ReasoningFormat; index: number; id?: string } & (
+  | { type: 'reasoning.text'; text: string; signature?: string }
+  | { type: 'reasoning.summary'; summary: string }
+  | { type: 'reasoning.encrypted'; data: string }
+)
+
+/** What can be read of it. */
+export function thoughtText(details: ReasoningDetail[]): string {
+  return details
+    .map((detail) =>
+      detail.type === 'reasoning.text' ? detail.text : detail.type === 'reasoning.summary' ? detail.summary : '',
+    )
+    .filter((text) => text !== '')
+    .join('\n\n')
+}
+
+/** The details of one format that a client gives back, whether or not it has joined what a stream told in pieces. */
+export function detailsOf(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
+  if (!Array.isArray(value)) return []
+  const details: ReasoningDetail[] = []
+  for (const one of value) {
+    const detail = detailOf(one, format, details.length)
+    if (detail === null) continue
+    const last = details.at(-1)
+    if (last === undefined || !continues(last, detail)) {
+      details.push(detail)
+    } else if (last.type === 'reasoning.text' && detail.type === 'reasoning.text') {
+      last.text += detail.text
+      if (detail.signature !== undefined) last.signature = detail.signature
+    } else if (last.type === 'reasoning.summary' && detail.type === 'reasoning.summary') {
+      last.summary += detail.summary
+    }
+  }
+  return details
+}
+
+function detailOf(value: unknown, format: ReasoningFormat, position: number): ReasoningDetail | null {
+  const from = objectOf(value)
+  if (from === null || from.format !== format) return null
+  const place = {
+    format,
+    index: typeof from.index === 'number' ? from.index : position,
+    ...(typeof from.id === 'string' ? { id: from.id } : {}),
+  }
+  if (from.type === 'reasoning.text') {
+    const text = typeof from.text === 'string' ? from.text : ''
+    return typeof from.signature === 'string'
+      ? { type: 'reasoning.text', text, signature: from.signature, ...place }
+      : { type: 'reasoning.text', text, ...place }
+  }
+  if (from.type === 'reasoning.summary' && typeof from.summary === 'string')
+    return { type: 'reasoning.summary', summary: from.summary, ...place }
+  if (from.type === 'reasoning.encrypted' && typeof from.data === 'string')
+    return { type: 'reasoning.encrypted', data: from.data, ...place }
+  return null
+}
+
+function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
+  if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index) return false
+  return last.type !== 'reasoning.text' || last.signature === undefined
+}
+
+/** Puts thoughts back to their places: whatever is not thought fills the places between them, in its own order. */
+export function interleave<T>(thoughts: { index: number; item: T }[], others: T[]): T[] {
+  const items: T[] = []
+  let next = 0
+  for (const { index, item } of thoughts) {
+    while (items.length < index && next < others.length) items.push(others[next++] as T)
+    items.push(item)
+  }
+  return next === 0 && items.length === 0 ? others : items.concat(others.slice(next))
+}
