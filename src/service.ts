@@ -83,7 +83,7 @@ export async function createService(
   })
 
   const ai = createAi(platform, { ledger: usage.ledger })
-  const rag = await createRag(platform, { ledger: usage.ledger, gateway: ai.gateway })
+  const rag = await createRag(platform, { gateway: ai.gateway })
   ai.lendEmbedder(rag.localEmbedder)
 
   const authenticators: Authenticators = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
 import { attempt, newTrail } from './attempts.ts'
-import { createBreaker } from './breaker.ts'
+import { createBreaker, createRests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
 import { VendorError, type VendorFailure, type VendorName } from './vendors/vendor.ts'
 
@@ -12,8 +12,9 @@ function movable() {
   return { clock, advance: (by: number) => (ms += by) }
 }
 
-function breakers(clock: Clock) {
-  return { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+function healthBy(clock: Clock) {
+  const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+  return { breakers, rests: createRests(clock), nowMs: () => clock.ms() }
 }
 
 const PLAN: Candidate[] = [
@@ -63,7 +64,7 @@ test('a failed try opens it for ten seconds more', () => {
 
 test('a try whose caller leaves decides nothing: the next call tries', async () => {
   const { clock, advance } = movable()
-  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const deps = healthBy(clock)
   for (let call = 0; call < 5; call++) deps.breakers.openai.failed()
   advance(10_000)
   const leaving = new AbortController()
@@ -81,7 +82,7 @@ test('a try whose caller leaves decides nothing: the next call tries', async () 
 
 test('names of models that do not exist open it for nobody', async () => {
   const { clock } = movable()
-  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const deps = healthBy(clock)
   for (let call = 0; call < 50; call++)
     await attempt(deps, PLAN, patient, newTrail(), failing({ openai: 'unknown-model' }).ask)
   assert.equal(deps.breakers.openai.state, 'closed')
@@ -89,7 +90,7 @@ test('names of models that do not exist open it for nobody', async () => {
 
 test('a fallback that cannot take the request leaves the failure before it to be told', async () => {
   const { clock } = movable()
-  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const deps = healthBy(clock)
   const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
 
   await assert.rejects(attempt(deps, PLAN, patient, newTrail(), ask), (error) => {

@@ -182,12 +182,23 @@ export class VendorError extends Error {
   readonly retryAfterMs: number | null
   /** The vendor's own words on a refused request, safe to show the caller. */
   readonly explanation: string | null
+  /** The vendor had the request and fell silent over it: it has read the prompt, and will say so on its bill. */
+  readonly isUnanswered: boolean
+  /** A connection that was kept open broke when it was used again: that says nothing of the vendor's health. */
+  readonly isStale: boolean
 
   constructor(
     vendor: VendorName,
     failure: VendorFailure,
     message: string,
-    more: { status?: number; retryAfterMs?: number | null; explanation?: string | null; cause?: unknown } = {},
+    more: {
+      status?: number
+      retryAfterMs?: number | null
+      explanation?: string | null
+      isUnanswered?: boolean
+      isStale?: boolean
+      cause?: unknown
+    } = {},
   ) {
     super(`${vendor}: ${message}`, { cause: more.cause })
     this.name = 'VendorError'
@@ -196,6 +207,8 @@ export class VendorError extends Error {
     this.status = more.status ?? null
     this.retryAfterMs = more.retryAfterMs ?? null
     this.explanation = more.explanation ?? null
+    this.isUnanswered = more.isUnanswered ?? false
+    this.isStale = more.isStale ?? false
   }
 
   get isRetryable(): boolean {

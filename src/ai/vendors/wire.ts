@@ -1,4 +1,4 @@
-// Guards the sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
+// The sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
 // One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
 import type { Agent, Dispatcher } from 'undici'
@@ -53,9 +53,9 @@ function openAgent(timeouts: WireTimeouts): Agent {
     // HTTP/1.1: an abort closes the vendor's connection, which is how every vendor notices that nobody listens.
     allowH2: false,
     connect: { timeout: timeouts.connectTimeoutMs },
-    // The time to the first byte is ours to measure, over headers and body; between bytes it is undici's.
+    // Silence is ours to measure: undici cannot tell a model that thinks from one that broke off in the middle.
     headersTimeout: 0,
-    bodyTimeout: timeouts.idleTimeoutMs,
+    bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
 }
@@ -74,8 +74,10 @@ function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: A
       onHead(code, replyHeaders) {
         status = code
         headers = replyHeaders
+        if (status < 200 || status > 299) exchange.begun()
       },
       onData(chunk) {
+        if (bytes === 0) exchange.begun()
         bytes += chunk.length
         if (bytes > ANSWER_BYTES_MAX) exchange.fail(new VendorError(name, 'nonsense', 'answered without an end'))
         else chunks.push(chunk)
@@ -113,7 +115,9 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
     let isFlushDue = false
     const flush = () => {
       isFlushDue = false
-      if (stream.flush()) resolve(stream)
+      if (!stream.flush()) return
+      exchange.begun()
+      resolve(stream)
     }
 
     const events = splitEvents((data) => {
@@ -122,7 +126,9 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
 
     const exchange = dispatch(deps, target, request, signal, {
       onHead(status, headers) {
-        if (status < 200 || status > 299) refusal = { status, headers, chunks: [], bytes: 0 }
+        if (status >= 200 && status <= 299) return
+        exchange.begun()
+        refusal = { status, headers, chunks: [], bytes: 0 }
       },
       onData(chunk) {
         if (refusal !== null) {
@@ -188,7 +194,13 @@ type Listener = {
   onFailure(error: unknown): void
 }
 
-type Exchange = { pause(): void; resume(): void; fail(error: Error): void }
+type Exchange = {
+  pause(): void
+  resume(): void
+  /** The answer itself has begun: from now on silence is a broken line and no thinking. */
+  begun(): void
+  fail(error: Error): void
+}
 
 /** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
 function dispatch(
@@ -200,10 +212,15 @@ function dispatch(
 ): Exchange {
   let controller: Dispatcher.DispatchController | null = null
   let isOver = false
+  let isPaused = false
+  let hasBegun = false
+  let hasHead = false
+  let limitMs = timeouts.firstByteTimeoutMs
+  let heardMs = performance.now()
 
   const finish = () => {
     isOver = true
-    clearTimeout(firstByteTimer)
+    clearTimeout(silence)
     signal.removeEventListener('abort', onAbort)
   }
   const fail = (error: unknown) => {
@@ -213,17 +230,37 @@ function dispatch(
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
-  const firstByteTimer = setTimeout(
-    () => fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${timeouts.firstByteTimeoutMs} ms`)),
-    timeouts.firstByteTimeoutMs,
-  )
+  // One timer a call, wound up again when it finds that something was heard meanwhile: a byte costs a look at the clock.
+  const onSilence = () => {
+    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - heardMs)
+    if (leftMs > 0) {
+      silence = setTimeout(onSilence, Math.ceil(leftMs))
+      return
+    }
+    const isUnanswered = controller !== null
+    fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
+  }
+  const limitSilence = (ms: number) => {
+    if (ms === limitMs) return
+    limitMs = ms
+    clearTimeout(silence)
+    silence = setTimeout(onSilence, ms)
+  }
+  let silence = setTimeout(onSilence, limitMs)
+  const begun = () => {
+    if (hasBegun || isOver) return
+    hasBegun = true
+    limitSilence(timeouts.idleTimeoutMs)
+  }
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
-    return { pause() {}, resume() {}, fail }
+    return { pause() {}, resume() {}, begun, fail }
   }
   signal.addEventListener('abort', onAbort)
 
+  let isDispatching = true
+  let isReused = false
   agent().dispatch(
     {
       origin,
@@ -235,15 +272,22 @@ function dispatch(
     {
       onRequestStart(started) {
         controller = started
+        // Written at once: there was an open connection. A new one would have taken its time.
+        isReused = isDispatching
         // The caller may have left while the connection was being made.
         if (isOver) started.abort(new Error('aborted'))
       },
       onResponseStart(_controller, status, headers) {
-        if (!isOver && status >= 200) listener.onHead(status, headers)
+        if (isOver) return
+        hasHead = true
+        heardMs = performance.now()
+        // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
+        if (!hasBegun) limitSilence(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
+        if (status >= 200) listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
         if (isOver) return
-        clearTimeout(firstByteTimer)
+        heardMs = performance.now()
         listener.onData(chunk)
       },
       onResponseEnd() {
@@ -252,14 +296,23 @@ function dispatch(
         listener.onEnd()
       },
       onResponseError(_controller, error) {
-        if (!isOver) fail(failureFromWire(vendor.name, error))
+        if (!isOver) fail(failureFromWire(vendor.name, error, { isStale: isReused && !hasHead }))
       },
     },
   )
+  isDispatching = false
 
   return {
-    pause: () => controller?.pause(),
-    resume: () => controller?.resume(),
+    pause() {
+      isPaused = true
+      controller?.pause()
+    },
+    resume() {
+      isPaused = false
+      heardMs = performance.now()
+      controller?.resume()
+    },
+    begun,
     fail,
   }
 }
