@@ -107,3 +107,49 @@ test('whatever rest a vendor asks for, it gets a minute at most', () => {
   advance(60_000)
   assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
 })
+
+test('connections that broke while they were kept open cost no pause and none of the three attempts', async (t) => {
+  const { clock } = movable()
+  const health = healthBy(clock)
+  const pauses = t.mock.method(Math, 'random')
+  const isStale = true
+  let asked = 0
+  const ask = async () => {
+    asked++
+    if (asked <= 3) throw new VendorError('openai', 'unreachable', 'as the test asked', { isStale })
+    return 'well'
+  }
+  const trail = newTrail()
+
+  assert.equal((await attempt(health, PLAN.slice(0, 1), patient, trail, ask)).result, 'well')
+  assert.equal(pauses.mock.callCount(), 0)
+  assert.deepEqual(trail.tried, [...Array(3).fill('openai:unreachable'), 'openai:ok'])
+})
+
+test('a limit is the model’s: a half-open vendor that sets one is well', async () => {
+  const { clock, advance } = movable()
+  const health = healthBy(clock)
+  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  advance(10_000)
+  const limits = async () => {
+    throw new VendorError('openai', 'limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
+  }
+  await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, newTrail(), limits))
+
+  assert.equal(health.breakers.openai.state, 'closed')
+  assert.deepEqual(health.rests.resting, [PLAN[0]])
+  const sibling = [{ vendor: 'openai', model: 'gpt-6.1-terra' }, PLAN[1]] as Candidate[]
+  const { asked, ask } = failing({})
+  await attempt(health, sibling, patient, newTrail(), ask)
+  await attempt(health, PLAN, patient, newTrail(), ask)
+  assert.deepEqual(asked, ['openai', 'anthropic'])
+})
+
+test('names that callers make up fill no memory', () => {
+  const { clock } = movable()
+  const { rests } = healthBy(clock)
+  for (let made = 0; made < 1_500; made++)
+    rests.restUntil({ vendor: 'openai', model: `made-${made}` }, clock.ms() + 1_000)
+  assert.equal(rests.resting.length, 1_000)
+  assert.equal(rests.allows({ vendor: 'openai', model: 'made-1499' }), false)
+})

@@ -35,11 +35,12 @@ const undici = lazily<typeof import('undici')>('undici')
 
 export function openWire(timeouts: WireTimeouts): Wire {
   let opened: Agent | null = null
+  let connections = 0
   const agent = () => {
-    opened ??= openAgent(timeouts)
+    opened ??= openAgent(timeouts, () => connections++)
     return opened
   }
-  const deps = { agent, timeouts }
+  const deps = { agent, timeouts, connections: () => connections }
 
   return {
     send: (target, request, signal) => sendWhole(deps, target, request, signal),
@@ -48,11 +49,17 @@ export function openWire(timeouts: WireTimeouts): Wire {
   }
 }
 
-function openAgent(timeouts: WireTimeouts): Agent {
+function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
+  const connector = undici().buildConnector({ allowH2: false, timeout: timeouts.connectTimeoutMs })
   return new (undici().Agent)({
     // HTTP/1.1: an abort closes the vendor's connection, which is how every vendor notices that nobody listens.
     allowH2: false,
-    connect: { timeout: timeouts.connectTimeoutMs },
+    connect(options, callback) {
+      connector(options, (...connected) => {
+        onConnection()
+        callback(...connected)
+      })
+    },
     // Silence is ours to measure: undici cannot tell a model that thinks from one that broke off in the middle.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -60,7 +67,12 @@ function openAgent(timeouts: WireTimeouts): Agent {
   })
 }
 
-type Deps = { agent: () => Agent; timeouts: WireTimeouts }
+type Deps = {
+  agent: () => Agent
+  timeouts: WireTimeouts
+  /** How many have been made up to now. */
+  connections: () => number
+}
 
 function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
   const { name } = target.vendor
@@ -204,7 +216,7 @@ type Exchange = {
 
 /** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
 function dispatch(
-  { agent, timeouts }: Deps,
+  { agent, timeouts, connections }: Deps,
   { vendor, origin, pathPrefix }: Target,
   request: VendorRequest,
   signal: AbortSignal,
@@ -259,7 +271,7 @@ function dispatch(
   }
   signal.addEventListener('abort', onAbort)
 
-  let isDispatching = true
+  const before = connections()
   let isReused = false
   agent().dispatch(
     {
@@ -272,8 +284,8 @@ function dispatch(
     {
       onRequestStart(started) {
         controller = started
-        // Written at once: there was an open connection. A new one would have taken its time.
-        isReused = isDispatching
+        // undici does not say over which connection it writes; where none was made meanwhile, it is one that was kept.
+        isReused = connections() === before
         // The caller may have left while the connection was being made.
         if (isOver) started.abort(new Error('aborted'))
       },
@@ -300,7 +312,6 @@ function dispatch(
       },
     },
   )
-  isDispatching = false
 
   return {
     pause() {
