@@ -238,8 +238,8 @@ function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['a
     slots: read.list('LLM_VENDORS', VENDOR_NAMES, VENDOR_NAMES),
     fallbacks,
     connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
-    firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 60_000),
-    idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 60_000),
+    firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
+    idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
   }
 }
 

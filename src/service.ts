@@ -85,7 +85,7 @@ export async function createService(
   if (processor) billing.listen(shop.events)
 
   const ai = createAi(platform, { ledger: usage.ledger })
-  const rag = await createRag(platform, { ledger: usage.ledger, gateway: ai.gateway })
+  const rag = await createRag(platform, { gateway: ai.gateway })
   ai.lendEmbedder(rag.localEmbedder)
 
   const authenticators: Authenticators = {

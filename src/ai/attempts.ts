@@ -1,42 +1,62 @@
-// Guards the patience of a call: whom to ask again, after how long, and when to ask another.
+// Retries and failover of one call: whom to ask again, after how long, and when to ask another.
 // One thing to know: all of it happens before the first byte; what has begun to answer is never begun anew.
-import type { Breaker } from './breaker.ts'
+import type { Breaker, Rests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
 import { VendorError, type VendorName } from './vendors/vendor.ts'
 
 export type Attempt<T> = { candidate: Candidate; result: T }
 
 /** What was tried, for the response's headers and the ledger; filled while trying. */
-export type Trail = { attempts: number; tried: string[]; vendor: VendorName | null; model: string | null }
+export type Trail = {
+  attempts: number
+  tried: string[]
+  vendor: VendorName | null
+  model: string | null
+  /** Who took the request and never answered: each has read the prompt, and bills it. */
+  unanswered: (Candidate & { promptTokens: number })[]
+  /** The prompt's, as they are guessed before anybody has counted them. */
+  promptTokens: number
+}
 
-export const newTrail = (): Trail => ({ attempts: 0, tried: [], vendor: null, model: null })
+export function newTrail(promptTokens = 0): Trail {
+  return { attempts: 0, tried: [], vendor: null, model: null, unanswered: [], promptTokens }
+}
+
+export type VendorHealth = { breakers: Record<VendorName, Breaker>; rests: Rests; nowMs(): number }
 
 const ATTEMPTS_PER_CANDIDATE = 3
 const BACKOFF_MS = 200
 /** A vendor that asks for more patience than this gets none: the next is asked, or the caller told when to come back. */
 const RETRY_AFTER_MS_MAX = 3_000
+/** Connections that broke while they were kept open; after a vendor's deployment all of a pool's may have. */
+const STALE_MAX = 3
 
 export async function attempt<T>(
-  deps: { breakers: Record<VendorName, Breaker>; nowMs(): number },
+  health: VendorHealth,
   plan: Candidate[],
   signal: AbortSignal,
   trail: Trail,
   ask: (candidate: Candidate) => Promise<T>,
 ): Promise<Attempt<T>> {
+  const { rests } = health
   let failure: unknown = null
-  const isOpen = (vendor: VendorName) => !deps.breakers[vendor].allows()
   let asked = 0
+  let stale = 0
 
   for (const [position, candidate] of plan.entries()) {
-    const breaker = deps.breakers[candidate.vendor]
+    const breaker = health.breakers[candidate.vendor]
     const isLast = position === plan.length - 1
-    const isTiredOf = isOpen(candidate.vendor)
-    if (isTiredOf && !(isLast && asked === 0)) {
+    const isTired = isTiredOf(health, candidate)
+    if (isTired && !(isLast && asked === 0)) {
       trail.tried.push(`${candidate.vendor}:resting`)
       continue
     }
     asked++
-    const attemptsMax = isTiredOf ? 1 : ATTEMPTS_PER_CANDIDATE
+    const attemptsMax = isTired ? 1 : ATTEMPTS_PER_CANDIDATE
+    const abandoned = () => {
+      breaker.abandoned()
+      rests.abandoned(candidate)
+    }
 
     for (let number = 1; number <= attemptsMax; number++) {
       trail.attempts++
@@ -45,17 +65,22 @@ export async function attempt<T>(
       try {
         const result = await ask(candidate)
         breaker.succeeded()
+        rests.answered(candidate)
         trail.tried.push(`${candidate.vendor}:ok`)
         return { candidate, result }
       } catch (error) {
         if (signal.aborted || !(error instanceof VendorError)) {
-          breaker.abandoned()
+          abandoned()
           throw signal.aborted ? signal.reason : error
         }
         trail.tried.push(`${candidate.vendor}:${error.failure}`)
+        if (error.isUnanswered) trail.unanswered.push({ ...candidate, promptTokens: trail.promptTokens })
         // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
         const isWell = !error.isMovable || error.failure === 'unknown-model'
-        if (isWell) breaker.succeeded()
+        if (isWell) {
+          breaker.succeeded()
+          rests.answered(candidate)
+        }
         if (!error.isMovable) {
           if (failure === null) throw error
           // A fallback that cannot take this request says nothing about it: the failure before stands.
@@ -63,22 +88,47 @@ export async function attempt<T>(
         }
         failure = error
         if (isWell) break
+        if (error.isStale && stale < STALE_MAX) {
+          // Another connection is well: neither a pause nor one of the attempts is due for this.
+          stale++
+          number--
+          continue
+        }
         const delayMs = number === attemptsMax ? null : delayBefore(error, number, isLast)
         if (delayMs === null) {
-          breaker.failed()
-          if (error.retryAfterMs !== null) breaker.restUntil(deps.nowMs() + error.retryAfterMs)
+          gaveUpOn(health, candidate, error)
           break
         }
         try {
           await pause(delayMs, signal)
         } catch (reason) {
-          breaker.abandoned()
+          abandoned()
           throw reason
         }
       }
     }
   }
   throw failure
+}
+
+/** Asked in this order: a breaker that lets one call try must not have its try taken for nothing. */
+function isTiredOf({ breakers, rests }: VendorHealth, candidate: Candidate): boolean {
+  if (!rests.allows(candidate)) return true
+  if (breakers[candidate.vendor].allows()) return false
+  rests.abandoned(candidate)
+  return true
+}
+
+/** A limit (429) is the model's alone, and who sets one is well. All else is the vendor's, but for the rest it asks for. */
+function gaveUpOn({ breakers, rests, nowMs }: VendorHealth, candidate: Candidate, error: VendorError): void {
+  if (error.status === 429 && error.failure === 'limited') {
+    breakers[candidate.vendor].succeeded()
+    rests.limited(candidate)
+  } else {
+    breakers[candidate.vendor].failed()
+    rests.abandoned(candidate)
+  }
+  if (error.retryAfterMs !== null) rests.restUntil(candidate, nowMs() + error.retryAfterMs)
 }
 
 /** Null: do not ask this one again. */

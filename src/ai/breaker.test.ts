@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
 import { attempt, newTrail } from './attempts.ts'
-import { createBreaker } from './breaker.ts'
+import { createBreaker, createRests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
 import { VendorError, type VendorFailure, type VendorName } from './vendors/vendor.ts'
 
@@ -12,8 +12,9 @@ function movable() {
   return { clock, advance: (by: number) => (ms += by) }
 }
 
-function breakers(clock: Clock) {
-  return { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+function healthBy(clock: Clock) {
+  const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+  return { breakers, rests: createRests(clock), nowMs: () => clock.ms() }
 }
 
 const PLAN: Candidate[] = [
@@ -63,7 +64,7 @@ test('a failed try opens it for ten seconds more', () => {
 
 test('a try whose caller leaves decides nothing: the next call tries', async () => {
   const { clock, advance } = movable()
-  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const deps = healthBy(clock)
   for (let call = 0; call < 5; call++) deps.breakers.openai.failed()
   advance(10_000)
   const leaving = new AbortController()
@@ -81,7 +82,7 @@ test('a try whose caller leaves decides nothing: the next call tries', async () 
 
 test('names of models that do not exist open it for nobody', async () => {
   const { clock } = movable()
-  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const deps = healthBy(clock)
   for (let call = 0; call < 50; call++)
     await attempt(deps, PLAN, patient, newTrail(), failing({ openai: 'unknown-model' }).ask)
   assert.equal(deps.breakers.openai.state, 'closed')
@@ -89,7 +90,7 @@ test('names of models that do not exist open it for nobody', async () => {
 
 test('a fallback that cannot take the request leaves the failure before it to be told', async () => {
   const { clock } = movable()
-  const deps = { breakers: breakers(clock), nowMs: () => clock.ms() }
+  const deps = healthBy(clock)
   const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
 
   await assert.rejects(attempt(deps, PLAN, patient, newTrail(), ask), (error) => {
@@ -105,4 +106,50 @@ test('whatever rest a vendor asks for, it gets a minute at most', () => {
   assert.deepEqual([breaker.allows(), breaker.state], [false, 'open'])
   advance(60_000)
   assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
+})
+
+test('connections that broke while they were kept open cost no pause and none of the three attempts', async (t) => {
+  const { clock } = movable()
+  const health = healthBy(clock)
+  const pauses = t.mock.method(Math, 'random')
+  const isStale = true
+  let asked = 0
+  const ask = async () => {
+    asked++
+    if (asked <= 3) throw new VendorError('openai', 'unreachable', 'as the test asked', { isStale })
+    return 'well'
+  }
+  const trail = newTrail()
+
+  assert.equal((await attempt(health, PLAN.slice(0, 1), patient, trail, ask)).result, 'well')
+  assert.equal(pauses.mock.callCount(), 0)
+  assert.deepEqual(trail.tried, [...Array(3).fill('openai:unreachable'), 'openai:ok'])
+})
+
+test('a limit is the model’s: a half-open vendor that sets one is well', async () => {
+  const { clock, advance } = movable()
+  const health = healthBy(clock)
+  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  advance(10_000)
+  const limits = async () => {
+    throw new VendorError('openai', 'limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
+  }
+  await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, newTrail(), limits))
+
+  assert.equal(health.breakers.openai.state, 'closed')
+  assert.deepEqual(health.rests.resting, [PLAN[0]])
+  const sibling = [{ vendor: 'openai', model: 'gpt-6.1-terra' }, PLAN[1]] as Candidate[]
+  const { asked, ask } = failing({})
+  await attempt(health, sibling, patient, newTrail(), ask)
+  await attempt(health, PLAN, patient, newTrail(), ask)
+  assert.deepEqual(asked, ['openai', 'anthropic'])
+})
+
+test('names that callers make up fill no memory', () => {
+  const { clock } = movable()
+  const { rests } = healthBy(clock)
+  for (let made = 0; made < 1_500; made++)
+    rests.restUntil({ vendor: 'openai', model: `made-${made}` }, clock.ms() + 1_000)
+  assert.equal(rests.resting.length, 1_000)
+  assert.equal(rests.allows({ vendor: 'openai', model: 'made-1499' }), false)
 })

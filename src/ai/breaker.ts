@@ -1,7 +1,8 @@
-// Guards a vendor that is down from more of the same, and its callers from waiting for it.
-// One thing to know: an open breaker only turns calls to another vendor; where there is none, one attempt is still made,
+// Circuit breakers: one a vendor for what breaks all of its models, and one a model for the limits that are the model's own.
+// One thing to know: an open breaker only turns calls to another candidate; where there is none, one attempt is still made,
 // because a refusal of ours would tell the caller less than the vendor's own.
 import type { Clock } from '#platform/clock.ts'
+import type { Candidate } from './plan.ts'
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
@@ -60,6 +61,53 @@ export function createBreaker(clock: Clock): Breaker {
     },
     restUntil(ms) {
       restMs = Math.max(restMs, Math.min(ms, clock.ms() + REST_MS_MAX))
+    },
+  }
+}
+
+/** The models that their vendors limit (429, Retry-After); whoever is not among them is asked as usual. */
+export type Rests = {
+  allows(candidate: Candidate): boolean
+  /** Limited once more, after all retries. */
+  limited(candidate: Candidate): void
+  /** The vendor asked for a rest of this model. */
+  restUntil(candidate: Candidate, ms: number): void
+  /** The vendor took a request for it. */
+  answered(candidate: Candidate): void
+  abandoned(candidate: Candidate): void
+  /** Models that are left alone now. */
+  readonly resting: { vendor: string; model: string }[]
+}
+
+/** Names are the callers' own: more of them than this are not remembered, the oldest not. */
+const MODELS_MAX = 1_000
+
+export function createRests(clock: Clock): Rests {
+  const limits = new Map<string, Candidate & { breaker: Breaker }>()
+  const nameOf = ({ vendor, model }: Candidate) => `${vendor}/${model}`
+  const known = (candidate: Candidate) => (limits.size === 0 ? undefined : limits.get(nameOf(candidate))?.breaker)
+  const opened = (candidate: Candidate): Breaker => {
+    const one = known(candidate)
+    if (one !== undefined) return one
+    const oldest = limits.size < MODELS_MAX ? undefined : limits.keys().next().value
+    if (oldest !== undefined) limits.delete(oldest)
+    const breaker = createBreaker(clock)
+    limits.set(nameOf(candidate), { ...candidate, breaker })
+    return breaker
+  }
+
+  return {
+    allows: (candidate) => known(candidate)?.allows() ?? true,
+    limited: (candidate) => opened(candidate).failed(),
+    restUntil: (candidate, ms) => opened(candidate).restUntil(ms),
+    answered(candidate) {
+      if (limits.size > 0) limits.delete(nameOf(candidate))
+    },
+    abandoned: (candidate) => known(candidate)?.abandoned(),
+    get resting() {
+      return [...limits.values()]
+        .filter(({ breaker }) => breaker.state === 'open')
+        .map(({ vendor, model }) => ({ vendor, model }))
     },
   }
 }

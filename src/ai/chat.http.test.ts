@@ -344,3 +344,78 @@ test('what a model thinks aloud comes as events of its own, to those who ask for
     if (provider !== 'openai') assert.doesNotMatch(unasked!, wish)
   }
 })
+
+test('a stream says on request what was used, by which model, and why it ended', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, ...vendor.env.anthropic, ...vendor.env.gemini } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const ask = async (provider: string, more: object = {}) =>
+    (await ada.post('/api/ai/chat', { messages: HI, provider, stream: true, ...more })).text
+  const told = (text: string) => JSON.parse(/event: usage\ndata: (.*)\n\ndata: \[DONE\]\n\n$/.exec(text)?.[1] ?? 'null')
+  const models = { openai: 'gpt-6-luna', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' }
+  for (const [provider, model] of Object.entries(models)) {
+    vendor.play(says('All said'))
+    assert.deepEqual(told(await ask(provider, { include_usage: true })), {
+      usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
+      model: provider === 'gemini' ? 'gemini-3.8-flash' : model,
+      finish_reason: 'stop',
+    })
+    assert.doesNotMatch(await ask(provider), /event: usage/)
+    assert.doesNotMatch(await ask(provider, { include_usage: null }), /event: usage/)
+  }
+
+  const choices = [{ index: 0, delta: { content: 'Cut sh' }, finish_reason: null }]
+  const end = [{ index: 0, delta: {}, finish_reason: 'length' }]
+  vendor.play(streams(event({ choices }), event({ choices: end }), event('[DONE]')))
+  assert.equal(told(await ask('openai', { include_usage: true })).finish_reason, 'length')
+  vendor.play(
+    streams(
+      event({ type: 'message_start', message: { model: 'claude-haiku-5-5', usage: { input_tokens: 3 } } }),
+      event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Cut sh' } }),
+      event({ type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 2 } }),
+      event({ type: 'message_stop' }),
+    ),
+  )
+  assert.equal(told(await ask('anthropic', { include_usage: true })).finish_reason, 'length')
+  vendor.play(
+    streams(event({ candidates: [{ content: { parts: [{ text: 'Cut sh' }] }, finishReason: 'MAX_TOKENS' }] })),
+  )
+  assert.equal(told(await ask('gemini', { include_usage: true })).finish_reason, 'length')
+
+  vendor.play(cuts('Half an'))
+  const cut = await ask('openai', { include_usage: true })
+  assert.match(cut, /event: error/)
+  assert.doesNotMatch(cut, /event: usage/)
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI, stream: true, include_usage: 'yes' })).status, 422)
+})
+
+test('the list of models says all that a choice needs: who answers by default, names for people, the longest answers', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, {
+    env: {
+      ...vendor.env.openai,
+      ...vendor.env.anthropic,
+      LLM_VENDORS: 'anthropic,openai',
+      OPENAI_MODEL: 'llama3',
+      SANDBOX: 'off',
+    },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body } = await ada.get('/api/ai/models')
+
+  assert.deepEqual([body.default_provider, body.default_model], ['anthropic', 'claude-sonnet-5-5'])
+  assert.deepEqual(body.providers, [
+    { provider: 'anthropic', label: 'Anthropic', configured: true, sandbox: false, default_model: 'claude-sonnet-5-5' },
+    { provider: 'openai', label: 'OpenAI', configured: true, sandbox: false, default_model: 'llama3' },
+    { provider: 'gemini', label: 'Gemini', configured: false, sandbox: false, default_model: 'gemini-3.8-flash' },
+  ])
+  const find = (id: string) => body.models.find((model: { id: string }) => model.id === id)
+  assert.equal(find('claude-sonnet-5-5').output_tokens_max, 128_000)
+  assert.equal(find('text-embedding-3-small').output_tokens_max, null)
+  const { provider, context_tokens, output_tokens_max, price_estimated, default: isDefault } = find('llama3')
+  assert.deepEqual(
+    [provider, context_tokens, output_tokens_max, price_estimated, isDefault],
+    ['openai', null, null, true, true],
+  )
+  for (const { provider: name, default_model: model } of body.providers) assert.equal(find(model).provider, name)
+})

@@ -1,10 +1,9 @@
 import type { Caller } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
-import type { UsageOutcome } from '#usage/record.ts'
-import { embed } from './embeddings.ts'
-import { guessTokens } from './estimate.ts'
+import { LOCAL_VENDOR } from './cost.ts'
+import { type EmbeddingTally, embed, recordEmbedding } from './embeddings.ts'
+import { guessTextTokens } from './estimate.ts'
 import type { Gateway } from './gateway.ts'
-import { costUsd } from './models.ts'
 import { candidateFor, isConfigured } from './plan.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
@@ -24,76 +23,42 @@ type DoorCall = {
 
 /** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
 export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call: DoorCall) {
-  const { clock, ledger } = gateway
+  const { caller, inputs, dimensions, signal } = call
   const first = candidateFor(gateway.config, call.model)
-  const guess = call.inputs.reduce(
-    (sum, input) => sum + (typeof input === 'string' ? guessTokens(input.length) : input.length),
+  const guess = inputs.reduce(
+    (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
   )
   const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
-  const vendor = local === null ? first.vendor : 'local'
-  const startedAt = clock.now()
-  const startedMs = performance.now()
-  const reservation = await ledger.reserve({
-    ...call.caller,
-    promptTokens: guess,
-    completionTokens: 0,
-    signal: call.signal,
-    call: { route: '/v1/embeddings', vendor, model: first.model, costUsd: costOf(first.model, guess) },
-  })
+  const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
+  const terms = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
 
-  const settle = (outcome: UsageOutcome, model: string, promptTokens: number, isEstimated: boolean) => {
-    const latencyMs = performance.now() - startedMs
-    const usage = { prompt: promptTokens, completion: 0, cached: 0, cacheWrites: 0 }
-    const cost = costOf(model, promptTokens)
-    gateway.meters.ended({ vendor, outcome, tried: [], latencyMs, usage, costUsd: cost })
-    return ledger.settle(reservation, {
-      userId: call.caller.userId,
-      keyId: call.caller.keyId,
-      route: '/v1/embeddings',
-      vendor,
-      model,
-      promptTokens,
-      completionTokens: 0,
-      cachedTokens: 0,
-      costUsd: cost,
-      latencyMs,
-      attempts: 1,
-      tried: '',
-      outcome,
-      isEstimated,
-      startedAt,
-    })
-  }
-
-  try {
-    if (local !== null && call.dimensions !== null) {
-      throw new Problem('dimensions_fixed', 400, 'The local embedder has no choice of dimensions')
-    }
-    const texts = call.inputs.filter((input) => typeof input === 'string')
-    if (local !== null && texts.length < call.inputs.length) {
-      throw new Problem('tokens_unsupported', 400, 'The local embedder takes texts, no tokens')
-    }
-    const { vectors, model, promptTokens } =
+  return recordEmbedding(gateway, terms, async (tally) => {
+    const { vectors, model } =
       local === null
-        ? await embed(gateway, { first, inputs: call.inputs, dimensions: call.dimensions, signal: call.signal })
-        : { vectors: await local.embed(texts), model: local.model, promptTokens: null }
-    const tokens = promptTokens ?? guess
-    await settle('ok', model, tokens, promptTokens === null)
+        ? await embed(gateway, { first, inputs, dimensions, signal }, tally)
+        : await embedHere(local, call, guess, tally)
     return {
       object: 'list',
       data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, call.encoding) })),
       model,
-      usage: { prompt_tokens: tokens, total_tokens: tokens },
+      usage: { prompt_tokens: tally.promptTokens, total_tokens: tally.promptTokens },
     }
-  } catch (error) {
-    await settle(call.signal.aborted ? 'cancelled' : 'failed', first.model, 0, false)
-    throw error
-  }
+  })
 }
 
-function costOf(model: string, promptTokens: number): number {
-  return costUsd(model, { prompt: promptTokens, completion: 0, cached: 0, cacheWrites: 0 })
+async function embedHere(local: LocalEmbedder, { inputs, dimensions }: DoorCall, guess: number, tally: EmbeddingTally) {
+  if (dimensions !== null) {
+    throw new Problem('dimensions_fixed', 400, 'The local embedder has no choice of dimensions')
+  }
+  const texts = inputs.filter((input) => typeof input === 'string')
+  if (texts.length < inputs.length) {
+    throw new Problem('tokens_unsupported', 400, 'The local embedder takes texts, no tokens')
+  }
+  const vectors = await local.embed(texts)
+  tally.promptTokens = guess
+  tally.isEstimated = true
+  return { vectors, model: local.model }
 }
 
 /** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */

@@ -1,9 +1,11 @@
-// Guards vectors from the vendors: the same wire, timeouts and retries as for answers, and no failover.
+// Vectors from the vendors: the same wire, time-outs, retries and record as for answers, and no failover.
 // One thing to know: another vendor's or model's vectors do not compare with these, so a failure stays one.
 
 import { Problem } from '#platform/problem.ts'
-import { attempt, newTrail } from './attempts.ts'
-import { type Gateway, problemOf } from './gateway.ts'
+import { attempt, newTrail, type Trail } from './attempts.ts'
+import { type CallTerms, NOTHING, openCall } from './call-record.ts'
+import { guessTokens } from './estimate.ts'
+import { type Gateway, healthOf, problemOf } from './gateway.ts'
 import { type Candidate, requireConfigured } from './plan.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
@@ -15,17 +17,50 @@ export type EmbedCall = {
   signal: AbortSignal
 }
 
-export type Embeddings = {
-  vectors: number[][]
-  model: string /** Null when the vendor does not count. */
-  promptTokens: number | null
+export type Embeddings = { vectors: number[][]; model: string }
+
+/** What one call has asked for and used up to now; it may take many requests, of which a late one may fail. */
+export type EmbeddingTally = {
+  trail: Trail
+  promptTokens: number
+  /** As its vendor calls it; null until somebody has said. */
+  model: string | null
+  /** A vendor did not count. */
+  isEstimated: boolean
+}
+
+export function newTally(trail: Trail = newTrail()): EmbeddingTally {
+  return { trail, promptTokens: 0, model: null, isEstimated: false }
 }
 
 /** What the vendors take in one request. */
 const INPUTS_MAX = { openai: 2_048, gemini: 100 } as const
 
+/** Opens the call's record, does the work and settles the record with what the work has put into the tally. */
+export async function recordEmbedding<T>(
+  gateway: Gateway,
+  terms: Omit<CallTerms, 'kind' | 'completionTokens'>,
+  work: (tally: EmbeddingTally) => Promise<T>,
+): Promise<T> {
+  const record = await openCall(gateway, { ...terms, kind: 'embedding', completionTokens: 0 })
+  const tally = newTally(record.trail)
+  const settle = (outcome: 'ok' | 'failed' | 'cancelled') => {
+    const { model, promptTokens, isEstimated } = tally
+    return record.settle(outcome, { model, usage: { ...NOTHING, prompt: promptTokens }, isEstimated })
+  }
+  let result: T
+  try {
+    result = await work(tally)
+  } catch (error) {
+    await settle(terms.signal.aborted ? 'cancelled' : 'failed')
+    throw error
+  }
+  await settle('ok')
+  return result
+}
+
 /** Vectors in the inputs' order. @throws Problem 400, 502, 503, 504; the signal's reason */
-export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embeddings> {
+export async function embed(gateway: Gateway, call: EmbedCall, tally: EmbeddingTally): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(gateway.config, name)
   const target = gateway.targets[name]
@@ -34,29 +69,35 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embeddin
     throw new Problem('embeddings_not_supported', 400, `Vendor '${name}' has no embeddings`)
   }
 
-  const trail = newTrail()
+  const { trail } = tally
   const vectors: number[][] = []
-  let promptTokens: number | null = null
-  let answeredBy: string | null = null
-  try {
-    for (let from = 0; from < call.inputs.length; from += INPUTS_MAX[name]) {
-      const inputs = call.inputs.slice(from, from + INPUTS_MAX[name])
-      const { result } = await attempt(
-        { breakers: gateway.breakers, nowMs: () => gateway.clock.ms() },
-        [call.first],
-        call.signal,
-        trail,
-        () =>
-          gateway.wire
-            .send(target, embedder.shape(model, inputs, call.dimensions), call.signal)
-            .then((body) => embedder.readAnswer(body, inputs.length)),
+  for (let from = 0; from < call.inputs.length; from += INPUTS_MAX[name]) {
+    const inputs = call.inputs.slice(from, from + INPUTS_MAX[name])
+    const guess = inputs.reduce((sum, input) => sum + guessInput(input), 0)
+    const before = trail.attempts
+    trail.promptTokens = guess
+    try {
+      const { result } = await attempt(healthOf(gateway), [call.first], call.signal, trail, () =>
+        gateway.wire
+          .send(target, embedder.shape(model, inputs, call.dimensions), call.signal)
+          .then((body) => embedder.readAnswer(body, inputs.length)),
       )
       vectors.push(...result.vectors)
-      answeredBy = result.model ?? answeredBy
-      if (result.promptTokens !== null) promptTokens = (promptTokens ?? 0) + result.promptTokens
+      tally.model = result.model ?? tally.model
+      tally.promptTokens += result.promptTokens ?? guess
+      if (result.promptTokens === null) tally.isEstimated = true
+    } catch (error) {
+      // A vendor that was asked and then left has read its inputs, and will say so on its bill.
+      if (call.signal.aborted && trail.attempts > before) {
+        tally.promptTokens += guess
+        tally.isEstimated = true
+      }
+      throw problemOf(gateway, error, trail)
     }
-  } catch (error) {
-    throw problemOf(gateway, error, trail)
   }
-  return { vectors, model: answeredBy ?? model, promptTokens }
+  return { vectors, model: tally.model ?? model }
+}
+
+function guessInput(input: EmbeddingInput): number {
+  return typeof input === 'string' ? guessTokens(input.length) : input.length
 }

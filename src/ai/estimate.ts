@@ -1,38 +1,120 @@
-// Guards the guess at tokens where no vendor has counted them: before a call, and after one that was cut.
-import type { ChatRequest } from './vendors/vendor.ts'
+// The guess at tokens where no vendor has counted them: before a call, and after one that was cut.
+// One thing to know: before a call it is rather too many, since a budget holds as well as the guess does.
+import { pdfPages } from './pdf-pages.ts'
+import type { ChatRequest, ContentPart } from './vendors/vendor.ts'
 
-/** A token is about four characters of English; three leave room for code and other scripts. */
+/** A token is about four characters of English; three bytes leave room for code and other scripts. */
 const CHARACTERS_PER_TOKEN = 4
 const PROMPT_BYTES_PER_TOKEN = 3
 const TOKENS_PER_MESSAGE = 8
-/** What an image costs, about: OpenAI 85 to 1,100, Anthropic up to 1,600, Gemini 258 a tile. */
-const TOKENS_PER_IMAGE = 1_200
+/** What an image costs, about: OpenAI 85 to 1,500, Anthropic up to 1,600 and at high resolution 4,800, Gemini 258 to 2,240. */
+const IMAGE_TOKENS = { least: 1_200, most: 4_800, bytesPerToken: 100 }
+/** A page of a PDF is read as its text and as an image of it: Anthropic says 1,500 to 3,000 for the first alone. */
+const PDF_PAGE_TOKENS = 3_000
+/** Where its pages were counted, and hold more than pages do. */
+const PDF_PAGE_BYTES_PER_TOKEN = 100
+/** A PDF whose pages cannot be counted (encrypted, damaged): compressed text has some three characters in a byte. */
+const PDF_BYTES_PER_TOKEN = 1
+/** Words, tables and slides are zipped XML. */
+const OFFICE_BYTES_PER_TOKEN = 2
+/** 32 tokens a second at Gemini, 10 at OpenAI: 8 kHz in 8 bits are 8,000 bytes a second, speech in MP3 or Opus 3,000. */
+const AUDIO_BYTES_PER_TOKEN = { wav: 250, other: 90 }
+/** Some 300 tokens a second at Gemini, of 100 kB and more. */
+const VIDEO_BYTES_PER_TOKEN = 300
+/** A file that only its vendor has: its name or address tells nothing of its size. */
+const REMOTE_FILE_TOKENS = 30_000
 
+/** Of what was said, where nobody counted. */
 export function guessTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN)
+}
+
+/** Rather too many: what a text to be read may take. */
+export function guessTextTokens(text: string): number {
+  return tokensOfBytes(Buffer.byteLength(text))
+}
+
+export function tokensOfBytes(bytes: number): number {
+  return Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN)
 }
 
 /** A fair guess, rather too many. */
 export function promptTokens(request: ChatRequest): number {
   let bytes = 0
-  let images = 0
+  let other = 0
   for (const { content, tool_calls } of request.messages) {
     if (typeof content === 'string') bytes += Buffer.byteLength(content)
     else {
       for (const part of content ?? []) {
         if (part.type === 'text') bytes += Buffer.byteLength(String(part.text ?? ''))
-        else images++
+        else other += partTokens(part)
       }
     }
     for (const call of tool_calls ?? []) {
       bytes +=
         call.function === undefined
-          ? JSON.stringify(call).length
-          : call.function.name.length + call.function.arguments.length
+          ? Buffer.byteLength(JSON.stringify(call))
+          : Buffer.byteLength(call.function.name) + Buffer.byteLength(call.function.arguments)
     }
   }
-  if (request.tools) bytes += JSON.stringify(request.tools).length
-  return (
-    Math.ceil(bytes / PROMPT_BYTES_PER_TOKEN) + request.messages.length * TOKENS_PER_MESSAGE + images * TOKENS_PER_IMAGE
-  )
+  // What the model is shown beside the messages: tools with their schemas, the answer's schema, the words it is likely to repeat.
+  for (const shown of [request.tools, request.functions, request.response_format, request.prediction]) {
+    if (shown != null) bytes += Buffer.byteLength(JSON.stringify(shown))
+  }
+  return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
+}
+
+function partTokens(part: ContentPart): number {
+  const inline = inlineOf(part)
+  if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS
+  const { mediaType, base64 } = inline
+  const bytes = Math.floor((base64.length * 3) / 4)
+  if (mediaType.startsWith('image/')) {
+    return clamped(bytes / IMAGE_TOKENS.bytesPerToken, IMAGE_TOKENS.least, IMAGE_TOKENS.most)
+  }
+  if (mediaType.startsWith('audio/')) {
+    return Math.ceil(bytes / (/wav/.test(mediaType) ? AUDIO_BYTES_PER_TOKEN.wav : AUDIO_BYTES_PER_TOKEN.other))
+  }
+  if (mediaType.startsWith('video/')) return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN)
+  if (mediaType === 'application/pdf') {
+    const pages = pdfPages(Buffer.from(base64, 'base64'))
+    if (pages !== null) return Math.max(pages * PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_PAGE_BYTES_PER_TOKEN))
+    return Math.max(PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_BYTES_PER_TOKEN))
+  }
+  if (/officedocument|zip/.test(mediaType)) return Math.ceil(bytes / OFFICE_BYTES_PER_TOKEN)
+  return tokensOfBytes(bytes)
+}
+
+const isImage = ({ type }: ContentPart) => type === 'image_url' || type === 'input_image' || type === 'image'
+
+/** What the part carries in itself; null where it only names it. Strings alone are looked at: a part may be anything. */
+function inlineOf(part: ContentPart): { mediaType: string; base64: string } | null {
+  const audio = recordOf(part.input_audio)
+  if (typeof audio.data === 'string') return { mediaType: `audio/${String(audio.format ?? 'wav')}`, base64: audio.data }
+  const file = recordOf(part.file)
+  const source = recordOf(part.source)
+  if (typeof source.data === 'string') {
+    return { mediaType: String(source.media_type ?? 'application/octet-stream'), base64: source.data }
+  }
+  const data = file.file_data ?? part.file_data ?? recordOf(part.image_url).url ?? recordOf(part.video_url).url
+  if (typeof data !== 'string') return null
+  const match = /^data:([^;,]*)[^,]*,/.exec(data.slice(0, 200))
+  if (match) return { mediaType: (match[1] || 'text/plain').toLowerCase(), base64: data.slice(match[0].length) }
+  // An address has a scheme; bare base64 is a file whose name tells its type.
+  if (/^[a-z][a-z0-9+.-]*:/i.test(data.slice(0, 30))) return null
+  return { mediaType: typeOf(String(file.filename ?? part.filename ?? '')), base64: data }
+}
+
+function typeOf(filename: string): string {
+  const ending = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase()
+  if (/^(docx|xlsx|pptx|odt|ods|odp|epub)$/.test(ending)) return 'application/zip'
+  return /^(txt|md|csv|json|html?|xml|ya?ml)$/.test(ending) ? 'text/plain' : 'application/pdf'
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function clamped(value: number, least: number, most: number): number {
+  return Math.ceil(Math.min(most, Math.max(least, value)))
 }

@@ -318,3 +318,79 @@ test('a fallback may be another model of the same vendor', async (t) => {
     ['gpt-9', 'gpt-4.1-mini'],
   )
 })
+
+test('one model’s rate limit rests that model alone: its siblings are asked as ever, and repeated as ever', async (t) => {
+  const { app, first, second, chat } = await setting(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const luna = () => ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })
+  const stateOf = () => app.service.ai.gateway.breakers.openai.state
+  first.play(refuses(429, { 'retry-after': '30' }))
+  answeredBy(await chat(), 'anthropic', 2)
+  answeredBy(await chat(), 'anthropic', 1)
+  assert.equal(first.calls.length, 1, 'the limited model rests')
+
+  first.play(says('luna is well'))
+  answeredBy(await luna(), 'openai', 1)
+  first.play(refuses(500), says('luna is well again'))
+  answeredBy(await luna(), 'openai', 2)
+  answeredBy(await chat(), 'anthropic', 1)
+  assert.equal(stateOf(), 'closed')
+
+  app.clock.advance(30_000)
+  first.play(says('terra is back'))
+  answeredBy(await chat(), 'openai', 1)
+  assert.equal(second.calls.length, 3)
+})
+
+test('a model that is limited five times in a row rests without being told to, and one call tries it again', async (t) => {
+  const { app, first, chat } = await setting(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  first.play(refuses(429))
+  for (let call = 0; call < 5; call++) answeredBy(await chat(), 'anthropic', 4)
+  first.play(says('well again'))
+  answeredBy(await chat(), 'anthropic', 1)
+  answeredBy(await ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' }), 'openai', 1)
+
+  app.clock.advance(10_000)
+  answeredBy(await chat(), 'openai', 1)
+  assert.deepEqual(app.service.ai.gateway.rests.resting, [])
+})
+
+test('what breaks all of a vendor’s models opens its breaker for all of them', async (t) => {
+  const { app, first, chat } = await setting(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  first.play(refuses(500))
+  for (let call = 0; call < 5; call++) answeredBy(await chat(), 'anthropic', 4)
+  first.play(says('never asked'))
+  answeredBy(await ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' }), 'anthropic', 1)
+  assert.equal(first.calls.length, 0)
+})
+
+test('a connection that broke while it was kept open is replaced at once, however many there are', async (t) => {
+  const { app, first, stream, chat } = await setting(t, { fallback: false })
+  const used = new WeakSet<object>()
+  let kills = 0
+  /** Serves every connection once, and breaks it when it is used again. */
+  first.play(async (call, reply) => {
+    const { socket } = reply
+    if (socket !== null && used.has(socket)) {
+      kills++
+      socket.resetAndDestroy()
+      return
+    }
+    if (socket !== null) used.add(socket)
+    await says('hello', { gapMs: 40 })(call, reply)
+  })
+  // Four connections, all of them about to break.
+  for (const reply of await Promise.all([chat(), chat(), chat(), stream()])) assert.equal(reply.status, 200)
+  const pauses = t.mock.method(Math, 'random')
+
+  for (const ask of [chat, stream]) {
+    const reply = await ask()
+    assert.equal(reply.status, 200, reply.text)
+  }
+  assert.ok(kills >= 2, `${kills}`)
+  assert.equal(pauses.mock.callCount(), 0, 'every pause before an attempt draws lots')
+  const rows = await app.platform.db.selectFrom('usage_records').select(['attempts', 'tried']).execute()
+  assert.ok(rows.some(({ attempts, tried }) => attempts > 1 && tried.startsWith('openai:unreachable')))
+})

@@ -1,17 +1,17 @@
-// Guards every call to a model: budget, queue, retries and failover, the record of it, and the words for its failures.
+// The gateway to the models: budget, queue, retries and failover, the record of a call, and the words for its failures.
 // One thing to know: `complete` and `stream` settle the ledger in any case, also when the client leaves or the vendor
 // breaks off; a stream's reader learns of the end only when its record is committed.
-import type { Clock, Instant } from '#platform/clock.ts'
+import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
-import type { UsageOutcome } from '#usage/record.ts'
-import { attempt, newTrail, type Trail } from './attempts.ts'
-import { type Breaker, createBreaker } from './breaker.ts'
+import { attempt, type Trail, type VendorHealth } from './attempts.ts'
+import { type Breaker, createBreaker, createRests, type Rests } from './breaker.ts'
+import { type CallRecord, NOTHING, openCall, type Spent } from './call-record.ts'
 import { guessTokens, promptTokens } from './estimate.ts'
 import { createMeters, type Meters } from './meters.ts'
-import { costUsd } from './models.ts'
+import { findModel } from './models.ts'
 import { type Candidate, planOf } from './plan.ts'
 import { createTurnstile, type Turnstile } from './turnstile.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
@@ -20,6 +20,7 @@ import { createOpenAi } from './vendors/openai.ts'
 import {
   type Answer,
   type ChatRequest,
+  type FinishReason,
   type Piece,
   type Usage,
   VendorError,
@@ -35,8 +36,11 @@ export type Gateway = {
   wire: Wire
   targets: Record<VendorName, Target>
   breakers: Record<VendorName, Breaker>
+  rests: Rests
   turnstile: Turnstile
   meters: Meters
+  /** How long a stream may be silent before its client is told that it lives. */
+  silenceMs: number
 }
 
 export type GatewayCall = {
@@ -64,18 +68,23 @@ export type CompletionStream = {
   each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
   /** What was used; final when `each` has ended. */
   usage(): Usage
+  /** Why the answer ended; known when `each` has ended. */
+  finish(): FinishReason
 }
 
 /** Tokens reserved for an answer whose length the caller did not limit. */
 const ANSWER_TOKENS_DEFAULT = 4_096
 const RUNNING_MAX = 2_000
 const WAITING_MAX = 10_000
+/** Some proxies give up on a reply after 30 seconds without a byte. */
+const SILENCE_MS = 10_000
 
 export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>, ledger: Ledger): Gateway {
   const { clock, log } = platform
   const config = platform.config.ai
   const { vendors } = config
   const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+  const rests = createRests(clock)
   const turnstile = createTurnstile({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
     config,
@@ -92,8 +101,10 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
       gemini: targetOf(createGemini(vendors.gemini.apiKey ?? ''), vendors.gemini.baseUrl),
     },
     breakers,
+    rests,
     turnstile,
-    meters: createMeters(platform.metrics, { breakers, turnstile }),
+    meters: createMeters(platform.metrics, { breakers, rests, turnstile }),
+    silenceMs: SILENCE_MS,
   }
 }
 
@@ -101,23 +112,24 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
 export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
   const { wire, targets } = gateway
   const book = await openBook(gateway, call)
+  const { trail } = book.record
   let answer: Answer | null = null
   try {
-    const { candidate, result } = await attempt(reach(gateway), book.plan, call.signal, book.trail, (candidate) => {
+    const { candidate, result } = await attempt(healthOf(gateway), book.plan, call.signal, trail, (candidate) => {
       const target = targets[candidate.vendor]
       const request = target.vendor.shape(candidate.model, book.request, false)
       return wire.send(target, request, call.signal).then(target.vendor.readAnswer)
     })
     answer = result
     const model = answer.model ?? candidate.model
-    const usage = answer.usage ?? guessUsage(call.request, answer.text)
-    await book.settle('ok', model, usage, answer.usage === null)
-    return { answer, model, usage, headers: headersOf(book.trail) }
+    const usage = answer.usage ?? book.guess(answer.text.length)
+    await book.record.settle('ok', { model, usage, isEstimated: answer.usage === null })
+    return { answer, model, usage, headers: headersOf(trail) }
   } catch (error) {
     if (answer === null) await settleFailure(book, call, error)
-    throw problemOf(gateway, error, book.trail)
+    throw problemOf(gateway, error, trail)
   } finally {
-    book.close()
+    book.leave()
   }
 }
 
@@ -125,124 +137,104 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
 export async function stream(gateway: Gateway, call: GatewayCall): Promise<CompletionStream> {
   const { wire, targets } = gateway
   const book = await openBook(gateway, call)
+  const { trail } = book.record
   try {
     const { candidate, result: pieces } = await attempt(
-      reach(gateway),
+      healthOf(gateway),
       book.plan,
       call.signal,
-      book.trail,
+      trail,
       (candidate) => {
         const target = targets[candidate.vendor]
         return wire.open(target, target.vendor.shape(candidate.model, book.request, true), call.signal)
       },
     )
-    book.begun()
-    let text = 0
-    const usage = () => pieces.usage ?? { ...guessUsage(call.request, ''), completion: guessTokens(text) }
+    book.record.begun()
+    let characters = 0
+    let finish: FinishReason = 'stop'
+    const usage = () => pieces.usage ?? book.guess(characters)
 
     pieces.onClose(async (failure) => {
       const outcome = failure === null ? 'ok' : isOurs(call, failure) ? 'cancelled' : 'failed'
       // What a cut stream has used is seldom said before its end: then the words that came are counted.
       const said = pieces.usage
-      const counted = outcome === 'ok' && said !== null ? said : largest(said, usage(), guessTokens(text))
-      if (outcome === 'failed') book.trail.tried.push('cut')
-      await book.settle(outcome, pieces.model ?? candidate.model, counted, counted !== said)
-      book.close()
+      const counted = outcome === 'ok' && said !== null ? said : largest(said, book.guess(characters))
+      if (outcome === 'failed') trail.tried.push('cut')
+      const model = pieces.model ?? candidate.model
+      await book.record.settle(outcome, { model, usage: counted, isEstimated: counted !== said })
+      book.leave()
     })
 
     return {
       model: pieces.model ?? candidate.model,
-      headers: headersOf(book.trail),
+      headers: headersOf(trail),
       usage,
+      finish: () => finish,
       each: (take) =>
         pieces
           .each((batch) => {
-            for (const piece of batch) text += piece.text.length + piece.thought.length
+            for (const piece of batch) {
+              characters += piece.text.length + piece.thought.length
+              if (piece.finish !== null) finish = piece.finish
+            }
             return take(batch)
           })
           .catch((error) => {
-            throw problemOf(gateway, error, book.trail)
+            throw problemOf(gateway, error, trail)
           }),
     }
   } catch (error) {
     await settleFailure(book, call, error)
-    book.close()
-    throw problemOf(gateway, error, book.trail)
+    book.leave()
+    throw problemOf(gateway, error, trail)
   }
 }
 
-function reach({ breakers, clock }: Gateway) {
-  return { breakers, nowMs: () => clock.ms() }
+export function healthOf({ breakers, rests, clock }: Pick<Gateway, 'breakers' | 'rests' | 'clock'>): VendorHealth {
+  return { breakers, rests, nowMs: () => clock.ms() }
 }
 
 type Book = {
   plan: Candidate[]
-  trail: Trail
+  record: CallRecord
   /** The call's request, its length fitted to what the budget holds. */
   request: ChatRequest
-  /** The first piece has come. */
-  begun(): void
-  settle(outcome: UsageOutcome, model: string, usage: Usage, isEstimated: boolean): Promise<void>
-  close(): void
+  /** What was used, where nobody counted. */
+  guess(characters: number): Usage
+  /** Makes room for the next call. */
+  leave(): void
 }
 
 /** Reserves the budget and waits for a turn. */
 async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
-  const { clock, ledger, meters, turnstile } = gateway
-  const { caller, request, signal } = call
-  const plan = planOf(gateway.config, call.first)
-  const trail = newTrail()
-  const startedAt: Instant = clock.now()
-  const startedMs = performance.now()
-
-  const prompt = promptTokens(request)
+  const { caller, route, first, request, signal } = call
+  const plan = planOf(gateway.config, first)
+  // A vendor refuses what is longer than its model can read.
+  const prompt = Math.min(promptTokens(request), findModel(first.model)?.contextTokens ?? Number.POSITIVE_INFINITY)
   const asked = request.max_completion_tokens ?? request.max_tokens ?? ANSWER_TOKENS_DEFAULT
-  const reservation = await ledger.reserve({
-    userId: caller.userId,
-    keyId: caller.keyId,
-    tier: caller.tier,
+  const record = await openCall(gateway, {
+    caller,
+    route,
+    kind: 'chat',
+    first,
     promptTokens: prompt,
     completionTokens: asked * Math.max(1, request.n ?? 1),
     signal,
-    call: { route: call.route, ...call.first, costUsd: costUsd(call.first.model, { ...NOTHING, prompt }) },
   })
   let leave: () => void
   try {
-    leave = await turnstile.enter(caller.userId, signal)
+    leave = await gateway.turnstile.enter(caller.userId, signal)
   } catch (error) {
-    await ledger.release(reservation)
+    await record.release()
     throw error
   }
-
+  const { reservation } = record
   return {
     plan,
-    trail,
-    request: fitted(request, reservation, asked),
-    begun: () => meters.begun(trail.vendor ?? call.first.vendor, performance.now() - startedMs),
-    async settle(outcome, model, usage, isEstimated) {
-      const vendor = trail.vendor ?? call.first.vendor
-      const latencyMs = performance.now() - startedMs
-      const cost = costUsd(model, usage)
-      meters.ended({ vendor, outcome, tried: trail.tried, latencyMs, usage, costUsd: cost })
-      await ledger.settle(reservation, {
-        userId: caller.userId,
-        keyId: caller.keyId,
-        route: call.route,
-        vendor,
-        model,
-        promptTokens: usage.prompt,
-        completionTokens: usage.completion,
-        cachedTokens: usage.cached,
-        costUsd: cost,
-        latencyMs,
-        attempts: trail.attempts,
-        tried: trail.tried.join(','),
-        outcome,
-        isEstimated,
-        startedAt,
-      })
-    },
-    close: leave,
+    record,
+    request: reservation === null ? request : fitted(request, reservation, asked),
+    guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
+    leave,
   }
 }
 
@@ -258,26 +250,20 @@ function hasLimit(request: ChatRequest): boolean {
   return request.max_completion_tokens != null || request.max_tokens != null
 }
 
-const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
-
-async function settleFailure(book: Book, call: GatewayCall, error: unknown): Promise<void> {
+async function settleFailure({ record, guess }: Book, call: GatewayCall, error: unknown): Promise<void> {
   const isCancelled = isOurs(call, error)
   // A vendor that was asked and then left has read the prompt, and will say so on its bill.
-  const usage = isCancelled && book.trail.attempts > 0 ? guessUsage(call.request, '') : NOTHING
-  const model = book.trail.model ?? call.first.model
-  await book.settle(isCancelled ? 'cancelled' : 'failed', model, usage, usage !== NOTHING)
+  const hasRead = isCancelled && record.trail.attempts > 0
+  const spent: Spent = { model: null, usage: hasRead ? guess(0) : NOTHING, isEstimated: hasRead }
+  await record.settle(isCancelled ? 'cancelled' : 'failed', spent)
 }
 
 function isOurs(call: GatewayCall, error: unknown): boolean {
   return call.signal.aborted || (error instanceof Error && error.name === 'AbortError')
 }
 
-function guessUsage(request: ChatRequest, text: string): Usage {
-  return { prompt: promptTokens(request), completion: guessTokens(text.length), cached: 0, cacheWrites: 0 }
-}
-
-function largest(said: Usage | null, guess: Usage, completion: number): Usage {
-  return said === null ? guess : { ...said, completion: Math.max(said.completion, completion) }
+function largest(said: Usage | null, guess: Usage): Usage {
+  return said === null ? guess : { ...said, completion: Math.max(said.completion, guess.completion) }
 }
 
 function headersOf({ vendor, attempts }: Trail): AnswerHeaders {

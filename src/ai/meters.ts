@@ -1,8 +1,8 @@
-// Guards the operator's view of the gateway: what was called, how long it took, what was tried, and who waits.
+// The gateway's metrics: what was called, how long it took, what was tried, and who waits.
 // One thing to know: a call costs a few additions here, at its first piece and at its end; a token costs nothing.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
-import type { Breaker, BreakerState } from './breaker.ts'
+import type { Breaker, BreakerState, Rests } from './breaker.ts'
 import type { Turnstile } from './turnstile.ts'
 import type { Usage, VendorName } from './vendors/vendor.ts'
 
@@ -26,9 +26,13 @@ const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 const FIRST_TOKEN_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const STATES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 }
 
-type Sources = { breakers: Record<VendorName, Breaker>; turnstile: Pick<Turnstile, 'running' | 'waiting'> }
+type Sources = {
+  breakers: Record<VendorName, Breaker>
+  rests: Pick<Rests, 'resting'>
+  turnstile: Pick<Turnstile, 'running' | 'waiting'>
+}
 
-export function createMeters(metrics: Metrics, { breakers, turnstile }: Sources): Meters {
+export function createMeters(metrics: Metrics, { breakers, rests, turnstile }: Sources): Meters {
   const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', ['vendor', 'outcome'])
   const attempts = metrics.counts('latchkey_ai_attempts_total', 'Requests to vendors, by what came of them', [
     'vendor',
@@ -54,6 +58,13 @@ export function createMeters(metrics: Metrics, { breakers, turnstile }: Sources)
   metrics.readings('latchkey_ai_breaker_state', '0: asked as usual; 1: one call may try; 2: left alone', () =>
     Object.entries(breakers).map(([vendor, { state }]) => ({ labels: { vendor }, value: STATES[state] })),
   )
+  metrics.readings('latchkey_ai_resting_models', 'Models that their vendor limits, and that are left alone', () => {
+    const { resting } = rests
+    return Object.keys(breakers).map((name) => ({
+      labels: { vendor: name },
+      value: resting.filter(({ vendor }) => vendor === name).length,
+    }))
+  })
   metrics.readings('latchkey_ai_calls_running', 'Calls that have a place', () => [
     { labels: {}, value: turnstile.running },
   ])
@@ -63,15 +74,18 @@ export function createMeters(metrics: Metrics, { breakers, turnstile }: Sources)
 
   const countTried = (tried: readonly string[]) => {
     let before = ''
+    let resultBefore = ''
     for (const step of tried) {
       const colon = step.indexOf(':')
       if (colon === -1) continue
       const vendor = step.slice(0, colon)
       const result = step.slice(colon + 1)
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
-      else if (before === vendor && result !== RESTING) retries(vendor).value++
+      // What comes after a success is the next request of the same call: a long text is embedded in several.
+      else if (before === vendor && result !== RESTING && resultBefore !== 'ok') retries(vendor).value++
       if (result !== RESTING) attempts(vendor, result).value++
       before = vendor
+      resultBefore = result
     }
   }
   const linesOf = remembered((vendor: string) => ({

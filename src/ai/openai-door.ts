@@ -10,7 +10,7 @@ import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
 import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { MODELS } from './models.ts'
 import { candidateFor, defaultModel, isConfigured, MODEL_NAME } from './plan.ts'
-import { type Printer, printAnswer } from './printing.ts'
+import { type AnswerPrinter, type Printer, printAnswer } from './printing.ts'
 import { AI_BODY_BYTES_MAX } from './routes.ts'
 import { type ReasoningDetail, thoughtText } from './vendors/reasoning.ts'
 import type { ChatRequest, EmbeddingInput, Piece, Usage, VendorName } from './vendors/vendor.ts'
@@ -107,8 +107,13 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
         signal: clientGone(reply),
       }
       if (wantsStream) {
-        const answer = await stream(gateway, call)
-        return printAnswer(request, reply, answer, chunkPrinter(answer, options?.include_usage === true))
+        return printAnswer(
+          request,
+          reply,
+          gateway,
+          stream(gateway, call),
+          chunkPrinter(options?.include_usage === true),
+        )
       }
       const completion = await complete(gateway, call)
       reply.headers(completion.headers)
@@ -244,7 +249,15 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
 }
 
 /** `chat.completion.chunk`s: the vendor's own where it has them, else made here around what it said. */
-function chunkPrinter(answer: CompletionStream, wantsUsage: boolean): Printer {
+function chunkPrinter(wantsUsage: boolean): Printer {
+  return {
+    answer: (answer) => answerPrinter(answer, wantsUsage),
+    failure: ({ detail, code }) =>
+      `data: ${JSON.stringify({ error: { message: detail, type: 'server_error', code, param: null } })}\n\n`,
+  }
+}
+
+function answerPrinter(answer: CompletionStream, wantsUsage: boolean): AnswerPrinter {
   const head = `data: {"id":"${newId()}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
   let isFirst = true
 
@@ -277,8 +290,6 @@ function chunkPrinter(answer: CompletionStream, wantsUsage: boolean): Printer {
       return text
     },
     end: () => (wantsUsage ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage()))}}\n\n` : ''),
-    failure: (message) =>
-      `data: ${JSON.stringify({ error: { message, type: 'server_error', code: 'vendor_failed', param: null } })}\n\n`,
   }
 }
 

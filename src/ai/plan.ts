@@ -34,7 +34,8 @@ export function vendorOf(ai: AiConfig, provider: ProviderName | null): VendorNam
   return slot ? (slots[Number(slot[1]) - 1] ?? 'openai') : (provider as VendorName)
 }
 
-function slotsOf(ai: AiConfig): VendorName[] {
+/** All vendors, each once, in the order of their slots. */
+export function slotsOf(ai: AiConfig): VendorName[] {
   return [...new Set<VendorName>([...ai.slots, 'openai', 'anthropic', 'gemini'])]
 }
 

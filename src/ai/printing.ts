@@ -1,17 +1,24 @@
-// Guards the printing of a stream: one write for each batch of pieces, in one of two dialects of server-sent events.
+// The writing of a stream: one write for each batch of pieces, in one of two dialects of server-sent events.
 // One thing to know: a write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile.
+// An answer that lets wait for itself is given a stream that lives; until then its failure is a plain reply with a status.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { openStream, streamErrorDetail } from '#platform/http/sse.ts'
+import { type EventStream, openStream, streamErrorDetail } from '#platform/http/sse.ts'
+import { Problem } from '#platform/problem.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { Piece } from './vendors/vendor.ts'
 
 /** How a dialect says things. */
 export type Printer = {
+  /** The answer has begun. */
+  answer(answer: CompletionStream): AnswerPrinter
+  /** A cut answer; no `[DONE]` follows. */
+  failure(failure: { detail: string; code: string }): string
+}
+
+export type AnswerPrinter = {
   batch(pieces: Piece[]): string
   /** Before the last line, `[DONE]`. */
   end(): string
-  /** A cut answer; no `[DONE]` follows. */
-  failure(detail: string): string
 }
 
 /** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
@@ -21,43 +28,83 @@ export function tokenLines(pieces: Piece[]): string {
   return text
 }
 
-const tokens: Printer = {
-  batch: tokenLines,
-  end: () => '',
-  failure: (detail) => `event: error\ndata: ${JSON.stringify({ detail })}\n\n`,
+/** `event: error`, and no `[DONE]` after it. */
+export function errorEvent(detail: string): string {
+  return `event: error\ndata: ${JSON.stringify({ detail })}\n\n`
 }
 
 /** The same with `event: reasoning` before the words for what the model thinks aloud. */
-export const tokensWithThoughts: Printer = {
-  ...tokens,
-  batch(pieces) {
-    let text = ''
-    for (const piece of pieces) {
-      if (piece.thought !== '') text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
-      if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
-    }
-    return text
-  },
+export function tokenLinesWithThoughts(pieces: Piece[]): string {
+  let text = ''
+  for (const piece of pieces) {
+    if (piece.thought !== '') text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
+    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  }
+  return text
 }
 
-/** Takes the reply over and prints until the end, the cut, or the client's leaving. */
-export async function printAnswer(
+/** Takes the reply over and prints until the end, the cut, or the client's leaving. @throws what fails before the stream is open */
+export function printAnswer(
   request: FastifyRequest,
   reply: FastifyReply,
-  answer: CompletionStream,
-  dialect: 'tokens' | Printer,
+  { silenceMs }: { silenceMs: number },
+  coming: Promise<CompletionStream>,
+  printer: Printer,
 ): Promise<FastifyReply> {
-  const printer = dialect === 'tokens' ? tokens : dialect
-  reply.headers(answer.headers)
+  return printStream(
+    reply,
+    silenceMs,
+    coming,
+    (answer) => answer.headers,
+    async (events, answer) => {
+      const { batch, end } = printer.answer(answer)
+      await answer.each((pieces) => events.write(batch(pieces)))
+      const last = end()
+      if (last !== '') void events.write(last)
+    },
+    (error) => printer.failure({ detail: streamErrorDetail(error, request.id), code: codeOf(error) }),
+  )
+}
+
+const codeOf = (error: unknown) => (error instanceof Problem ? error.code : 'internal_error')
+
+/**
+ * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
+ * reply that says nothing, and models think for minutes. After `print` comes `[DONE]`; after `failure` nothing does.
+ * @throws what `coming` rejects with, while nothing was sent
+ */
+export async function printStream<T extends object>(
+  reply: FastifyReply,
+  silenceMs: number,
+  coming: Promise<T>,
+  headersOf: (come: T) => Record<string, string>,
+  print: (events: EventStream, come: T) => Promise<void>,
+  failure: (error: unknown) => string,
+): Promise<FastifyReply> {
+  const come = await withinMs(silenceMs, coming)
+  if (come !== null) reply.headers(headersOf(come))
   const events = openStream(reply)
+  // It is the first byte of a body that proxies wait for, not the head.
+  if (come === null) void events.write(': ping\n\n')
   try {
-    await answer.each((pieces) => events.write(printer.batch(pieces)))
-    const last = printer.end()
-    if (last !== '') void events.write(last)
+    await print(events, come ?? (await coming))
     events.done()
   } catch (error) {
-    if (!events.signal.aborted) void events.write(printer.failure(streamErrorDetail(error, request.id)))
+    if (!events.signal.aborted) void events.write(failure(error))
     events.end()
   }
   return reply
+}
+
+/** Null when it has not come by then. */
+async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null)
+  })
+  try {
+    return await Promise.race([coming, silence])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -3,10 +3,11 @@ import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { dearestPrice } from './cost.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
-import { DEFAULT_MODELS, MODELS, PRICES_AS_OF } from './models.ts'
-import { defaultModel, isConfigured, MODEL_NAME, PROVIDER_NAMES, vendorOf } from './plan.ts'
-import { printAnswer, tokensWithThoughts } from './printing.ts'
+import { findModel, MODELS, PRICES_AS_OF } from './models.ts'
+import { defaultModel, isConfigured, MODEL_NAME, PROVIDER_NAMES, slotsOf, vendorOf } from './plan.ts'
+import { errorEvent, type Printer, printAnswer, tokenLines, tokenLinesWithThoughts } from './printing.ts'
 import type { Usage, VendorName } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
@@ -29,6 +30,11 @@ const ChatBody = Type.Object({
   ...Sampling,
   stream: Type.Optional(Nullable(Type.Boolean())),
   include_reasoning: Type.Optional(Nullable(Type.Boolean())),
+  include_usage: Type.Optional(
+    Nullable(
+      Type.Boolean({ description: 'Streams only: an event with usage, model and finish_reason before the last line.' }),
+    ),
+  ),
 })
 
 const CompletionBody = Type.Object({
@@ -77,8 +83,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
       }
       if (body.stream) {
-        const dialect = body.include_reasoning ? tokensWithThoughts : 'tokens'
-        return printAnswer(request, reply, await stream(gateway, call), dialect)
+        const printer = tokenPrinter(body.include_usage === true, body.include_reasoning === true)
+        return printAnswer(request, reply, gateway, stream(gateway, call), printer)
       }
 
       const { answer, model, usage, headers } = await complete(gateway, call)
@@ -130,12 +136,30 @@ export function aiRoutes(app: App, gateway: Gateway) {
   )
 }
 
+/** The product's own dialect. */
+function tokenPrinter(withUsage: boolean, withThoughts: boolean): Printer {
+  return {
+    answer: (answer) => ({
+      batch: withThoughts ? tokenLinesWithThoughts : tokenLines,
+      end() {
+        if (!withUsage) return ''
+        const { model } = answer
+        const told = { usage: usageView(answer.usage()), model, finish_reason: answer.finish() }
+        return `event: usage\ndata: ${JSON.stringify(told)}\n\n`
+      },
+    }),
+    failure: ({ detail }) => errorEvent(detail),
+  }
+}
+
 const ModelList = Type.Object({
   prices_as_of: Type.String(),
   default_provider: Type.String(),
+  default_model: Type.String(),
   providers: Type.Array(
     Type.Object({
       provider: Type.String(),
+      label: Type.String({ description: 'Its name for people.' }),
       configured: Type.Boolean(),
       sandbox: Type.Boolean(),
       default_model: Type.String(),
@@ -146,39 +170,75 @@ const ModelList = Type.Object({
       id: Type.String(),
       provider: Type.String(),
       kind: OneOf('chat', 'embedding'),
-      context_tokens: Type.Integer(),
+      context_tokens: Nullable(Type.Integer()),
+      output_tokens_max: Nullable(Type.Integer()),
       input_usd_per_million: Type.Number(),
       cached_input_usd_per_million: Type.Number(),
       output_usd_per_million: Type.Number(),
+      price_estimated: Type.Boolean({ description: "No price is known: its vendor's dearest counts." }),
       available: Type.Boolean(),
       default: Type.Boolean(),
     }),
   ),
 })
 
+const LABELS: Record<VendorName, string> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' }
+
+/** What a choice of models needs to know: the providers in the order of their slots, each with its default, and all models. */
 function modelList({ config: ai }: Gateway): Static<typeof ModelList> {
-  const vendors = Object.keys(DEFAULT_MODELS) as VendorName[]
+  const vendors = slotsOf(ai)
+  const first = vendorOf(ai, null)
   return {
     prices_as_of: PRICES_AS_OF,
-    default_provider: vendorOf(ai, null),
+    default_provider: first,
+    default_model: defaultModel(ai, first),
     providers: vendors.map((vendor) => ({
       provider: vendor,
+      label: LABELS[vendor],
       configured: isConfigured(ai, vendor),
       sandbox: ai.vendors[vendor].sandboxed,
       default_model: defaultModel(ai, vendor),
     })),
-    models: MODELS.map(({ id, vendor, kind, contextTokens, price }) => ({
+    models: [
+      ...vendors.flatMap((vendor) => unlistedDefault(ai, vendor)),
+      ...MODELS.map(({ id, vendor, kind, contextTokens, outputTokensMax, price }) => ({
+        id,
+        provider: vendor,
+        kind,
+        context_tokens: contextTokens,
+        output_tokens_max: outputTokensMax,
+        input_usd_per_million: price.input,
+        cached_input_usd_per_million: price.cached,
+        output_usd_per_million: price.output,
+        price_estimated: false,
+        available: isConfigured(ai, vendor),
+        default: defaultModel(ai, vendor) === id,
+      })),
+    ],
+  }
+}
+
+/** The operator's own choice (OPENAI_MODEL=llama3), where the price list does not know it. */
+function unlistedDefault(ai: Gateway['config'], vendor: VendorName) {
+  const id = defaultModel(ai, vendor)
+  if (MODELS.some((model) => model.id === id)) return []
+  const known = findModel(id)
+  const price = known?.price ?? dearestPrice(vendor)
+  return [
+    {
       id,
       provider: vendor,
-      kind,
-      context_tokens: contextTokens,
+      kind: 'chat' as const,
+      context_tokens: known?.contextTokens ?? null,
+      output_tokens_max: known?.outputTokensMax ?? null,
       input_usd_per_million: price.input,
       cached_input_usd_per_million: price.cached,
       output_usd_per_million: price.output,
+      price_estimated: known === null,
       available: isConfigured(ai, vendor),
-      default: defaultModel(ai, vendor) === id,
-    })),
-  }
+      default: true,
+    },
+  ]
 }
 
 function firstOf({ config: ai }: Gateway, body: Pick<Static<typeof ChatBody>, 'provider' | 'model'>) {

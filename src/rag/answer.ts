@@ -1,8 +1,9 @@
 /** Answers a question from the user's own chunks. No chunk that is near enough: no vendor is asked, and the answer says so. */
-import { type CompletionStream, complete, type Gateway, type GatewayCall, stream } from '#ai/gateway.ts'
+import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
 import { defaultModel, vendorOf } from '#ai/plan.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import type { Caller } from '#platform/http/gate.ts'
+import type { Embedder } from './embedders/embedder.ts'
 import type { Condition } from './filter.ts'
 import { type Books, metered } from './metering.ts'
 import { NOTHING_FOUND, promptOf, type Turn } from './prompt.ts'
@@ -22,7 +23,7 @@ export interface Asked {
   signal: AbortSignal
 }
 
-export type Desk = Finder & Books & { gateway: Gateway }
+export type Desk = Finder & Books
 
 export interface Answered {
   answer: string
@@ -55,13 +56,14 @@ async function sourcesFor(
   { caller, route, signal }: Asked,
   { question, topK, minScore, conditions }: Question,
 ) {
-  const call = { caller, route, characters: question.length, signal }
-  const find = () => search(desk, caller.userId, { query: question, topK, conditions }, signal)
+  const call = { caller, route, sizeBytes: Buffer.byteLength(question), signal }
+  const find = (embedder: Embedder) =>
+    search({ ...desk, embedder }, caller.userId, { query: question, topK, conditions }, signal)
   const isFree = desk.embedder.lexical !== undefined
-  const { chunks } = isFree ? await find() : await metered(desk, call, find)
+  const chunks = isFree ? await find(desk.embedder) : await metered(desk, call, find)
 
   const sources = chunks.filter(({ score }) => score >= minScore)
-  if (isFree && sources.length === 0) await metered(desk, call, async () => ({ tokens: 0 }))
+  if (isFree && sources.length === 0) await metered(desk, call, async () => {})
   return sources
 }
 

@@ -51,8 +51,6 @@ export interface NewDocument {
 export interface Ingested {
   document_ids: string[]
   chunks_created: number
-  /** What a vendor counted. */
-  tokens: number
 }
 
 /** More would be an accident of a tiny chunk_size on a huge text. */
@@ -89,11 +87,9 @@ export async function ingest(
   }
 
   const packings: Uint8Array[] = []
-  let tokens = 0
   for (let from = 0; from < total; from += SLICE) {
     signal.throwIfAborted()
     const { texts, embedded } = await manuscript.read(from, Math.min(total, from + SLICE), signal)
-    tokens += embedded.tokens
     if (embedded.occurrences) packings.push(embedded.occurrences)
     const rows = texts.map((content, i) => ({ index: from + i, content, vector: embedded.vectors[i] as Float32Array }))
 
@@ -108,7 +104,7 @@ export async function ingest(
       if (from + SLICE >= total) await publish(tx)
     })
   }
-  return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total, tokens }
+  return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
 
   async function publish(tx: Db): Promise<void> {
     await lockStore(tx, userId)

@@ -9,9 +9,15 @@ export async function take(room: Room, { caller, route, signal }: Asked, documen
   const { text } = document
   const hasNul = typeof text === 'string' ? text.includes('\0') : (await text.head()).hasNul
   if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
-  const call = { caller, route, characters: typeof text === 'string' ? text.length : text.sizeBytes, signal }
-  const { document_ids, chunks_created } = await metered(room, call, () =>
-    ingest(room, caller.userId, document, signal),
+  const call = { caller, route, sizeBytes: embeddedBytes(document), signal }
+  const { document_ids, chunks_created } = await metered(room, call, (embedder) =>
+    ingest({ ...room, embedder }, caller.userId, document, signal),
   )
   return { document_ids, chunks_created }
+}
+
+/** Where chunks overlap, a text is embedded more than once. */
+function embeddedBytes({ text, chunkSize, chunkOverlap }: NewDocument): number {
+  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.sizeBytes
+  return Math.ceil((bytes * chunkSize) / (chunkSize - chunkOverlap))
 }

@@ -46,11 +46,11 @@ const tools: Record<string, Tool> = {
     isReadOnly: true,
     async call(room, asked, { query, top_k, filter }: Static<typeof SearchInput>) {
       const conditions = parseFilter(filter)
-      const call = { ...asked, characters: query.length }
-      const { chunks } = await metered(room, call, () =>
-        search(room, asked.caller.userId, { query, topK: top_k, conditions }, asked.signal),
+      const call = { ...asked, sizeBytes: Buffer.byteLength(query) }
+      const results = await metered(room, call, (embedder) =>
+        search({ ...room, embedder }, asked.caller.userId, { query, topK: top_k, conditions }, asked.signal),
       )
-      return { results: chunks }
+      return { results }
     },
   },
   ask: {

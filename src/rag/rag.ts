@@ -28,7 +28,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     room,
     /** For /v1/embeddings where no vendor is configured. */
     localEmbedder: {
-      model: localEmbedder.id,
+      model: localEmbedder.model,
       embed: async (texts: string[]) =>
         (await reader.embed(localEmbedder, texts, closing.signal)).vectors.map((vector) => Array.from(vector)),
     },

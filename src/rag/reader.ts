@@ -134,5 +134,5 @@ export function createReader() {
 
 function unpacked({ rows, occurrences }: Rows, dims: number): Embedded {
   const vectors = Array.from({ length: rows.length / dims }, (_, i) => rows.subarray(i * dims, (i + 1) * dims))
-  return { vectors, tokens: 0, occurrences }
+  return { vectors, occurrences }
 }

@@ -2,7 +2,6 @@
 import './tables.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Ledger } from '#usage/ledger.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { localEmbedder } from './embedders/local.ts'
 import { vendorEmbedder } from './embedders/vendor.ts'
@@ -12,11 +11,11 @@ import { createShelves } from './shelf.ts'
 import { openByteVectors } from './stores/bytes.ts'
 import { openPgvector } from './stores/pgvector.ts'
 
-export type RagNeeds = { ledger: Ledger; gateway: Gateway }
+export type RagNeeds = { gateway: Gateway }
 
 export type Room = Awaited<ReturnType<typeof openRoom>>
 
-export async function openRoom(platform: Platform, { ledger, gateway }: RagNeeds) {
+export async function openRoom(platform: Platform, { gateway }: RagNeeds) {
   const { db, clock, jobs, log, config } = platform
   const embedder = embedderOf(config.embedder, gateway)
   return {
@@ -24,7 +23,6 @@ export async function openRoom(platform: Platform, { ledger, gateway }: RagNeeds
     clock,
     jobs,
     log,
-    ledger,
     gateway,
     embedder,
     vectors: (await openPgvector({ db })) ?? openByteVectors({ db }, { coarse: embedder.lexical !== undefined }),

@@ -4,13 +4,13 @@ import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { tokenLines } from '#ai/printing.ts'
+import { errorEvent, printStream, tokenLines } from '#ai/printing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
-import { openStream, streamErrorDetail } from '#platform/http/sse.ts'
+import { streamErrorDetail } from '#platform/http/sse.ts'
 import { type Asked, answer, answerStream } from './answer.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
 import { deleteDocument } from './documents.ts'
@@ -186,11 +186,11 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       const caller = callerOf(request)
       const conditions = parseFilter(filter ?? undefined)
       const signal = clientGone(reply)
-      const call = { caller, route: '/api/rag/search', characters: query.length, signal }
-      const { chunks } = await metered(room, call, () =>
-        search(room, caller.userId, { query, topK: top_k, conditions }, signal),
+      const call = { caller, route: '/api/rag/search', sizeBytes: Buffer.byteLength(query), signal }
+      const results = await metered(room, call, (embedder) =>
+        search({ ...room, embedder }, caller.userId, { query, topK: top_k, conditions }, signal),
       )
-      return { results: chunks }
+      return { results }
     },
   )
 
@@ -216,7 +216,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       const asked = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply) }
       const question = questionOf(body)
       if (body.stream)
-        return printStream(room, asked, question, { reply, requestId: request.id, withSources: body.include_sources })
+        return printAnswer(room, asked, question, { reply, requestId: request.id, withSources: body.include_sources })
 
       const { answer: text, sources, usage, headers } = await answer(room, asked, question)
       reply.headers(headers)
@@ -275,26 +275,25 @@ function questionOf(body: Static<typeof QueryBody>) {
   }
 }
 
-async function printStream(
+function printAnswer(
   room: Room,
   asked: Asked,
   question: ReturnType<typeof questionOf>,
   { reply, requestId, withSources }: { reply: FastifyReply; requestId: string; withSources: boolean },
 ): Promise<FastifyReply> {
-  const { sources, stream } = await answerStream(room, asked, question)
-  if (stream) reply.headers(stream.headers)
-  const events = openStream(reply)
-  try {
-    if (withSources) await events.event('sources', { sources })
-    if (stream === null) await events.data({ token: NOTHING_FOUND })
-    else await stream.each((pieces) => events.write(tokenLines(pieces)))
-    if (withSources) await events.event('usage', usageView(stream?.usage() ?? null))
-    events.done()
-  } catch (error) {
-    if (events.signal.aborted) events.end()
-    else events.fail(streamErrorDetail(error, requestId))
-  }
-  return reply
+  return printStream(
+    reply,
+    room.gateway.silenceMs,
+    answerStream(room, asked, question),
+    ({ stream }) => stream?.headers ?? {},
+    async (events, { sources, stream }) => {
+      if (withSources) await events.event('sources', { sources })
+      if (stream === null) await events.data({ token: NOTHING_FOUND })
+      else await stream.each((pieces) => events.write(tokenLines(pieces)))
+      if (withSources) await events.event('usage', usageView(stream?.usage() ?? null))
+    },
+    (error) => errorEvent(streamErrorDetail(error, requestId)),
+  )
 }
 
 function usageView(usage: Usage | null): Static<typeof UsageView> | null {

@@ -26,11 +26,6 @@ export interface FoundChunk {
   metadata: Metadata
 }
 
-export interface Found {
-  chunks: FoundChunk[]
-  tokens: number
-}
-
 /** A lexical embedder's hashed vectors choose this many candidates, and at least twice what is asked for, to be scored exactly. */
 const CANDIDATES_MIN = 60
 const SCORED_BETWEEN_BREATHS = 8
@@ -40,10 +35,10 @@ export async function search(
   userId: string,
   { query, topK, conditions }: { query: string; topK: number; conditions: Condition[] },
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<FoundChunk[]> {
   const { documents, rarity } = await shelves.of(userId)
   const scope = scopeOf([...documents.values()], userId, embedder, vectors, conditions)
-  if (scope.documents.length === 0) return { chunks: [], tokens: 0 }
+  if (scope.documents.length === 0) return []
 
   const { lexical } = embedder
   if (lexical === undefined) {
@@ -51,7 +46,7 @@ export async function search(
     const [vector] = embedded.vectors
     const found = vector === undefined ? [] : await vectors.nearest(userId, vector, scope, topK)
     const contents = await readContents(db, userId, found)
-    return { chunks: written(found, contents, documents, userId), tokens: embedded.tokens }
+    return written(found, contents, documents, userId)
   }
 
   const count = Math.max(CANDIDATES_MIN, topK * 2)
@@ -63,7 +58,7 @@ export async function search(
     if (i % SCORED_BETWEEN_BREATHS === SCORED_BETWEEN_BREATHS - 1) await breathe()
   }
   candidates.sort((a, b) => b.cosine - a.cosine)
-  return { chunks: written(candidates, contents, documents, userId).slice(0, topK), tokens: 0 }
+  return written(candidates, contents, documents, userId).slice(0, topK)
 }
 
 /** Conditions on a chunk's own index go to the vector store; all others are the same for every chunk of a document. */

@@ -106,6 +106,32 @@ export function says(text: string, { gapMs = 0, usage = USAGE }: { gapMs?: numbe
   }
 }
 
+/** Says that it is there (the head, and in a stream all that comes before the words), is silent, and then answers well. */
+export function thinks(ms: number, text: string): Step {
+  return async (call, reply) => {
+    const dialect = dialectOf(call)
+    const { start, words, end } = events(dialect, text, USAGE)
+    const isStream = wantsStream(call)
+    if (isStream) {
+      openEvents(reply)
+      reply.write(start)
+    } else {
+      reply.writeHead(200, { 'content-type': 'application/json' })
+      reply.flushHeaders()
+    }
+    await pause(ms)
+    reply.end(isStream ? words.join('') + end : JSON.stringify(whole(dialect, text, USAGE)))
+  }
+}
+
+/** Takes the request, is silent, and then does something. */
+export function after(ms: number, step: Step): Step {
+  return async (call, reply) => {
+    await pause(ms)
+    if (!call.isGone) await step(call, reply)
+  }
+}
+
 /** Answers well and slowly: a few bytes at a time, wherever they end. */
 export function drips(text: string, gapMs: number): Step {
   return async (call, reply) => {

@@ -359,3 +359,29 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
   assert.equal((await outcomes()).length, 1)
   assert.equal(await reserved(), 0)
 })
+
+test('a file among the words is reserved for: no budget is overspent by a PDF, and small ones go through', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body: key } = await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 10_000 })
+  const ask = async (pages: number) => {
+    const pdf = Buffer.from(`%PDF-1.4\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(pages)}`)
+    const url = `data:application/pdf;base64,${pdf.toString('base64')}`
+    const content = [
+      { type: 'text', text: 'What does it say?' },
+      { type: 'file', file: { filename: 'a.pdf', file_data: url } },
+    ]
+    // A page is 2,400 tokens here.
+    vendor.play(says('Nothing.', { usage: { prompt: 2_400 * pages, completion: 20 } }))
+    const body = { model: 'gpt-6-luna', messages: [{ role: 'user', content }], max_tokens: 50 }
+    return (await app.post('/v1/chat/completions', body, bearer(key.key))).status
+  }
+
+  assert.equal(await ask(100), 429)
+  assert.equal(vendor.calls.length, 0, 'nobody was asked')
+  assert.deepEqual([await ask(1), await ask(2)], [200, 200])
+  assert.equal(await ask(1), 429)
+  const { totals } = (await ada.get('/api/usage')).body
+  assert.ok(totals.total_tokens <= 10_000, String(totals.total_tokens))
+})

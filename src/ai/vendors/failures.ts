@@ -26,11 +26,11 @@ function failureOf(status: number, text: string): VendorFailure {
   return status >= 400 && status < 500 ? 'refused' : 'broken'
 }
 
-export function failureFromWire(vendor: VendorName, error: Error): VendorError {
+export function failureFromWire(vendor: VendorName, error: Error, { isStale = false } = {}): VendorError {
   const code = String((error as { code?: unknown }).code ?? error.name)
   const isTimeout = code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT'
-  const words = code === 'UND_ERR_BODY_TIMEOUT' ? 'fell silent' : `could not be reached or broke off (${code})`
-  return new VendorError(vendor, isTimeout ? 'timeout' : 'unreachable', words, { cause: error })
+  const words = `could not be reached or broke off (${code})`
+  return new VendorError(vendor, isTimeout ? 'timeout' : 'unreachable', words, { isStale, cause: error })
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */

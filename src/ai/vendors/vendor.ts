@@ -242,6 +242,10 @@ export class VendorError extends Error {
   readonly code: string | null
   /** The parameter that was refused, where the vendor names it. */
   readonly param: string | null
+  /** The vendor had the request and fell silent over it: it has read the prompt, and will say so on its bill. */
+  readonly isUnanswered: boolean
+  /** A connection that was kept open broke when it was used again: that says nothing of the vendor's health. */
+  readonly isStale: boolean
 
   constructor(
     vendor: VendorName,
@@ -253,6 +257,8 @@ export class VendorError extends Error {
       explanation?: string | null
       code?: string | null
       param?: string | null
+      isUnanswered?: boolean
+      isStale?: boolean
       cause?: unknown
     } = {},
   ) {
@@ -265,6 +271,8 @@ export class VendorError extends Error {
     this.explanation = more.explanation ?? null
     this.code = more.code ?? null
     this.param = more.param ?? null
+    this.isUnanswered = more.isUnanswered ?? false
+    this.isStale = more.isStale ?? false
   }
 
   get isRetryable(): boolean {

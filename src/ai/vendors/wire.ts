@@ -1,4 +1,4 @@
-// Guards the sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
+// The sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
 // One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
 import type { Transform } from 'node:stream'
@@ -37,11 +37,12 @@ const undici = lazily<typeof import('undici')>('undici')
 
 export function openWire(timeouts: WireTimeouts): Wire {
   let opened: Agent | null = null
+  let connections = 0
   const agent = () => {
-    opened ??= openAgent(timeouts)
+    opened ??= openAgent(timeouts, () => connections++)
     return opened
   }
-  const deps = { agent, timeouts }
+  const deps = { agent, timeouts, connections: () => connections }
 
   return {
     send: (target, request, signal) => sendWhole(deps, target, request, signal),
@@ -50,19 +51,30 @@ export function openWire(timeouts: WireTimeouts): Wire {
   }
 }
 
-function openAgent(timeouts: WireTimeouts): Agent {
+function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
+  const connector = undici().buildConnector({ allowH2: false, timeout: timeouts.connectTimeoutMs })
   return new (undici().Agent)({
     // HTTP/1.1: an abort closes the vendor's connection, which is how every vendor notices that nobody listens.
     allowH2: false,
-    connect: { timeout: timeouts.connectTimeoutMs },
-    // The time to the first byte is ours to measure, over headers and body; between bytes it is undici's.
+    connect(options, callback) {
+      connector(options, (...connected) => {
+        onConnection()
+        callback(...connected)
+      })
+    },
+    // Silence is ours to measure: undici cannot tell a model that thinks from one that broke off in the middle.
     headersTimeout: 0,
-    bodyTimeout: timeouts.idleTimeoutMs,
+    bodyTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE_MS,
   })
 }
 
-type Deps = { agent: () => Agent; timeouts: WireTimeouts }
+type Deps = {
+  agent: () => Agent
+  timeouts: WireTimeouts
+  /** How many have been made up to now. */
+  connections: () => number
+}
 
 function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
   const { name } = target.vendor
@@ -76,8 +88,10 @@ function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: A
       onHead(code, replyHeaders) {
         status = code
         headers = replyHeaders
+        if (status < 200 || status > 299) exchange.begun()
       },
       onData(chunk) {
+        if (bytes === 0) exchange.begun()
         bytes += chunk.length
         if (bytes > ANSWER_BYTES_MAX) exchange.fail(new VendorError(name, 'nonsense', 'answered without an end'))
         else chunks.push(chunk)
@@ -115,7 +129,9 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
     let isFlushDue = false
     const flush = () => {
       isFlushDue = false
-      if (stream.flush()) resolve(stream)
+      if (!stream.flush()) return
+      exchange.begun()
+      resolve(stream)
     }
 
     const events = splitEvents((data) => {
@@ -124,7 +140,9 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
 
     const exchange = dispatch(deps, target, request, signal, {
       onHead(status, headers) {
-        if (status < 200 || status > 299) refusal = { status, headers, chunks: [], bytes: 0 }
+        if (status >= 200 && status <= 299) return
+        exchange.begun()
+        refusal = { status, headers, chunks: [], bytes: 0 }
       },
       onData(chunk) {
         if (refusal !== null) {
@@ -190,11 +208,17 @@ type Listener = {
   onFailure(error: unknown): void
 }
 
-type Exchange = { pause(): void; resume(): void; fail(error: Error): void }
+type Exchange = {
+  pause(): void
+  resume(): void
+  /** The answer itself has begun: from now on silence is a broken line and no thinking. */
+  begun(): void
+  fail(error: Error): void
+}
 
 /** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
 function dispatch(
-  { agent, timeouts }: Deps,
+  { agent, timeouts, connections }: Deps,
   { vendor, origin, pathPrefix }: Target,
   request: VendorRequest,
   signal: AbortSignal,
@@ -206,10 +230,14 @@ function dispatch(
   let decoder: Transform | null = null
   let isFull = false
   let isPaused = false
+  let hasBegun = false
+  let hasHead = false
+  let limitMs = timeouts.firstByteTimeoutMs
+  let heardMs = performance.now()
 
   const finish = () => {
     isOver = true
-    clearTimeout(firstByteTimer)
+    clearTimeout(silence)
     signal.removeEventListener('abort', onAbort)
   }
   const fail = (error: unknown) => {
@@ -220,10 +248,28 @@ function dispatch(
     listener.onFailure(error)
   }
   const onAbort = () => fail(signal.reason)
-  const firstByteTimer = setTimeout(
-    () => fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${timeouts.firstByteTimeoutMs} ms`)),
-    timeouts.firstByteTimeoutMs,
-  )
+  // One timer a call, wound up again when it finds that something was heard meanwhile: a byte costs a look at the clock.
+  const onSilence = () => {
+    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - heardMs)
+    if (leftMs > 0) {
+      silence = setTimeout(onSilence, Math.ceil(leftMs))
+      return
+    }
+    const isUnanswered = controller !== null
+    fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
+  }
+  const limitSilence = (ms: number) => {
+    if (ms === limitMs) return
+    limitMs = ms
+    clearTimeout(silence)
+    silence = setTimeout(onSilence, ms)
+  }
+  let silence = setTimeout(onSilence, limitMs)
+  const begun = () => {
+    if (hasBegun || isOver) return
+    hasBegun = true
+    limitSilence(timeouts.idleTimeoutMs)
+  }
 
   const unreadable = (words: string, cause?: unknown) =>
     fail(new VendorError(vendor.name, 'nonsense', words, { cause }))
@@ -260,10 +306,12 @@ function dispatch(
 
   if (signal.aborted) {
     queueMicrotask(onAbort)
-    return { pause() {}, resume() {}, fail }
+    return { pause() {}, resume() {}, begun, fail }
   }
   signal.addEventListener('abort', onAbort)
 
+  const before = connections()
+  let isReused = false
   agent().dispatch(
     {
       origin,
@@ -275,17 +323,24 @@ function dispatch(
     {
       onRequestStart(started) {
         controller = started
+        // undici does not say over which connection it writes; where none was made meanwhile, it is one that was kept.
+        isReused = connections() === before
         // The caller may have left while the connection was being made.
         if (isOver) started.abort(new Error('aborted'))
       },
       onResponseStart(_controller, status, headers) {
-        if (isOver || status < 200) return
+        if (isOver) return
+        hasHead = true
+        heardMs = performance.now()
+        // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
+        if (!hasBegun) limitSilence(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
+        if (status < 200) return
         encoding = encodingOf(headers['content-encoding'])
         listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
         if (isOver) return
-        clearTimeout(firstByteTimer)
+        heardMs = performance.now()
         if (encoding === '') listener.onData(chunk)
         else decode(chunk)
       },
@@ -295,7 +350,7 @@ function dispatch(
         else decoder.end()
       },
       onResponseError(_controller, error) {
-        if (!isOver) fail(failureFromWire(vendor.name, error))
+        if (!isOver) fail(failureFromWire(vendor.name, error, { isStale: isReused && !hasHead }))
       },
     },
   )
@@ -308,9 +363,11 @@ function dispatch(
     },
     resume() {
       isPaused = false
+      heardMs = performance.now()
       decoder?.resume()
       if (!isFull) controller?.resume()
     },
+    begun,
     fail,
   }
 }

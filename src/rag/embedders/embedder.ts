@@ -1,19 +1,24 @@
+import type { EmbeddingTally } from '#ai/embeddings.ts'
 import type { Rarity } from './rarity.ts'
 
 /** Turns texts into vectors whose cosine says how much two texts are about the same. */
 export interface Embedder {
   /** Names model and dimension; vectors of different ids are never compared. */
   id: string
+  /** As the ledger names them; a model's name may hold slashes. */
+  vendor: string
+  model: string
   dims: number
-  /** Unit vectors, one a text, and what the vendor counted. Fails with a Problem that names the vendor. */
+  /** Unit vectors, one a text. Fails with a Problem that names the vendor. */
   embed(texts: string[], purpose: 'document' | 'query', signal: AbortSignal): Promise<Embedded>
+  /** The same embedder for one call, which puts into its tally whom it asked and what was used. Absent where nobody is asked. */
+  countedIn?(tally: EmbeddingTally): Embedder
   /** Present where texts are compared by their words: then rarity among the user's own chunks counts, and candidates are scored again exactly. */
   lexical?: Lexical
 }
 
 export interface Embedded {
   vectors: Float32Array[]
-  tokens: number
   /** Of a lexical embedder's documents: how many of these texts each word is in, packed for Rarity. */
   occurrences?: Uint8Array
 }

@@ -26,16 +26,17 @@ export const lexical: Lexical = {
 
 export const localEmbedder: Embedder = {
   id: `local/lexical-1/${DIMS}`,
+  vendor: 'local',
+  model: 'lexical-1',
   dims: DIMS,
   lexical,
   async embed(texts, purpose) {
     if (purpose === 'query') {
-      return { vectors: texts.map((text) => lexical.queryVector(text, new Rarity())), tokens: 0 }
+      return { vectors: texts.map((text) => lexical.queryVector(text, new Rarity())) }
     }
     const read = texts.map(termsOf)
     return {
       vectors: read.map((terms) => hashed(weighted(terms))),
-      tokens: 0,
       occurrences: packOccurrences(read.map((terms) => terms.keys())),
     }
   },

@@ -1,4 +1,4 @@
-import { embed as askVendor } from '#ai/embeddings.ts'
+import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import type { Embedder } from './embedder.ts'
 
@@ -10,25 +10,25 @@ const PART_OTHER = 6_000
 
 /** `openai:text-embedding-3-small`, `gemini:gemini-embedding-2`. A text longer than the vendor takes is the mean of its parts. */
 export function vendorEmbedder(gateway: Gateway, vendor: 'openai' | 'gemini', model: string): Embedder {
-  const ask = async (inputs: string[], signal: AbortSignal) =>
-    askVendor(gateway, { first: { vendor, model }, inputs, dimensions: null, signal })
-
-  return {
+  const counting = (tally: EmbeddingTally): Embedder => ({
     id: `${vendor}/${model}`,
+    vendor,
+    model,
     dims: 0,
     async embed(texts, _purpose, signal) {
       const parts = texts.map(partsOf)
       const vectors: Float32Array[] = []
-      let tokens = 0
       for (const inputs of requests(parts.flat())) {
-        const answer = await ask(inputs, signal)
+        const call = { first: { vendor, model }, inputs, dimensions: null, signal }
+        const answer = await askVendor(gateway, call, tally)
         for (const vector of answer.vectors) vectors.push(unit(Float32Array.from(vector)))
-        tokens += answer.promptTokens ?? Math.ceil(inputs.join('').length / 4)
       }
       const rest = vectors.values()
-      return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())), tokens }
+      return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())) }
     },
-  }
+    countedIn: counting,
+  })
+  return counting(newTally())
 }
 
 function partsOf(text: string): string[] {

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import { promptTokens } from './estimate.ts'
+import { pdfPages } from './pdf-pages.ts'
+import type { ChatRequest, ContentPart } from './vendors/vendor.ts'
+
+const asked = (...parts: ContentPart[]): ChatRequest => ({ messages: [{ role: 'user', content: parts }] })
+const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
+const file = (mediaType: string, data: string) =>
+  asked({ type: 'file', file: { filename: 'a', file_data: `data:${mediaType};base64,${data}` } })
+
+/** As a PDF of version 1.5 has them: objects in a compressed stream. */
+function compressedPdf(pages: number): Buffer {
+  const objects = deflateSync(`<</Type/Pages/Count ${pages}>>${'<</Type /Page/Parent 2 0 R>>\n'.repeat(pages)}`)
+  return Buffer.concat([
+    Buffer.from(`%PDF-1.5\n1 0 obj\n<</Type/ObjStm/N ${pages}/First 10/Length ${objects.length}>>\nstream\r\n`),
+    objects,
+    Buffer.from('\nendstream\nendobj\n'),
+  ])
+}
+
+function plainPdf(pages: number): Buffer {
+  return Buffer.from(
+    `%PDF-1.4\n2 0 obj\n<</Type /Pages /Count ${pages}>>\n${'<< /Type /Page /Parent 2 0 R >>\n'.repeat(pages)}`,
+  )
+}
+
+test('a PDF is as many pages as it has, whether they stand in it plainly or compressed', () => {
+  for (const pdf of [plainPdf(100), compressedPdf(100)]) {
+    assert.equal(pdfPages(pdf), 100)
+    const tokens = promptTokens(file('application/pdf', pdf.toString('base64')))
+    assert.ok(tokens >= 300_000 && tokens < 301_000, `${tokens}`)
+  }
+  const one = promptTokens(file('application/pdf', plainPdf(1).toString('base64')))
+  assert.ok(one >= 3_000 && one < 4_000, `${one}`)
+})
+
+test('a PDF that cannot be read is guessed from its bytes, and one that hides its pages, too', () => {
+  assert.equal(pdfPages(Buffer.from('no PDF')), null)
+  assert.equal(pdfPages(Buffer.from('/Type/ObjStm stream\nnot compressed')), null)
+  assert.ok(promptTokens(file('application/pdf', base64(90_000))) >= 90_000)
+  const hidden = Buffer.concat([plainPdf(1), Buffer.alloc(5_000_000, 1)])
+  assert.ok(promptTokens(file('application/pdf', hidden.toString('base64'))) >= 50_000)
+})
+
+test('a stream made to be huge when opened is opened no further than it must be', () => {
+  const bomb = Buffer.concat([Buffer.from('<</Type/ObjStm>>stream\n'), deflateSync(Buffer.alloc(200_000_000))])
+  assert.equal(pdfPages(bomb), null)
+})
+
+test('images, sound, films, texts and other files count by their type and bytes, however a client names them', () => {
+  const table: [string, ChatRequest, number, number][] = [
+    [
+      'an image by its address',
+      asked({ type: 'image_url', image_url: { url: 'https://example.com/a.png' } }),
+      1_200,
+      1_300,
+    ],
+    [
+      'a small image',
+      asked({ type: 'image_url', image_url: { url: `data:image/png;base64,${base64(9_000)}` } }),
+      1_200,
+      1_300,
+    ],
+    [
+      'a large image',
+      asked({ type: 'image_url', image_url: { url: `data:image/png;base64,${base64(4_000_000)}` } }),
+      4_800,
+      4_900,
+    ],
+    [
+      'a minute of sound',
+      asked({ type: 'input_audio', input_audio: { data: base64(1_920_000), format: 'wav' } }),
+      1_920,
+      8_000,
+    ],
+    [
+      'a minute of MP3',
+      asked({ type: 'input_audio', input_audio: { data: base64(480_000), format: 'mp3' } }),
+      1_920,
+      6_000,
+    ],
+    ['a text', file('text/csv', base64(30_000)), 10_000, 10_100],
+    [
+      'bare base64 with a name',
+      asked({ type: 'file', file: { filename: 'a.txt', file_data: base64(30_000) } }),
+      10_000,
+      10_100,
+    ],
+    [
+      'a letter in Word',
+      file('application/vnd.openxmlformats-officedocument.wordprocessingml.document', base64(20_000)),
+      10_000,
+      10_100,
+    ],
+    ['a file of the vendor’s', asked({ type: 'file', file: { file_id: 'file-1' } }), 30_000, 30_100],
+    ['a document by its address', asked({ type: 'input_file', file_url: 'https://example.com/a.pdf' }), 30_000, 30_100],
+    ['nothing known', asked({ type: 'hologram' }), 1, 30_100],
+  ]
+  for (const [name, request, least, most] of table) {
+    const tokens = promptTokens(request)
+    assert.ok(tokens >= least && tokens <= most, `${name}: ${tokens}`)
+  }
+})
+
+test('schemas count, of tools and of the answer', () => {
+  const schema = { type: 'object', description: 'x'.repeat(30_000) }
+  const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]
+  const format: ChatRequest['response_format'] = { type: 'json_schema', json_schema: { name: 'a', schema } }
+  assert.ok(promptTokens({ messages, response_format: format }) > 10_000)
+  assert.ok(
+    promptTokens({ messages, tools: [{ type: 'function', function: { name: 'f', parameters: schema } }] }) > 10_000,
+  )
+  assert.ok(promptTokens({ messages, functions: [{ name: 'f', parameters: schema }] }) > 10_000)
+})
