@@ -21,23 +21,10 @@ export function tokenLines(pieces: Piece[]): string {
   return text
 }
 
-const tokens: Printer = {
+export const tokens: Printer = {
   batch: tokenLines,
   end: () => '',
   failure: (detail) => `event: error\ndata: ${JSON.stringify({ detail })}\n\n`,
-}
-
-/** The same with `event: reasoning` before the words for what the model thinks aloud. */
-export const tokensWithThoughts: Printer = {
-  ...tokens,
-  batch(pieces) {
-    let text = ''
-    for (const piece of pieces) {
-      if (piece.thought !== '') text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
-      if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
-    }
-    return text
-  },
 }
 
 /** Takes the reply over and prints until the end, the cut, or the client's leaving. */

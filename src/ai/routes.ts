@@ -6,8 +6,8 @@ import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { DEFAULT_MODELS, MODELS, PRICES_AS_OF } from './models.ts'
 import { defaultModel, isConfigured, MODEL_NAME, PROVIDER_NAMES, vendorOf } from './plan.ts'
-import { printAnswer, tokensWithThoughts } from './printing.ts'
-import type { Usage, VendorName } from './vendors/vendor.ts'
+import { printAnswer, tokens } from './printing.ts'
+import type { Piece, Usage, VendorName } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
 
@@ -77,7 +77,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
       }
       if (body.stream) {
-        const dialect = body.include_reasoning ? tokensWithThoughts : 'tokens'
+        const dialect = body.include_reasoning ? { ...tokens, batch: thoughtAndTokenLines } : 'tokens'
         return printAnswer(request, reply, await stream(gateway, call), dialect)
       }
 
@@ -128,6 +128,16 @@ export function aiRoutes(app: App, gateway: Gateway) {
     },
     async () => modelList(gateway),
   )
+}
+
+/** The words as ever, and before them `event: reasoning` for what the model thinks aloud. */
+function thoughtAndTokenLines(pieces: Piece[]): string {
+  let lines = ''
+  for (const { thought, text } of pieces) {
+    if (thought !== '') lines += `event: reasoning\ndata: ${JSON.stringify({ token: thought })}\n\n`
+    if (text !== '') lines += `data: ${JSON.stringify({ token: text })}\n\n`
+  }
+  return lines
 }
 
 const ModelList = Type.Object({

@@ -1,7 +1,6 @@
 // Guards Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // One thing to know: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
-import { promptTokens } from '../estimate.ts'
 import {
   bindsThoughts,
   cacheTokensMin,
@@ -165,7 +164,20 @@ function cacheMarkOf(model: string, request: ChatRequest, body: Record<string, u
   const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
   const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
   if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
-  return promptTokens(request) >= cacheTokensMin(model) ? { type: 'ephemeral' } : null
+  return isLonger(body, cacheTokensMin(model)) ? { type: 'ephemeral' } : null
+}
+
+/** Rather too early than too late: Anthropic keeps nothing of a prompt that is shorter, and says nothing of the mark. */
+const BYTES_PER_TOKEN = 3
+
+function isLonger(body: Record<string, unknown>, tokens: number): boolean {
+  let left = tokens * BYTES_PER_TOKEN
+  const take = (value: unknown): boolean => {
+    left -= Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+    return left <= 0
+  }
+  if (take(body.system) || take(body.tools)) return true
+  return (body.messages as Turn[]).some(({ content }) => content.some((block) => take(block.text ?? block)))
 }
 
 /** A caller's mark, in Anthropic's word or in OpenAI's. */

@@ -114,7 +114,7 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
         functionDeclarations: request.tools.map(({ function: tool }) => ({
           name: tool.name,
           ...(tool.description === undefined ? {} : { description: tool.description }),
-          ...(tool.parameters == null ? {} : { parametersJsonSchema: tool.parameters }),
+          ...(Object.keys(tool.parameters ?? {}).length === 0 ? {} : { parametersJsonSchema: tool.parameters }),
         })),
       },
     ]

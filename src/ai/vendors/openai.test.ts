@@ -202,6 +202,7 @@ test('what /responses cannot do is refused in words', () => {
       { tools, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }] },
       /'input_audio' is not possible/,
     ],
+    [{ tools, messages: [{ role: 'assistant', tool_calls: [{ id: 'c1' }] as never }] }, /needs a 'function'/],
     [{ tools: [{ type: 'web_search' }] as never }, /'web_search' is not supported/],
   ] as [Partial<ChatRequest>, RegExp][]) {
     assert.match(refusalOf(request), words)

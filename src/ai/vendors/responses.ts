@@ -142,6 +142,8 @@ function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
 
 function callItem(call: ToolCall, ids: ToolIds): Json {
   const custom = objectOf((call as unknown as Json).custom)
+  if (custom === null && call.function == null)
+    throw refusal('openai', "A call in 'tool_calls' needs a 'function' or a 'custom' tool")
   if (custom === null) {
     const { name, arguments: args } = call.function
     return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
