@@ -293,6 +293,10 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
       { type: ['object', 'null'], properties: { a: { const: 1 } }, required: ['a'], additionalProperties: false },
     ],
     [
+      { type: ['string', 'null'], enum: ['a', null], description: 'One' },
+      { enum: ['a', null], description: 'One' },
+    ],
+    [
       { type: 'object', additionalProperties: { type: 'number' } },
       { type: 'object', additionalProperties: false, description: '{additionalProperties: {"type":"number"}}' },
     ],
