@@ -89,6 +89,7 @@ test('a long prompt is kept for the next turn without being asked; a short one i
   assert.deepEqual(sent({ messages: [{ role: 'user', content: LONG }] }).cache_control, EPHEMERAL)
   assert.equal(sent({}).cache_control, undefined)
   assert.equal(sent({ messages: [{ role: 'user', content: LONG }] }, 'claude-haiku-4-5').cache_control, undefined)
+  assert.equal(sent({ messages: [{ role: 'user', content: LONG }] }, 'glm-6').cache_control, undefined)
   const explicit = { prompt_cache_options: { mode: 'explicit' } }
   assert.equal(sent({ messages: [{ role: 'user', content: LONG }], ...explicit }).cache_control, undefined)
 })

@@ -160,7 +160,8 @@ const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted
 function cacheMarkOf(model: string, request: ChatRequest, body: Record<string, unknown>): CacheControl | null {
   const own = objectOf(request.cache_control)
   if (own !== null) return own
-  if (objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
+  // Servers that stand in for Anthropic with models of their own may not know the mark.
+  if (!model.startsWith('claude-') || objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
   const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
   const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
   if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
