@@ -3,7 +3,7 @@
 // One thing to know: nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
 // https://platform.openai.com/docs/api-reference/responses
 import { unsupported } from './parts.ts'
-import { detailsOf, interleave } from './reasoning.ts'
+import { createDetailHeads, detailsOf, interleave } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type ChatMessage,
@@ -211,7 +211,7 @@ export function chatBodyOf(response: Json): Json {
     } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
       calls.push(callOf(item))
     } else if (item.type === 'reasoning') {
-      details.push(...detailsOfItem(item, index))
+      details.push(...detailsOfItem(item, { format: FORMAT, id: item.id, index }))
     }
   }
   if (calls.length > 0) message.tool_calls = calls
@@ -253,26 +253,25 @@ function callOf(item: Json): Json {
     : { id: item.call_id, type: 'custom', custom: { name: item.name, input: item.input } }
 }
 
-function detailsOfItem(item: Json, index: number): Json[] {
-  const place = { id: item.id, format: FORMAT, index }
+function detailsOfItem(item: Json, head: Json): Json[] {
   const told: Json[] = [
     ...(Array.isArray(item.summary) ? item.summary : []).map((part) => ({
       type: 'reasoning.summary',
       summary: String(objectOf(part)?.text ?? ''),
-      ...place,
+      ...head,
     })),
     ...(Array.isArray(item.content) ? item.content : []).map((part) => ({
       type: 'reasoning.text',
       text: String(objectOf(part)?.text ?? ''),
-      ...place,
+      ...head,
     })),
   ]
-  return [...told, ...sealOf(item, index)]
+  return [...told, ...sealOf(item, head)]
 }
 
-function sealOf(item: Json, index: number): Json[] {
+function sealOf(item: Json, head: Json): Json[] {
   return typeof item.encrypted_content === 'string'
-    ? [{ type: 'reasoning.encrypted', data: item.encrypted_content, id: item.id, format: FORMAT, index }]
+    ? [{ type: 'reasoning.encrypted', data: item.encrypted_content, ...head }]
     : []
 }
 
@@ -304,6 +303,10 @@ export type ResponseEvents = {
   readonly model: string | null
 }
 
+const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
+
+const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
 export function isResponseEvent(event: Json): boolean {
   return typeof event.type === 'string' && event.choices === undefined && /^(response\.|error$)/.test(event.type)
 }
@@ -317,6 +320,7 @@ export function createResponseEvents(): ResponseEvents {
   const calls = new Map<unknown, number>()
   /** The items of which something has been told; what comes only with an item's end is told then. */
   const told = new Set<unknown>()
+  const detailHead = createDetailHeads(FORMAT)
   let hasThought = false
   let thoughtPlace = ''
 
@@ -338,7 +342,7 @@ export function createResponseEvents(): ResponseEvents {
     const separator = hasThought && place !== thoughtPlace ? '\n\n' : ''
     hasThought = true
     thoughtPlace = place
-    const full = { ...detail, id: event.item_id, format: FORMAT, index: event.output_index ?? 0 }
+    const full = { ...detail, ...detailHead(indexOf(event), textOr(event.item_id)) }
     return told1(event, { reasoning_content: `${separator}${event.delta}`, reasoning_details: [full] })
   }
 
@@ -351,10 +355,10 @@ export function createResponseEvents(): ResponseEvents {
   }
 
   const done = (event: Json, item: Json): Json[] => {
-    const index = typeof event.output_index === 'number' ? event.output_index : 0
     const isTold = told.has(event.output_index)
     if (item.type === 'reasoning') {
-      const details = isTold ? sealOf(item, index) : detailsOfItem(item, index)
+      const head = detailHead(indexOf(event), textOr(item.id))
+      const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
       if (details.length === 0) return []
       const words = isTold ? '' : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
       return [chunk({ ...(words === '' ? {} : { reasoning_content: words }), reasoning_details: details })]
