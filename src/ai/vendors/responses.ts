@@ -32,7 +32,6 @@ const SHARED = [
   'prompt_cache_retention',
   'prompt_cache_options',
   'service_tier',
-  'truncation',
 ] as const
 
 /** @throws VendorError for what only /chat/completions can do. */
@@ -74,7 +73,10 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
     ...(format == null
       ? {}
       : {
-          format: format.type === 'json_schema' ? { type: format.type, ...format.json_schema } : { type: format.type },
+          format:
+            format.type === 'json_schema'
+              ? { type: format.type, strict: false, ...format.json_schema }
+              : { type: format.type },
         }),
     ...(request.verbosity == null ? {} : { verbosity: request.verbosity }),
   }
