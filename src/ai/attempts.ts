@@ -2,7 +2,7 @@
 // One thing to know: all of it happens before the first byte; what has begun to answer is never begun anew.
 import type { Breaker, Rests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
-import { VendorError, type VendorName } from './vendors/vendor.ts'
+import { CONTEXT_EXCEEDED, VendorError, type VendorName } from './vendors/vendor.ts'
 
 export type Attempt<T> = { candidate: Candidate; result: T }
 
@@ -83,7 +83,9 @@ export async function attempt<T>(
         }
         if (!error.isMovable) {
           if (failure === null) throw error
-          // A fallback that cannot take this request says nothing about it: the failure before stands.
+          // A fallback that cannot take this request says nothing about it: the failure before stands. But a caller who
+          // hears that the prompt is too long can shorten it, and be answered.
+          if (error.code === CONTEXT_EXCEEDED) failure = error
           break
         }
         failure = error

@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { babbles, breaksOff, event, mockVendor, refuses, says, streams } from '#testing/mock-vendor.ts'
+import {
+  babbles,
+  breaksOff,
+  cuts,
+  event,
+  mockVendor,
+  refuses,
+  responseOf,
+  type Step,
+  says,
+  streams,
+} from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const WEATHER = {
@@ -491,4 +502,357 @@ test('models that cannot do without reasoning are sent no temperature and no eff
     const { body } = vendor.calls[0]!
     assert.deepEqual([body.temperature, body.top_p, body.reasoning_effort], [undefined, undefined, undefined], model)
   }
+})
+
+/** How each vendor says that a prompt is too long. */
+const TOO_LONG: [string, number, unknown][] = [
+  [
+    'gpt-6-luna',
+    400,
+    {
+      error: {
+        message:
+          "This model's maximum context length is 1050000 tokens. However, your messages resulted in 1200000 tokens.",
+        type: 'invalid_request_error',
+        param: 'messages',
+        code: 'context_length_exceeded',
+      },
+    },
+  ],
+  // vLLM says it without a word for it.
+  [
+    'llama3',
+    400,
+    { error: { message: "This model's maximum context length is 8192 tokens.", type: 'BadRequestError', code: 400 } },
+  ],
+  [
+    'claude-haiku-5-5',
+    400,
+    {
+      type: 'error',
+      error: { type: 'invalid_request_error', message: 'prompt is too long: 1204525 tokens > 1000000 maximum' },
+    },
+  ],
+  [
+    'gemini-3.8-flash',
+    400,
+    {
+      error: {
+        code: 400,
+        message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+        status: 'INVALID_ARGUMENT',
+      },
+    },
+  ],
+]
+
+test('a prompt that is too long is said in OpenAI’s word, whoever says it, so that agents can shorten it', async (t) => {
+  const { vendor, ada, post } = await setting(t)
+  for (const [model, status, body] of TOO_LONG) {
+    for (const stream of [false, true]) {
+      vendor.play(refuses(status, {}, body))
+      const reply = await post('/v1/chat/completions', { model, messages: HI, stream })
+      assert.equal(reply.status, 400, model)
+      assert.equal(reply.body.error.code, 'context_length_exceeded', model)
+      assert.equal(reply.body.error.type, 'invalid_request_error')
+      assert.equal(reply.body.error.param, model === 'gpt-6-luna' ? 'messages' : null)
+      assert.equal(vendor.calls.length, 1, 'it is not asked again')
+    }
+  }
+  vendor.play(streams(event({ type: 'error', code: 'context_length_exceeded', message: 'Too long' })))
+  const inside = await post('/v1/chat/completions', {
+    model: 'gpt-6-luna',
+    messages: HI,
+    tools: [WEATHER],
+    stream: true,
+  })
+  assert.deepEqual([inside.status, inside.body.error.code], [400, 'context_length_exceeded'])
+
+  vendor.play(refuses(400, {}, TOO_LONG[0]![2]))
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })).status, 400)
+  // Other refusals keep their words, too.
+  const error = {
+    message: 'Invalid image',
+    type: 'invalid_request_error',
+    param: 'messages.0',
+    code: 'invalid_image_url',
+  }
+  vendor.play(refuses(400, {}, { error }))
+  const refused = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  assert.deepEqual([refused.body.error.code, refused.body.error.param], ['invalid_image_url', 'messages.0'])
+})
+
+test('a fallback that finds the prompt too long says so, though another vendor failed before it', async (t) => {
+  const first = await mockVendor(t)
+  const second = await mockVendor(t)
+  const app = await testApp(t, {
+    env: { ...first.env.openai, ...second.env.anthropic, LLM_FALLBACKS: 'anthropic' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const ask = () => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  first.play(refuses(503, { 'retry-after': '30' }))
+  second.play(refuses(400, {}, TOO_LONG[2]![2]))
+  const reply = await ask()
+  assert.deepEqual([reply.status, reply.body.error.code], [400, 'context_length_exceeded'])
+
+  app.clock.advance(61_000)
+  first.play(refuses(400, {}, TOO_LONG[0]![2]))
+  second.play(says('never asked'))
+  const direct = await ask()
+  assert.deepEqual([direct.status, direct.body.error.code, second.calls.length], [400, 'context_length_exceeded', 0])
+})
+
+const WEATHER_CALL = {
+  type: 'function_call',
+  id: 'fc_1',
+  call_id: 'call_1',
+  name: 'weather',
+  arguments: '{"city":"Wien"}',
+}
+const SEALED = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'gAAA' }
+
+test('tools and thinking meet at OpenAI’s other address, and nobody behind the gateway notices', async (t) => {
+  const { vendor, post, ada } = await setting(t)
+  const ask = (messages: object[], more: object = {}) =>
+    post('/v1/chat/completions', { model: 'gpt-6.1-terra', messages, tools: [WEATHER], ...more })
+  const usage = { input_tokens: 1_000, output_tokens: 50, total_tokens: 1_050 }
+  const details = {
+    input_tokens_details: { cached_tokens: 200, cache_write_tokens: 700 },
+    output_tokens_details: { reasoning_tokens: 40 },
+  }
+  const response = responseOf([SEALED, WEATHER_CALL], undefined, {
+    model: 'gpt-6.1-terra',
+    usage: { ...usage, ...details },
+  })
+  vendor.play((_call, reply) => {
+    reply.setHeader('content-type', 'application/json')
+    reply.end(JSON.stringify(response))
+  })
+
+  const { status, body } = await ask(HI, { reasoning_effort: 'high' })
+  assert.equal(status, 200)
+  assert.equal(vendor.calls[0]!.path, '/v1/responses')
+  assert.deepEqual(
+    [vendor.calls[0]!.body.store, vendor.calls[0]!.body.include, vendor.calls[0]!.body.reasoning],
+    [false, ['reasoning.encrypted_content'], { effort: 'high' }],
+  )
+  assert.equal(body.object, 'chat.completion')
+  const { message, finish_reason } = body.choices[0]
+  assert.equal(finish_reason, 'tool_calls')
+  assert.deepEqual(message.tool_calls[0].function, { name: 'weather', arguments: '{"city":"Wien"}' })
+  assert.equal(message.reasoning_details[0].data, 'gAAA')
+  assert.deepEqual(body.usage.prompt_tokens_details, { cached_tokens: 200, cache_write_tokens: 700 })
+  assert.deepEqual(body.usage.completion_tokens_details, { reasoning_tokens: 40 })
+  // 100 fresh, 200 read, 700 written, 50 out.
+  const { body: used } = await ada.get('/api/usage?group_by=model')
+  assert.equal(used.totals.cost_usd.toFixed(9), ((100 + 200 * 0.05 + 700 * 1.25 + 50 * 5) / 1e6).toFixed(9))
+
+  vendor.play(says('9 degrees'))
+  const answer = { role: 'tool', tool_call_id: 'call_1', content: '9' }
+  const { chunks, isDone } = chunksOf(
+    (await ask([...HI, message, answer], { stream: true, stream_options: { include_usage: true } })).text,
+  )
+  assert.equal(isDone, true)
+  assert.equal(chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join(''), '9 degrees')
+  assert.equal(chunks.findLast((chunk) => chunk.choices.length > 0).choices[0].finish_reason, 'stop')
+  assert.equal(chunks.at(-1).usage.total_tokens, 15)
+  assert.deepEqual(vendor.calls[0]!.body.input.slice(1), [
+    SEALED,
+    { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Wien"}' },
+    { type: 'function_call_output', call_id: 'call_1', output: '9' },
+  ])
+})
+
+test('what fails at OpenAI’s other address fails as it does at the first', async (t) => {
+  const { vendor, post } = await setting(t)
+  const ask = (stream: boolean) =>
+    post('/v1/chat/completions', { model: 'gpt-6.1-terra', messages: HI, tools: [WEATHER], stream })
+  for (const how of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
+    vendor.play(how)
+    const { chunks, isDone } = chunksOf((await ask(true)).text)
+    assert.equal(isDone, false)
+    assert.ok(chunks.at(-1).error.message)
+    assert.equal(
+      chunks.some((chunk) => chunk.choices?.[0]?.finish_reason),
+      false,
+    )
+  }
+  for (const stream of [false, true]) {
+    vendor.play(refuses(500), says('Good day'))
+    const again = await ask(stream)
+    assert.equal(again.status, 200)
+    assert.match(again.text, /Good/)
+    vendor.play(refuses(404, {}, { error: { message: 'The model does not exist', code: 'model_not_found' } }))
+    assert.equal((await ask(stream)).status, 404)
+    vendor.play(refuses(400))
+    assert.equal((await ask(stream)).body.error.code, 'vendor_refused')
+  }
+  const failed = responseOf([], undefined, { status: 'failed', error: { code: 'server_error', message: 'Oh' } })
+  vendor.play(babbles(JSON.stringify(failed)))
+  assert.equal((await ask(false)).status, 502)
+})
+
+test('a server that stands in for OpenAI keeps to chat completions, and its thoughts come out as it tells them', async (t) => {
+  const { vendor, post } = await setting(t)
+  const delta = { reasoning_content: 'Hm', reasoning_details: [{ type: 'reasoning.text', text: 'Hm' }] }
+  vendor.play(
+    streams(
+      event({ choices: [{ index: 0, delta }] }),
+      event({ choices: [{ index: 0, delta: { content: 'Yes' }, finish_reason: 'stop' }] }),
+      event('[DONE]'),
+    ),
+  )
+  const messages = [...HI, { role: 'assistant', content: 'So', reasoning_content: 'Before' }, ...HI]
+  const { text } = await post('/v1/chat/completions', {
+    model: 'deepseek-r2',
+    messages,
+    tools: [WEATHER],
+    reasoning_effort: 'high',
+    stream: true,
+  })
+  assert.deepEqual(chunksOf(text).chunks[0].choices[0].delta, delta)
+  const { path, body } = vendor.calls[0]!
+  assert.deepEqual([path, body.messages, body.reasoning_effort], ['/v1/chat/completions', messages, 'high'])
+  assert.equal('wishes' in body, false)
+})
+
+/** Thinks, speaks and calls, as Claude streams it. */
+const claudeThinks: Step = streams(
+  event({
+    type: 'message_start',
+    message: {
+      model: 'claude-sonnet-5-5',
+      usage: { input_tokens: 5, cache_creation_input_tokens: 900, output_tokens: 1 },
+    },
+  }),
+  event({ type: 'content_block_start', index: 0, content_block: { type: 'thinking', thinking: '', signature: '' } }),
+  event({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Hm. ' } }),
+  event({ type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'Vienna.' } }),
+  event({ type: 'content_block_delta', index: 0, delta: { type: 'signature_delta', signature: 'c2ln' } }),
+  event({ type: 'content_block_stop', index: 0 }),
+  event({ type: 'content_block_start', index: 1, content_block: { type: 'tool_use', id: 'toolu_1', name: 'weather' } }),
+  event({
+    type: 'content_block_delta',
+    index: 1,
+    delta: { type: 'input_json_delta', partial_json: '{"city":"Wien"}' },
+  }),
+  event({
+    type: 'message_delta',
+    delta: { stop_reason: 'tool_use' },
+    usage: { output_tokens: 30, output_tokens_details: { thinking_tokens: 20 } },
+  }),
+  event({ type: 'message_stop' }),
+)
+
+test('Claude’s thoughts stream out, go back unchanged with the tool’s answer, and are counted', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(claudeThinks)
+  const ask = (messages: object[], more: object = {}) =>
+    post('/v1/chat/completions', { model: 'claude-sonnet-5-5', messages, tools: [WEATHER], ...more })
+  const { chunks } = chunksOf((await ask(HI, { stream: true, stream_options: { include_usage: true } })).text)
+  assert.deepEqual(vendor.calls[0]!.body.thinking, { type: 'adaptive', display: 'summarized' })
+  const deltas = chunks.flatMap((chunk) => chunk.choices.map((choice: { delta: object }) => choice.delta))
+  assert.equal(deltas.map((delta) => delta.reasoning_content ?? '').join(''), 'Hm. Vienna.')
+  const { usage } = chunks.at(-1)
+  assert.deepEqual(usage.prompt_tokens_details, { cached_tokens: 0, cache_write_tokens: 900 })
+  assert.deepEqual(usage.completion_tokens_details, { reasoning_tokens: 20 })
+
+  vendor.play(says('9 degrees'))
+  const calls = [{ id: 'toolu_1', type: 'function', function: { name: 'weather', arguments: '{"city":"Wien"}' } }]
+  const reasoning_details = deltas.flatMap((delta) => delta.reasoning_details ?? [])
+  await ask([
+    ...HI,
+    { role: 'assistant', content: null, tool_calls: calls, reasoning_details },
+    { role: 'tool', tool_call_id: 'toolu_1', content: '9' },
+  ])
+  assert.deepEqual(vendor.calls[0]!.body.messages[1].content, [
+    { type: 'thinking', thinking: 'Hm. Vienna.', signature: 'c2ln' },
+    { type: 'tool_use', id: 'toolu_1', name: 'weather', input: { city: 'Wien' } },
+  ])
+
+  vendor.play(claudeThinks)
+  await ask(HI, { stream: true, include_reasoning: false })
+  assert.equal(vendor.calls[0]!.body.thinking, undefined, 'who does not want thoughts need not have them')
+})
+
+test('thoughts of a whole answer stand beside it', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(
+    babbles(
+      JSON.stringify({
+        candidates: [
+          {
+            content: {
+              parts: [
+                { text: 'Hm', thought: true },
+                { text: 'Yes', thoughtSignature: 'c2ln' },
+              ],
+            },
+            finishReason: 'STOP',
+          },
+        ],
+        usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3, thoughtsTokenCount: 2 },
+      }),
+    ),
+  )
+  const ask = (messages: object[]) => post('/v1/chat/completions', { model: 'gemini-3.8-flash', messages })
+  const { body } = await ask(HI)
+  const { message } = body.choices[0]
+  assert.equal(message.reasoning_content, 'Hm')
+  assert.deepEqual(body.usage.completion_tokens_details, { reasoning_tokens: 2 })
+  await ask([...HI, message, ...HI])
+  assert.deepEqual(vendor.calls[1]!.body.contents[1].parts, [
+    { text: 'Hm', thought: true },
+    { text: 'Yes', thoughtSignature: 'c2ln' },
+  ])
+})
+
+test('what a vendor cannot take is 400 with words, and the vendor is not asked', async (t) => {
+  const { vendor, post } = await setting(t)
+  vendor.play(says('never asked'))
+  const audio = { type: 'input_audio', input_audio: { data: 'UklG', format: 'wav' } }
+  for (const [model, more, words] of [
+    ['claude-haiku-5-5', { messages: [{ role: 'user', content: [audio] }] }, /'audio\/wav' is not supported/],
+    ['claude-haiku-5-5', { functions: [{ name: 'f' }] }, /send 'tools'/],
+    ['gemini-3.8-flash', { function_call: 'auto' }, /send 'tools'/],
+    ['gpt-6.1-terra', { tools: [WEATHER], n: 2 }, /More than one choice/],
+  ] as const) {
+    const { status, body } = await post('/v1/chat/completions', { model, messages: HI, ...more })
+    assert.equal(status, 400, model)
+    assert.match(body.error.message, words)
+  }
+  assert.equal(vendor.calls.length, 0)
+})
+
+test('Claude’s cache is written and read by an ordinary OpenAI client, and paid at its prices', async (t) => {
+  const { vendor, post, ada } = await setting(t)
+  vendor.play(
+    babbles(
+      JSON.stringify({
+        model: 'claude-sonnet-5-5',
+        content: [{ type: 'text', text: 'ok' }],
+        stop_reason: 'end_turn',
+        usage: {
+          input_tokens: 10,
+          cache_read_input_tokens: 0,
+          cache_creation_input_tokens: 3_000,
+          cache_creation: { ephemeral_5m_input_tokens: 1_000, ephemeral_1h_input_tokens: 2_000 },
+          output_tokens: 5,
+        },
+      }),
+    ),
+  )
+  const rules = 'A rule that every answer shall follow. '.repeat(100)
+  const ask = (content: unknown) =>
+    post('/v1/chat/completions', { model: 'claude-sonnet-5-5', messages: [{ role: 'system', content }, ...HI] })
+  const { body } = await ask(rules)
+  assert.deepEqual(vendor.calls[0]!.body.cache_control, { type: 'ephemeral' })
+  assert.deepEqual(body.usage.prompt_tokens_details, { cached_tokens: 0, cache_write_tokens: 3_000 })
+  const { body: used } = await ada.get('/api/usage?group_by=model')
+  assert.equal(used.totals.cost_usd.toFixed(9), ((10 * 2 + 1_000 * 2.5 + 2_000 * 4 + 5 * 10) / 1e6).toFixed(9))
+
+  const hour = { type: 'ephemeral', ttl: '1h' }
+  await ask([{ type: 'text', text: rules, cache_control: hour }])
+  assert.deepEqual(vendor.calls[1]!.body.system, [{ type: 'text', text: rules, cache_control: hour }])
+  assert.equal(vendor.calls[1]!.body.cache_control, undefined)
 })

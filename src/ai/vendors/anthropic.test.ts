@@ -89,6 +89,7 @@ test('a long prompt is kept for the next turn without being asked; a short one i
   assert.deepEqual(sent({ messages: [{ role: 'user', content: LONG }] }).cache_control, EPHEMERAL)
   assert.equal(sent({}).cache_control, undefined)
   assert.equal(sent({ messages: [{ role: 'user', content: LONG }] }, 'claude-haiku-4-5').cache_control, undefined)
+  assert.equal(sent({ messages: [{ role: 'user', content: LONG }] }, 'glm-6').cache_control, undefined)
   const explicit = { prompt_cache_options: { mode: 'explicit' } }
   assert.equal(sent({ messages: [{ role: 'user', content: LONG }], ...explicit }).cache_control, undefined)
 })
@@ -293,6 +294,10 @@ test('what a schema says that Claude refuses moves into its descriptions', () =>
       { type: ['object', 'null'], properties: { a: { const: 1 } }, required: ['a'], additionalProperties: false },
     ],
     [
+      { type: ['string', 'null'], enum: ['a', null], description: 'One' },
+      { enum: ['a', null], description: 'One' },
+    ],
+    [
       { type: 'object', additionalProperties: { type: 'number' } },
       { type: 'object', additionalProperties: false, description: '{additionalProperties: {"type":"number"}}' },
     ],
@@ -408,7 +413,7 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
   const inPieces = streamed.flatMap(({ details }) => details ?? [])
   assert.equal(streamed.map(({ thought }) => thought).join(''), 'First, the weather.')
   assert.ok(inPieces.length > 10)
-  for (const details of [answer.details, inPieces, JSON.parse(JSON.stringify(inPieces))]) {
+  for (const details of [answer.details, inPieces, JSON.parse(JSON.stringify(inPieces)), joined(inPieces)]) {
     const body = sent({
       messages: [
         ...HI,
@@ -419,11 +424,28 @@ test('thoughts go back into the blocks they were, in their places, whole or as a
   }
 })
 
+/** As OpenAI's Python client joins what a stream told: by index, string to string. */
+function joined(details: Record<string, unknown>[]): Record<string, unknown>[] {
+  const byIndex = new Map<unknown, Record<string, unknown>>()
+  for (const detail of details) {
+    const whole = byIndex.get(detail.index)
+    if (whole === undefined) byIndex.set(detail.index, { ...detail })
+    else
+      for (const [key, value] of Object.entries(detail)) {
+        const isReplaced = key === 'index' || key === 'type' || whole[key] === undefined
+        whole[key] = isReplaced ? value : `${whole[key]}${value}`
+      }
+  }
+  return [...byIndex.values()]
+}
+
 test('thoughts that are not Claude’s, or have lost their signature, stay behind', () => {
   for (const details of [
     'text',
     [null, 7],
     [{ type: 'reasoning.text', text: 'unsigned', ...SIGNED }],
+    // What a client keeps that replaces each piece by the next.
+    [{ type: 'reasoning.text', text: '', signature: 's', index: 0 }],
     [{ type: 'reasoning.encrypted', data: 'x', format: 'openai-responses-v1', index: 0 }],
     [{ type: 'reasoning.text', text: 'Hm', signature: 's', format: 'google-gemini-v1', index: 0 }],
   ]) {

@@ -1,7 +1,6 @@
 // Guards Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // One thing to know: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
-import { promptTokens } from '../estimate.ts'
 import {
   bindsThoughts,
   cacheTokensMin,
@@ -14,7 +13,7 @@ import {
 } from '../models.ts'
 import { claudeSchema } from './claude-schema.ts'
 import { readPart, unsupported } from './parts.ts'
-import { detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
+import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type Answer,
@@ -161,11 +160,25 @@ const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted
 function cacheMarkOf(model: string, request: ChatRequest, body: Record<string, unknown>): CacheControl | null {
   const own = objectOf(request.cache_control)
   if (own !== null) return own
-  if (objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
+  // Servers that stand in for Anthropic with models of their own may not know the mark.
+  if (!model.startsWith('claude-') || objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
   const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
   const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
   if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
-  return promptTokens(request) >= cacheTokensMin(model) ? { type: 'ephemeral' } : null
+  return isLonger(body, cacheTokensMin(model)) ? { type: 'ephemeral' } : null
+}
+
+/** Rather too early than too late: Anthropic keeps nothing of a prompt that is shorter, and says nothing of the mark. */
+const BYTES_PER_TOKEN = 3
+
+function isLonger(body: Record<string, unknown>, tokens: number): boolean {
+  let left = tokens * BYTES_PER_TOKEN
+  const take = (value: unknown): boolean => {
+    left -= Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+    return left <= 0
+  }
+  if (take(body.system) || take(body.tools)) return true
+  return (body.messages as Turn[]).some(({ content }) => content.some((block) => take(block.text ?? block)))
 }
 
 /** A caller's mark, in Anthropic's word or in OpenAI's. */
@@ -356,7 +369,7 @@ function readAnswer(value: unknown): Answer {
         type: 'function',
         function: { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) },
       })),
-    details: blocks.flatMap((block, index) => thoughtDetail(block, index) ?? []),
+    details: blocks.flatMap((block, index) => thoughtDetail(block, { format: FORMAT, index }) ?? []),
     finish: finishOf(body.stop_reason),
     model: typeof body.model === 'string' ? body.model : null,
     usage: usageOf(objectOf(body.usage), null),
@@ -365,14 +378,16 @@ function readAnswer(value: unknown): Answer {
 }
 
 /** A block of thought as a client keeps it; null for any other block. */
-function thoughtDetail(block: Record<string, unknown>, index: number): ReasoningDetail | null {
-  if (block.type === 'redacted_thinking')
-    return { type: 'reasoning.encrypted', data: String(block.data), format: FORMAT, index }
+function thoughtDetail(
+  block: Record<string, unknown>,
+  head: Pick<ReasoningDetail, 'format' | 'index'>,
+): ReasoningDetail | null {
+  if (block.type === 'redacted_thinking') return { type: 'reasoning.encrypted', data: String(block.data), ...head }
   if (block.type !== 'thinking') return null
   const text = typeof block.thinking === 'string' ? block.thinking : ''
   return typeof block.signature === 'string' && block.signature !== ''
-    ? { type: 'reasoning.text', text, signature: block.signature, format: FORMAT, index }
-    : { type: 'reasoning.text', text, format: FORMAT, index }
+    ? { type: 'reasoning.text', text, signature: block.signature, ...head }
+    : { type: 'reasoning.text', text, ...head }
 }
 
 function createReader(): EventReader {
@@ -382,6 +397,7 @@ function createReader(): EventReader {
   let finish: FinishReason = 'stop'
   /** Blocks are numbered over text, thoughts and tools; OpenAI numbers the tools alone. */
   const toolIndexes = new Map<unknown, number>()
+  const headOf = createDetailHeads(FORMAT)
   let hasThought = false
   let thoughtIndex = -1
 
@@ -414,11 +430,10 @@ function createReader(): EventReader {
             pieces.push(toolPiece(start))
           } else if (block?.type === 'text' && typeof block.text === 'string' && block.text !== '') {
             pieces.push(textPiece(block.text))
-          } else if (block !== null) {
-            const detail = thoughtDetail(block, at)
+          } else if (block?.type === 'redacted_thinking' || hasWords(block)) {
+            const detail = thoughtDetail(block ?? {}, headOf(at))
             const text = detail?.type === 'reasoning.text' ? detail.text : ''
-            if (detail !== null && (detail.type !== 'reasoning.text' || text !== '' || detail.signature !== undefined))
-              pieces.push(thoughtPiece(thought(text, at), detail))
+            if (detail !== null) pieces.push(thoughtPiece(thought(text, at), detail))
           }
           break
         }
@@ -430,11 +445,11 @@ function createReader(): EventReader {
             const index = toolIndexes.get(event.index) ?? 0
             pieces.push(toolPiece({ index, arguments: delta.partial_json }))
           } else if (delta?.type === 'thinking_delta' && typeof delta.thinking === 'string' && delta.thinking !== '') {
-            const detail = { type: 'reasoning.text', text: delta.thinking, format: FORMAT, index: at } as const
+            const detail = { type: 'reasoning.text', text: delta.thinking, ...headOf(at) } as const
             pieces.push(thoughtPiece(thought(delta.thinking, at), detail))
           } else if (delta?.type === 'signature_delta' && typeof delta.signature === 'string') {
             const { signature } = delta
-            pieces.push(thoughtPiece('', { type: 'reasoning.text', text: '', signature, format: FORMAT, index: at }))
+            pieces.push(thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) }))
           }
           break
         }
@@ -465,6 +480,11 @@ function createReader(): EventReader {
       return model
     },
   }
+}
+
+/** A thought mostly begins empty. */
+function hasWords(block: Record<string, unknown> | null): boolean {
+  return block?.type === 'thinking' && Boolean(block.thinking || block.signature)
 }
 
 function finishOf(reason: unknown): FinishReason {

@@ -40,6 +40,8 @@ export function claudeSchema(schema: Schema, depth = 0): Schema {
       if (typeof value === 'object') rest.push([key, value])
     } else rest.push([key, value])
   }
+  // Values say their own type.
+  if (out.enum !== undefined || out.const !== undefined) delete out.type
   if (isObject(out)) {
     out.type ??= 'object'
     out.additionalProperties = false

@@ -1,7 +1,16 @@
 // Guards the translation of what a vendor or the network does into one VendorError.
 // One thing to know: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
 // key or account stay with the operator.
-import { objectOf, type ReplyHeaders, type Vendor, VendorError, type VendorFailure, type VendorName } from './vendor.ts'
+import {
+  CONTEXT_EXCEEDED,
+  objectOf,
+  type ReplyHeaders,
+  saysContextExceeded,
+  type Vendor,
+  VendorError,
+  type VendorFailure,
+  type VendorName,
+} from './vendor.ts'
 
 export function failureFromReply(vendor: Vendor, status: number, headers: ReplyHeaders, text: string): VendorError {
   const body = parsed(text)
@@ -13,7 +22,18 @@ export function failureFromReply(vendor: Vendor, status: number, headers: ReplyH
     status,
     retryAfterMs,
     explanation,
+    ...(failure === 'refused' ? wordOf(vendor.name, body, said ?? '') : {}),
   })
+}
+
+/** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
+function wordOf(vendor: VendorName, body: unknown, said: string): { code?: string; param?: string } {
+  const error = objectOf(objectOf(body)?.error)
+  const code = String(error?.code ?? error?.type ?? '')
+  const param = vendor === 'openai' && typeof error?.param === 'string' ? { param: error.param.slice(0, 200) } : {}
+  if (saysContextExceeded(code, said)) return { code: CONTEXT_EXCEEDED, ...param }
+  const isWord = vendor === 'openai' && typeof error?.code === 'string' && /^[a-z][a-z0-9_]{2,63}$/.test(error.code)
+  return isWord ? { code, ...param } : param
 }
 
 function failureOf(status: number, text: string): VendorFailure {

@@ -3,7 +3,7 @@
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 import { findModel, SHORT_ANSWER_TOKENS } from '../models.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
-import { detailsOf, type ReasoningDetail } from './reasoning.ts'
+import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
   type Answer,
   type ChatMessage,
@@ -114,7 +114,7 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
         functionDeclarations: request.tools.map(({ function: tool }) => ({
           name: tool.name,
           ...(tool.description === undefined ? {} : { description: tool.description }),
-          ...(tool.parameters == null ? {} : { parametersJsonSchema: tool.parameters }),
+          ...(Object.keys(tool.parameters ?? {}).length === 0 ? {} : { parametersJsonSchema: tool.parameters }),
         })),
       },
     ]
@@ -270,7 +270,7 @@ function readAnswer(value: unknown): Answer {
   return {
     text: parts.map(spokenText).join(''),
     toolCalls,
-    details: parts.flatMap((part, index) => thoughtDetail(part, index) ?? []),
+    details: parts.flatMap((part, index) => thoughtDetail(part, { format: FORMAT, index }) ?? []),
     finish: isBlocked ? 'content_filter' : finishOf(candidate?.finishReason, toolCalls.length > 0),
     model: typeof body.modelVersion === 'string' ? body.modelVersion : null,
     usage: usageOf(body.usageMetadata),
@@ -283,6 +283,7 @@ function createReader(): EventReader {
   let usage: Usage | null = null
   let model: string | null = null
   let toolCount = 0
+  const headOf = createDetailHeads(FORMAT)
 
   return {
     read(data, pieces) {
@@ -305,8 +306,9 @@ function createReader(): EventReader {
       let tools: ToolDelta[] | null = null
       for (const part of candidate.content?.parts ?? []) {
         text += spokenText(part)
-        const detail = thoughtDetail(part, 0)
+        const detail = thoughtDetail(part, { index: isThought(part) ? THOUGHTS : SIGNATURE })
         if (detail !== null) {
+          Object.assign(detail, headOf(detail.index))
           details ??= []
           details.push(detail)
           if (detail.type === 'reasoning.text') thought += detail.text
@@ -342,16 +344,22 @@ function spokenText(part: Part): string {
   return typeof part.text === 'string' && part.thought !== true ? part.text : ''
 }
 
+/** Parts of a stream have no places: its thoughts are one, and the signature of its words is another. */
+const THOUGHTS = 0
+const SIGNATURE = 1
+
 /** A thought, or the signature that stands on words; a tool call carries its own. */
-function thoughtDetail(part: Part, index: number): ReasoningDetail | null {
+function thoughtDetail(part: Part, head: Pick<ReasoningDetail, 'format' | 'index'>): ReasoningDetail | null {
   const signature = typeof part.thoughtSignature === 'string' ? part.thoughtSignature : undefined
-  if (part.thought === true && typeof part.text === 'string') {
-    const detail = { type: 'reasoning.text', text: part.text, format: FORMAT, index } as const
+  if (isThought(part)) {
+    const detail = { type: 'reasoning.text', text: String(part.text), ...head } as const
     return signature === undefined ? detail : { ...detail, signature }
   }
   if (signature === undefined || objectOf(part.functionCall) !== null) return null
-  return { type: 'reasoning.encrypted', data: signature, format: FORMAT, index }
+  return { type: 'reasoning.encrypted', data: signature, ...head }
 }
+
+const isThought = (part: Part) => part.thought === true && typeof part.text === 'string'
 
 function toolCallOf(part: Part): ToolCall {
   const call = objectOf(part.functionCall)

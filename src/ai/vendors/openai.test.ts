@@ -202,6 +202,7 @@ test('what /responses cannot do is refused in words', () => {
       { tools, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }] },
       /'input_audio' is not possible/,
     ],
+    [{ tools, messages: [{ role: 'assistant', tool_calls: [{ id: 'c1' }] as never }] }, /needs a 'function'/],
     [{ tools: [{ type: 'web_search' }] as never }, /'web_search' is not supported/],
   ] as [Partial<ChatRequest>, RegExp][]) {
     assert.match(refusalOf(request), words)
@@ -335,6 +336,26 @@ test('a stream of a response that tells its items only when they are done is as 
     ],
   )
   assert.equal(deltas.at(-1).finish_reason, 'tool_calls')
+})
+
+test('of thoughts that a stream tells in pieces the first says whose they are, and all go back as one', () => {
+  const reader = vendor.createReader()
+  const pieces: Piece[] = []
+  for (const event of [
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta: 'H' },
+    { type: 'response.reasoning_summary_text.delta', output_index: 0, item_id: 'rs_1', summary_index: 0, delta: 'm' },
+    { type: 'response.output_item.done', output_index: 0, item: RESPONSE.output[0] },
+  ]) {
+    reader.read(JSON.stringify(event), pieces)
+  }
+  const told = pieces.flatMap(({ details }) => details ?? [])
+  assert.deepEqual(told, [
+    { type: 'reasoning.summary', summary: 'H', format: 'openai-responses-v1', id: 'rs_1', index: 0 },
+    { type: 'reasoning.summary', summary: 'm', index: 0 },
+    { type: 'reasoning.encrypted', data: 'gAAA', index: 0 },
+  ])
+  const messages: ChatRequest['messages'] = [...HI, { role: 'assistant', content: 'Yes', reasoning_details: told }]
+  assert.deepEqual(shaped({ messages, tools: [TOOL] }).body.input[1], RESPONSE.output[0])
 })
 
 test('OpenAI is not sent what only others know; servers in its place are', () => {

@@ -6,8 +6,11 @@ import { objectOf } from './vendor.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 
-/** `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in pieces. */
-export type ReasoningDetail = { format: ReasoningFormat; index: number; id?: string } & (
+/**
+ * `index` is the block's place among all blocks of the answer: thoughts that share one are one block, told in pieces. Only
+ * the first piece says `format` and `id`: OpenAI's Python client joins what has one index, string to string.
+ */
+export type ReasoningDetail = { format?: ReasoningFormat; index: number; id?: string } & (
   | { type: 'reasoning.text'; text: string; signature?: string }
   | { type: 'reasoning.summary'; summary: string }
   | { type: 'reasoning.encrypted'; data: string }
@@ -27,8 +30,15 @@ export function thoughtText(details: ReasoningDetail[]): string {
 export function detailsOf(value: unknown, format: ReasoningFormat): ReasoningDetail[] {
   if (!Array.isArray(value)) return []
   const details: ReasoningDetail[] = []
+  const heads = new Map<number, Head>()
   for (const one of value) {
-    const detail = detailOf(one, format, details.length)
+    const from = objectOf(one)
+    if (from === null) continue
+    const index = typeof from.index === 'number' ? from.index : details.length
+    const head = headOf(from, heads.get(index))
+    heads.set(index, head)
+    // The end of a thought whose beginning is lost is no thought, and would be refused.
+    const detail = head.format === format ? detailOf(from, { ...head, format, index }) : null
     if (detail === null) continue
     const last = details.at(-1)
     if (last === undefined || !continues(last, detail)) {
@@ -43,14 +53,17 @@ export function detailsOf(value: unknown, format: ReasoningFormat): ReasoningDet
   return details
 }
 
-function detailOf(value: unknown, format: ReasoningFormat, position: number): ReasoningDetail | null {
-  const from = objectOf(value)
-  if (from === null || from.format !== format) return null
-  const place = {
-    format,
-    index: typeof from.index === 'number' ? from.index : position,
-    ...(typeof from.id === 'string' ? { id: from.id } : {}),
-  }
+type Head = { format?: unknown; id?: string }
+
+function headOf(from: Record<string, unknown>, before: Head | undefined): Head {
+  const id = typeof from.id === 'string' ? from.id : before?.id
+  return { format: from.format ?? before?.format, ...(id === undefined ? {} : { id }) }
+}
+
+function detailOf(
+  from: Record<string, unknown>,
+  place: Pick<ReasoningDetail, 'format' | 'index' | 'id'>,
+): ReasoningDetail | null {
   if (from.type === 'reasoning.text') {
     const text = typeof from.text === 'string' ? from.text : ''
     return typeof from.signature === 'string'
@@ -67,6 +80,16 @@ function detailOf(value: unknown, format: ReasoningFormat, position: number): Re
 function continues(last: ReasoningDetail, next: ReasoningDetail): boolean {
   if (last.type !== next.type || last.type === 'reasoning.encrypted' || last.index !== next.index) return false
   return last.type !== 'reasoning.text' || last.signature === undefined
+}
+
+/** Makes the details of a stream: of each block only the first piece says whose it is. */
+export function createDetailHeads(format: ReasoningFormat) {
+  const told = new Set<number>()
+  return (index: number, id?: string): Pick<ReasoningDetail, 'format' | 'index' | 'id'> => {
+    if (told.has(index)) return { index }
+    told.add(index)
+    return id === undefined ? { format, index } : { format, id, index }
+  }
 }
 
 /** Puts thoughts back to their places: whatever is not thought fills the places between them, in its own order. */

@@ -3,7 +3,7 @@
 // One thing to know: nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
 // https://platform.openai.com/docs/api-reference/responses
 import { unsupported } from './parts.ts'
-import { detailsOf, interleave } from './reasoning.ts'
+import { createDetailHeads, detailsOf, interleave } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type ChatMessage,
@@ -32,7 +32,6 @@ const SHARED = [
   'prompt_cache_retention',
   'prompt_cache_options',
   'service_tier',
-  'truncation',
 ] as const
 
 /** @throws VendorError for what only /chat/completions can do. */
@@ -74,7 +73,10 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
     ...(format == null
       ? {}
       : {
-          format: format.type === 'json_schema' ? { type: format.type, ...format.json_schema } : { type: format.type },
+          format:
+            format.type === 'json_schema'
+              ? { type: format.type, strict: false, ...format.json_schema }
+              : { type: format.type },
         }),
     ...(request.verbosity == null ? {} : { verbosity: request.verbosity }),
   }
@@ -142,6 +144,8 @@ function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
 
 function callItem(call: ToolCall, ids: ToolIds): Json {
   const custom = objectOf((call as unknown as Json).custom)
+  if (custom === null && call.function == null)
+    throw refusal('openai', "A call in 'tool_calls' needs a 'function' or a 'custom' tool")
   if (custom === null) {
     const { name, arguments: args } = call.function
     return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
@@ -209,7 +213,7 @@ export function chatBodyOf(response: Json): Json {
     } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
       calls.push(callOf(item))
     } else if (item.type === 'reasoning') {
-      details.push(...detailsOfItem(item, index))
+      details.push(...detailsOfItem(item, { format: FORMAT, id: item.id, index }))
     }
   }
   if (calls.length > 0) message.tool_calls = calls
@@ -251,26 +255,25 @@ function callOf(item: Json): Json {
     : { id: item.call_id, type: 'custom', custom: { name: item.name, input: item.input } }
 }
 
-function detailsOfItem(item: Json, index: number): Json[] {
-  const place = { id: item.id, format: FORMAT, index }
+function detailsOfItem(item: Json, head: Json): Json[] {
   const told: Json[] = [
     ...(Array.isArray(item.summary) ? item.summary : []).map((part) => ({
       type: 'reasoning.summary',
       summary: String(objectOf(part)?.text ?? ''),
-      ...place,
+      ...head,
     })),
     ...(Array.isArray(item.content) ? item.content : []).map((part) => ({
       type: 'reasoning.text',
       text: String(objectOf(part)?.text ?? ''),
-      ...place,
+      ...head,
     })),
   ]
-  return [...told, ...sealOf(item, index)]
+  return [...told, ...sealOf(item, head)]
 }
 
-function sealOf(item: Json, index: number): Json[] {
+function sealOf(item: Json, head: Json): Json[] {
   return typeof item.encrypted_content === 'string'
-    ? [{ type: 'reasoning.encrypted', data: item.encrypted_content, id: item.id, format: FORMAT, index }]
+    ? [{ type: 'reasoning.encrypted', data: item.encrypted_content, ...head }]
     : []
 }
 
@@ -302,6 +305,10 @@ export type ResponseEvents = {
   readonly model: string | null
 }
 
+const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
+
+const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
 export function isResponseEvent(event: Json): boolean {
   return typeof event.type === 'string' && event.choices === undefined && /^(response\.|error$)/.test(event.type)
 }
@@ -315,6 +322,7 @@ export function createResponseEvents(): ResponseEvents {
   const calls = new Map<unknown, number>()
   /** The items of which something has been told; what comes only with an item's end is told then. */
   const told = new Set<unknown>()
+  const detailHead = createDetailHeads(FORMAT)
   let hasThought = false
   let thoughtPlace = ''
 
@@ -336,7 +344,7 @@ export function createResponseEvents(): ResponseEvents {
     const separator = hasThought && place !== thoughtPlace ? '\n\n' : ''
     hasThought = true
     thoughtPlace = place
-    const full = { ...detail, id: event.item_id, format: FORMAT, index: event.output_index ?? 0 }
+    const full = { ...detail, ...detailHead(indexOf(event), textOr(event.item_id)) }
     return told1(event, { reasoning_content: `${separator}${event.delta}`, reasoning_details: [full] })
   }
 
@@ -349,10 +357,10 @@ export function createResponseEvents(): ResponseEvents {
   }
 
   const done = (event: Json, item: Json): Json[] => {
-    const index = typeof event.output_index === 'number' ? event.output_index : 0
     const isTold = told.has(event.output_index)
     if (item.type === 'reasoning') {
-      const details = isTold ? sealOf(item, index) : detailsOfItem(item, index)
+      const head = detailHead(indexOf(event), textOr(item.id))
+      const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
       if (details.length === 0) return []
       const words = isTold ? '' : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
       return [chunk({ ...(words === '' ? {} : { reasoning_content: words }), reasoning_details: details })]

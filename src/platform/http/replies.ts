@@ -54,7 +54,7 @@ export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): 
       message,
       type: openaiType(problem.status),
       code: problem.code,
-      param: typeof detail === 'string' ? null : paramOf(detail),
+      param: typeof detail === 'string' ? (problem.extra.param ?? null) : paramOf(detail),
     },
   }
 }
