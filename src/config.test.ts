@@ -9,9 +9,21 @@ test('nothing set is a working sandbox', () => {
   assert.equal(config.sandbox.on, true)
   assert.equal(config.processor.sandboxed, true)
   assert.equal(config.embedder, 'local')
-  assert.equal(config.ai.vendors.openai.sandboxed, true)
-  assert.equal(config.ai.vendors.anthropic.apiKey, null)
+  assert.deepEqual(
+    Object.values(config.ai.vendors).map(({ sandboxed }) => sandboxed),
+    [true, true, true],
+  )
   assert.ok(Object.isFrozen(config) && Object.isFrozen(config.http))
+})
+
+test('the sandbox plays the vendors that have neither a key nor an address, and no others', () => {
+  const { vendors } = readConfig({ ANTHROPIC_API_KEY: 'sk-ant', GEMINI_BASE_URL: 'http://127.0.0.1:9' }).ai
+  assert.deepEqual(
+    [vendors.openai.sandboxed, vendors.anthropic.sandboxed, vendors.gemini.sandboxed],
+    [true, false, false],
+  )
+  assert.equal(vendors.anthropic.baseUrl, 'https://api.anthropic.com')
+  assert.equal(vendors.gemini.apiKey, 'none')
 })
 
 test('production without keys starts and plays nothing', () => {

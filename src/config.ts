@@ -198,18 +198,18 @@ export function readConfig(env: Env): Config {
 }
 
 function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['ai'] {
-  const openaiKey = read.optional('OPENAI_API_KEY')
-  const openaiBase = read.url('OPENAI_BASE_URL', ['http:', 'https:'])
   // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
-  const openaiSandboxed = sandboxOn && openaiKey === null && openaiBase === null
-
-  const plain = (prefix: string, standardUrl: string): VendorConfig => {
+  const vendor = (prefix: string, standardUrl: string, sandboxPath: string): VendorConfig => {
+    const key = read.optional(`${prefix}_API_KEY`)
     const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
-    const apiKey = read.optional(`${prefix}_API_KEY`) ?? (baseUrl === null ? null : 'none')
+    const model = read.optional(`${prefix}_MODEL`)
+    if (sandboxOn && key === null && baseUrl === null) {
+      return { apiKey: 'sandbox', baseUrl: sandboxUrl + sandboxPath, model, sandboxed: true }
+    }
     return {
-      apiKey,
+      apiKey: key ?? (baseUrl === null ? null : 'none'),
       baseUrl: trimSlash(baseUrl ?? standardUrl),
-      model: read.optional(`${prefix}_MODEL`),
+      model,
       sandboxed: false,
     }
   }
@@ -224,16 +224,9 @@ function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['a
 
   return {
     vendors: {
-      openai: openaiSandboxed
-        ? {
-            apiKey: 'sandbox',
-            baseUrl: `${sandboxUrl}/openai/v1`,
-            model: read.optional('OPENAI_MODEL'),
-            sandboxed: true,
-          }
-        : plain('OPENAI', 'https://api.openai.com/v1'),
-      anthropic: plain('ANTHROPIC', 'https://api.anthropic.com'),
-      gemini: plain('GEMINI', 'https://generativelanguage.googleapis.com'),
+      openai: vendor('OPENAI', 'https://api.openai.com/v1', '/openai/v1'),
+      anthropic: vendor('ANTHROPIC', 'https://api.anthropic.com', '/anthropic'),
+      gemini: vendor('GEMINI', 'https://generativelanguage.googleapis.com', '/gemini'),
     },
     slots: read.list('LLM_VENDORS', VENDOR_NAMES, VENDOR_NAMES),
     fallbacks,

@@ -104,7 +104,7 @@ export async function createService(
         shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
       })
     : null
-  const sandbox = api && config.sandbox.on ? openSandbox(platform) : null
+  const sandbox = api && config.sandbox.on ? openSandbox(platform, rag.localEmbedder) : null
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
   if (api)
     await mountApi(api, {
@@ -173,7 +173,7 @@ export async function createService(
 }
 
 /** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
-function openSandbox({ config, clock }: Platform) {
+function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']) {
   const { processor, http, urls } = config
   // Events go to this machine's own ports; to the public address only where the storefront runs in another process.
   const storefront = config.serve.has('storefront') ? `http://127.0.0.1:${http.storefrontPort}` : urls.storefront
@@ -183,6 +183,7 @@ function openSandbox({ config, clock }: Platform) {
     open: config.sandbox.open,
     baseUrl: () => urls.base,
     prices: processor.prices,
+    embed: embedder.embed,
     endpoints: () =>
       (processor.sandboxed || isOwnSandbox(processor.apiBase)) &&
       processor.webhookSecret !== null &&

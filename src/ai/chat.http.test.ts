@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { cuts, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
+import { cuts, event, mockVendor, refuses, says, streams } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 
@@ -175,7 +175,8 @@ test('the sandbox answers where no vendor has a key, through the same code', asy
 })
 
 test('what a request may hold is checked, and unknown or unconfigured vendors are told apart', async (t) => {
-  const app = await testApp(t)
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, SANDBOX: 'off' } })
   const ada = await app.as('ada', { tier: 'pro' })
   const chat = (body: object) => ada.post('/api/ai/chat', { messages: HI, ...body })
 
@@ -251,7 +252,7 @@ test('models are listed with their prices and the date of these', async (t) => {
     [
       ['openai', true],
       ['anthropic', true],
-      ['gemini', false],
+      ['gemini', true],
     ],
   )
 })

@@ -51,10 +51,10 @@ export function promptTokens(request: ChatRequest): number {
       }
     }
     for (const call of tool_calls ?? []) {
-      bytes +=
-        call.function === undefined
-          ? Buffer.byteLength(JSON.stringify(call))
-          : Buffer.byteLength(call.function.name) + Buffer.byteLength(call.function.arguments)
+      // OpenAI has calls of other types than functions, too.
+      bytes += Buffer.byteLength(
+        call.function === undefined ? JSON.stringify(call) : call.function.name + call.function.arguments,
+      )
     }
   }
   // What the model is shown beside the messages: tools with their schemas, the answer's schema, the words it is likely to repeat.

@@ -66,12 +66,16 @@ export function isConfigured(ai: AiConfig, vendor: VendorName): boolean {
   return ai.vendors[vendor].apiKey !== null
 }
 
-/** The one asked for and then LLM_FALLBACKS, each once. @throws Problem 400 when the one asked for has no key. */
+/**
+ * The one asked for and then LLM_FALLBACKS, each once. Where a real vendor was asked, none that the sandbox plays answers
+ * instead. @throws Problem 400 when the one asked for has no key.
+ */
 export function planOf(ai: AiConfig, first: Candidate): Candidate[] {
   requireConfigured(ai, first.vendor)
+  const isPlayed = ai.vendors[first.vendor].sandboxed
   const plan = [first]
   for (const { vendor, model } of ai.fallbacks) {
-    if (!isConfigured(ai, vendor)) continue
+    if (!isConfigured(ai, vendor) || (ai.vendors[vendor].sandboxed && !isPlayed)) continue
     const candidate = { vendor, model: model ?? defaultModel(ai, vendor) }
     if (!plan.some((other) => other.vendor === candidate.vendor && other.model === candidate.model))
       plan.push(candidate)

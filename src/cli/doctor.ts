@@ -114,7 +114,7 @@ function mail({ mail: { smtpUrl, sandboxed, from } }: Config): Line {
 function vendors({ ai }: Config): Line[] {
   return Object.entries(ai.vendors).map(([vendor, { apiKey, sandboxed, baseUrl }]) => {
     const name = `Model ${vendor}`
-    if (sandboxed) return { mark: 'sandbox', name, says: 'answers with quotations' }
+    if (sandboxed) return { mark: 'sandbox', name, says: `no ${vendor.toUpperCase()}_API_KEY; answers with quotations` }
     if (apiKey === null) return { mark: 'off', name, says: `${vendor.toUpperCase()}_API_KEY is not set` }
     return { mark: 'ok', name, says: baseUrl }
   })

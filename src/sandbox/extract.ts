@@ -2,7 +2,7 @@
 
 export type Message = { role: string; content: string }
 
-const SIGNATURE = '— Sandbox model: I quote, I do not reason.'
+export const SIGNATURE = '— Sandbox model: I quote, I do not reason.'
 const QUOTED_MAX = 3
 
 type Sentence = { text: string; mark: string; words: Set<string>; place: number }

@@ -25,9 +25,10 @@ const ROOMS = [
   },
   {
     href: '/sandbox/openai',
-    name: 'Model',
-    tells: 'A vendor that streams quotations from your own documents.',
-    keys: ['OPENAI_API_KEY'],
+    name: 'Models',
+    tells:
+      'OpenAI, Anthropic and Gemini, with a model that quotes your documents, calls tools, fills schemas and embeds.',
+    keys: ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GEMINI_API_KEY'],
   },
 ]
 

@@ -1,31 +1,34 @@
-// Guards the sandbox's model: OpenAI's chat wire format, JSON and SSE, over an extractive answer.
+// The sandbox's model vendors: OpenAI, Anthropic and Gemini, each in its own wire format, over one extractive model.
 // One thing to know: token counts are counts of the pieces that `tokens` cuts, of the prompt's contents and of the answer.
 import { randomBytes } from 'node:crypto'
-import { setTimeout as pause } from 'node:timers/promises'
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
 import { html } from '#platform/http/html.ts'
-import { answer, type Message, tokens } from './extract.ts'
+import type { Message } from './extract.ts'
+import { anthropicRoutes } from './model-anthropic.ts'
+import { type Embed, embedded } from './model-embeddings.ts'
+import { geminiRoutes } from './model-gemini.ts'
+import { arrayOf, type Json, limitOf, objectOf, stopsOf, textOf, textOr } from './model-json.ts'
+import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import { responsesRoutes } from './model-responses.ts'
+import { paced, streamEvents } from './model-stream.ts'
 import { show } from './page.ts'
 import { OPEN } from './route.ts'
 
 export const SANDBOX_MODELS = ['gpt-sandbox', 'gpt-sandbox-mini'] as const
 
-/** A real API calls content a string, or parts of which the text ones are read. */
-type Wanted = {
-  model?: string
-  messages?: { role?: string; content?: string | { type?: string; text?: string }[] | null }[]
-  stream?: boolean
-  stream_options?: { include_usage?: boolean }
-  max_tokens?: number | null
-  max_completion_tokens?: number | null
-  stop?: string | string[] | null
+const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+export type ModelNeeds = { clock: Clock; embed: Embed }
+
+export function modelRoutes(app: FastifyInstance, needs: ModelNeeds): void {
+  openaiRoutes(app, needs)
+  responsesRoutes(app, needs, { requireKey, requireModel, refuse })
+  anthropicRoutes(app)
+  geminiRoutes(app, needs)
 }
 
-const PAUSE_MS = 6
-const TOKENS_AT_ONCE = 3
-
-export function modelRoutes(app: FastifyInstance, { clock }: { clock: Clock }): void {
+function openaiRoutes(app: FastifyInstance, { clock, embed }: ModelNeeds): void {
   app.get('/openai', OPEN, (_request, reply) => showModel(reply))
 
   app.get('/openai/v1/models', OPEN, () => ({
@@ -40,120 +43,160 @@ export function modelRoutes(app: FastifyInstance, { clock }: { clock: Clock }): 
     return { id, object: 'model', created: 1_760_000_000, owned_by: 'sandbox' }
   })
 
-  app.post<{ Body: Wanted }>(
-    '/openai/v1/chat/completions',
-    { ...OPEN, bodyLimit: 32 * 1024 * 1024 },
-    async (request, reply) => {
-      if (!/^Bearer \S+$/i.test(request.headers.authorization ?? '')) {
-        return refuse(
-          reply,
-          401,
-          "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth.",
-          'invalid_api_key',
-          null,
-        )
-      }
-      const wanted = request.body
-      const messages = messagesOf(wanted)
-      if (messages.length === 0)
-        return refuse(reply, 400, "Missing required parameter: 'messages'.", 'missing_required_parameter', 'messages')
-      if (typeof wanted.model !== 'string' || wanted.model === '')
-        return refuse(reply, 400, 'you must provide a model parameter', null, 'model')
+  app.post('/openai/v1/chat/completions', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+    if (!requireKey(request, reply)) return reply
+    const wanted = objectOf(request.body)
+    if (arrayOf(wanted.messages).length === 0)
+      return refuse(reply, 400, "Missing required parameter: 'messages'.", 'missing_required_parameter', 'messages')
+    if (!requireModel(wanted, reply)) return reply
 
-      const said = spoken(wanted, messages)
-      const head = {
-        id: `chatcmpl-${randomBytes(12).toString('hex')}`,
-        created: Math.floor(clock.ms() / 1000),
-        model: wanted.model,
-        system_fingerprint: 'fp_sandbox',
-      }
-      if (wanted.stream) return stream(reply, wanted, head, said)
-      return {
-        ...head,
-        object: 'chat.completion',
-        choices: [
-          {
-            index: 0,
-            message: { role: 'assistant', content: said.pieces.join(''), refusal: null },
-            logprobs: null,
-            finish_reason: said.finish,
-          },
-        ],
-        usage: said.usage,
-      }
-    },
-  )
-}
-
-type Spoken = {
-  pieces: string[]
-  finish: 'stop' | 'length'
-  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
-}
-
-function spoken(wanted: Wanted, messages: Message[]): Spoken {
-  const limit = wanted.max_completion_tokens ?? wanted.max_tokens ?? Number.POSITIVE_INFINITY
-  const all = tokens(stopped(answer(messages), wanted.stop))
-  const pieces = all.slice(0, limit)
-  const prompt = messages.reduce((sum, message) => sum + tokens(message.content).length, 0)
-  return {
-    pieces,
-    finish: pieces.length < all.length ? 'length' : 'stop',
-    usage: { prompt_tokens: prompt, completion_tokens: pieces.length, total_tokens: prompt + pieces.length },
-  }
-}
-
-function stopped(text: string, stop: Wanted['stop']): string {
-  const at = [stop ?? []]
-    .flat()
-    .filter((one) => one !== '')
-    .map((one) => text.indexOf(one))
-    .filter((index) => index >= 0)
-  return at.length === 0 ? text : text.slice(0, Math.min(...at))
-}
-
-async function stream(reply: FastifyReply, wanted: Wanted, head: object, said: Spoken): Promise<FastifyReply> {
-  const withUsage = wanted.stream_options?.include_usage === true
-  reply.hijack()
-  const { raw } = reply
-  raw.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  })
-  const gone = new AbortController()
-  raw.once('close', () => gone.abort())
-
-  const chunk = (choices: object[], usage: object | null = null) =>
-    raw.write(
-      `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...(withUsage ? { usage } : {}) })}\n\n`,
-    )
-  const choice = (delta: object, finish: string | null = null) => [
-    { index: 0, delta, logprobs: null, finish_reason: finish },
-  ]
-
-  try {
-    chunk(choice({ role: 'assistant', content: '', refusal: null }))
-    for (let index = 0; index < said.pieces.length; index += TOKENS_AT_ONCE) {
-      await pause(PAUSE_MS, undefined, { signal: gone.signal })
-      chunk(choice({ content: said.pieces.slice(index, index + TOKENS_AT_ONCE).join('') }))
+    const said = replyTo(wishOf(wanted))
+    const head = {
+      id: `chatcmpl-${randomBytes(12).toString('hex')}`,
+      created: Math.floor(clock.ms() / 1000),
+      model: wanted.model,
+      system_fingerprint: 'fp_sandbox',
     }
-    chunk(choice({}, said.finish))
-    if (withUsage) chunk([], said.usage)
-    raw.end('data: [DONE]\n\n')
-  } catch (error) {
-    // The reader left in the middle: there is nobody to tell.
-    if (!gone.signal.aborted) throw error
-  }
-  return reply
+    if (wanted.stream === true) return stream(reply, wanted, head, said)
+    const message = {
+      role: 'assistant',
+      content: said.call === null ? said.pieces.join('') : null,
+      refusal: null,
+      ...(said.call === null ? {} : { tool_calls: [toolCall(said.call)] }),
+    }
+    return {
+      ...head,
+      object: 'chat.completion',
+      choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(said) }],
+      usage: usageOf(said),
+    }
+  })
+
+  app.post('/openai/v1/embeddings', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+    if (!requireKey(request, reply)) return reply
+    const wanted = objectOf(request.body)
+    if (!requireModel(wanted, reply)) return reply
+    const { model, input } = wanted
+    if (!/embed/.test(String(model)))
+      return refuse(reply, 404, `The model '${model}' does not exist or has no embeddings`, 'model_not_found', null)
+    const inputs = inputsOf(input)
+    if (inputs === null) return refuse(reply, 400, "'$.input' is invalid.", null, 'input')
+
+    const { vectors, tokens } = await embedded(embed, String(model), inputs, wanted.dimensions)
+    return {
+      object: 'list',
+      data: vectors.map((vector, index) => ({
+        object: 'embedding',
+        index,
+        embedding:
+          wanted.encoding_format === 'base64'
+            ? Buffer.from(Float32Array.from(vector).buffer).toString('base64')
+            : vector,
+      })),
+      model,
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
+    }
+  })
 }
 
-function messagesOf(wanted: Wanted): Message[] {
-  if (!Array.isArray(wanted?.messages)) return []
-  return wanted.messages.map(({ role = 'user', content }) => ({
-    role: role === 'developer' ? 'system' : role,
-    content: typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('\n'),
-  }))
+/** A text or its tokens, one or many; tokens are read as the numbers they are. */
+function inputsOf(input: unknown): string[] | null {
+  const many = typeof input === 'string' || (Array.isArray(input) && typeof input[0] === 'number') ? [input] : input
+  if (!Array.isArray(many) || many.length === 0) return null
+  return many.map((one) => (Array.isArray(one) ? one.join(' ') : String(one)))
+}
+
+function wishOf(wanted: Json): Wish {
+  const messages = arrayOf(wanted.messages)
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const since = messages.slice(last + 1)
+  const format = objectOf(wanted.response_format)
+  const choice = objectOf(objectOf(wanted.tool_choice).function ?? objectOf(wanted.tool_choice).custom)
+  return {
+    messages: messages.map(messageOf),
+    tools: arrayOf(wanted.tools).flatMap(({ function: given }) => {
+      const { name, parameters } = objectOf(given)
+      return typeof name === 'string' ? [{ name, schema: parameters ?? {} }] : []
+    }),
+    choice: typeof choice.name === 'string' ? { name: choice.name } : choiceOf(wanted.tool_choice),
+    called: since.flatMap(({ tool_calls }) =>
+      arrayOf(tool_calls).map((call) => textOr(objectOf(call.function).name, '')),
+    ),
+    result: messages.at(-1)?.role === 'tool' ? textOf(messages.at(-1)?.content) : null,
+    schema:
+      format.type === 'json_schema'
+        ? (objectOf(format.json_schema).schema ?? {})
+        : format.type === 'json_object'
+          ? {}
+          : null,
+    limit: limitOf(wanted.max_completion_tokens ?? wanted.max_tokens),
+    stop: stopsOf(wanted.stop),
+  }
+}
+
+function choiceOf(choice: unknown): Wish['choice'] {
+  return choice === 'none' || choice === 'required' ? choice : 'auto'
+}
+
+/** A real API calls content a string, or parts of which the text ones are read. */
+function messageOf({ role, content }: Json): Message {
+  return { role: role === 'developer' ? 'system' : textOr(role, 'user'), content: textOf(content) }
+}
+
+function toolCall({ id, name, args }: NonNullable<ModelReply['call']>) {
+  return { id: `call_${id}`, type: 'function', function: { name, arguments: JSON.stringify(args) } }
+}
+
+function finishOf({ finish }: ModelReply): string {
+  return finish === 'stop_sequence' ? 'stop' : finish
+}
+
+function usageOf({ promptTokens, completionTokens }: ModelReply) {
+  return {
+    prompt_tokens: promptTokens,
+    completion_tokens: completionTokens,
+    total_tokens: promptTokens + completionTokens,
+  }
+}
+
+function stream(reply: FastifyReply, wanted: Json, head: object, said: ModelReply): Promise<FastifyReply> {
+  const withUsage = objectOf(wanted.stream_options).include_usage === true
+  return streamEvents(reply, async (say, signal) => {
+    const chunk = (choices: object[], usage: object | null = null) =>
+      say(
+        `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk', choices, ...(withUsage ? { usage } : {}) })}\n\n`,
+      )
+    const choice = (delta: object, finish: string | null = null) => [
+      { index: 0, delta, logprobs: null, finish_reason: finish },
+    ]
+    const { call } = said
+    chunk(choice({ role: 'assistant', content: call === null ? '' : null, refusal: null }))
+    if (call !== null) {
+      const { function: named, ...start } = toolCall(call)
+      chunk(choice({ tool_calls: [{ index: 0, ...start, function: { name: named.name, arguments: '' } }] }))
+      for await (const part of paced(named.arguments.match(/.{1,8}/gsu) ?? [], signal)) {
+        chunk(choice({ tool_calls: [{ index: 0, function: { arguments: part } }] }))
+      }
+    }
+    for await (const content of paced(said.pieces, signal)) chunk(choice({ content }))
+    chunk(choice({}, finishOf(said)))
+    if (withUsage) chunk([], usageOf(said))
+    say('data: [DONE]\n\n')
+  })
+}
+
+function requireKey(request: FastifyRequest, reply: FastifyReply): boolean {
+  if (/^Bearer \S+$/i.test(request.headers.authorization ?? '')) return true
+  const message =
+    "You didn't provide an API key. You need to provide your API key in an Authorization header using Bearer auth."
+  refuse(reply, 401, message, 'invalid_api_key', null)
+  return false
+}
+
+function requireModel({ model }: Json, reply: FastifyReply): boolean {
+  if (typeof model === 'string' && model !== '') return true
+  refuse(reply, 400, 'you must provide a model parameter', null, 'model')
+  return false
 }
 
 function refuse(
@@ -167,16 +210,18 @@ function refuse(
 }
 
 function showModel(reply: FastifyReply): FastifyReply {
-  const main = html`<h1>Model</h1>
-<p>While no vendor has a key, the sandbox plays <code>openai</code>: it finds the sentences of your documents and messages that fit the question, quotes them, streams them as a vendor would, and says so.</p>
+  const main = html`<h1>Models</h1>
+<p>Vendors without a key are played here, each in its own wire format: <code>openai</code>, <code>anthropic</code> and <code>gemini</code>. Their model finds the sentences of your documents and messages that fit the question, quotes them, streams them as a vendor would, and says so.
+It calls the first tool it is offered, with arguments made from the tool's schema, and speaks when the tool has answered; it fills the JSON schema of an answer; and it embeds texts by their words.</p>
 <div class="card"><h2>Talk to it</h2>
 <pre>curl -N http://localhost:8000/sandbox/openai/v1/chat/completions \\
   -H 'authorization: Bearer any' -H 'content-type: application/json' \\
   -d '{"model":"gpt-sandbox","stream":true,"messages":[
     {"role":"system","content":"Context:\\nThe shop opens at nine. It closes at six."},
-    {"role":"user","content":"When does the shop open?"}]}'</pre></div>
+    {"role":"user","content":"When does the shop open?"}]}'</pre>
+<p class="small quiet">Also <code>/sandbox/openai/v1/responses</code> and <code>/embeddings</code>, <code>/sandbox/anthropic/v1/messages</code>, and <code>/sandbox/gemini/v1beta/models/…:generateContent</code>. Any model's name will do.</p></div>
 <div class="card"><h2>Use a real one</h2>
 <p>Set <code>OPENAI_API_KEY</code>, <code>ANTHROPIC_API_KEY</code> or <code>GEMINI_API_KEY</code> and start again. <code>OPENAI_BASE_URL</code> takes Ollama, vLLM or any other server that speaks the same language.</p></div>
 <p class="quiet small">Tokens are counted as the pieces it streams: a word with the space before it, long words and numbers in several.</p>`
-  return show(reply, { title: 'Model', place: 'model', main })
+  return show(reply, { title: 'Models', place: 'model', main })
 }

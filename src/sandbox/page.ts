@@ -19,7 +19,7 @@ const PLACES: readonly { place: Place; name: string; href: string }[] = [
   { place: 'mail', name: 'Mailbox', href: '/sandbox/mail' },
   { place: 'processor', name: 'Processor', href: '/sandbox/processor' },
   { place: 'oauth', name: 'Sign-in', href: '/sandbox/oauth' },
-  { place: 'model', name: 'Model', href: '/sandbox/openai' },
+  { place: 'model', name: 'Models', href: '/sandbox/openai' },
 ]
 
 // No form-action: paying ends with a redirect to the product's address, which that directive would block.

@@ -1,4 +1,4 @@
-// Guards the outside world in a box: what has no key (mail, processor, sign-in providers, a model) is played here, on this machine.
+// Guards the outside world in a box: what has no key (mail, processor, sign-in providers, models) is played here, on this machine.
 // One thing to know: the product reaches it over HTTP through its ordinary clients; nothing imports this folder but the wiring.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
@@ -7,6 +7,7 @@ import { parseForm } from './form.ts'
 import { isLoopbackHost, loopbackOnly } from './guard.ts'
 import { homeRoutes } from './home.ts'
 import { mailboxRoutes } from './mailbox.ts'
+import type { Embed } from './model-embeddings.ts'
 import { modelRoutes } from './model-vendor.ts'
 import { oauthRoutes } from './oauth/oauth.ts'
 import { showStyle } from './page.ts'
@@ -23,6 +24,8 @@ export type SandboxNeeds = {
   /** The API's public address, for links that a person follows. */
   baseUrl: () => string
   prices: SoldPrices
+  /** Makes vectors of texts, for the models that embed. */
+  embed: Embed
   /** Where the processor's events go; empty while nobody listens. */
   endpoints: () => readonly Endpoint[]
 }
@@ -62,7 +65,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
       app.get('/style.css', OPEN, (_request, reply) => showStyle(reply))
       homeRoutes(app)
       mailboxRoutes(app, { db, clock })
-      modelRoutes(app, { clock })
+      modelRoutes(app, { clock, embed: needs.embed })
       await app.register(async (inner) => oauthRoutes(inner, { db, clock, originOf }))
       await processor.routes(app)
     },

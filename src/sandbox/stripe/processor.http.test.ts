@@ -43,6 +43,7 @@ async function world(t: Pick<TestContext, 'after'>) {
       open: false,
       baseUrl: () => 'http://localhost:1',
       prices: PRICES,
+      embed: async () => [],
       endpoints: () => endpoints,
     })
     const app = Fastify()

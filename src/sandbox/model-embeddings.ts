@@ -1,0 +1,33 @@
+import { tokens } from './extract.ts'
+
+/** Unit vectors, one a text, from whatever embedder the composition lends. */
+export type Embed = (texts: string[]) => Promise<number[][]>
+
+const DIMENSIONS: Record<string, number> = {
+  'text-embedding-3-small': 1_536,
+  'text-embedding-3-large': 3_072,
+  'gemini-embedding-2': 3_072,
+}
+const DIMENSIONS_DEFAULT = 1_024
+const DIMENSIONS_MAX = 4_096
+
+/** As long as the model's vectors are, or as was asked for. */
+export async function embedded(embed: Embed, model: string, texts: string[], dimensions: unknown) {
+  const wanted =
+    typeof dimensions === 'number' && dimensions >= 1
+      ? Math.min(DIMENSIONS_MAX, Math.floor(dimensions))
+      : (DIMENSIONS[model] ?? DIMENSIONS_DEFAULT)
+  const vectors = await embed(texts)
+  return {
+    vectors: vectors.map((vector) => fitted(vector, wanted)),
+    tokens: texts.reduce((sum, text) => sum + tokens(text).length, 0),
+  }
+}
+
+/** Longer: zeros behind it, which change no cosine. Shorter: folded, so that each feature keeps a place. */
+function fitted(vector: number[], length: number): number[] {
+  const made = new Array<number>(length).fill(0)
+  for (const [index, value] of vector.entries()) made[index % length] = (made[index % length] ?? 0) + value
+  const size = Math.hypot(...made) || 1
+  return made.map((value) => value / size)
+}

@@ -1,0 +1,161 @@
+/** Gemini's generateContent, played by the sandbox: https://ai.google.dev/api/generate-content */
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Message } from './extract.ts'
+import { type Embed, embedded } from './model-embeddings.ts'
+import { arrayOf, type Json, limitOf, objectOf, stopsOf, textOf, textOr } from './model-json.ts'
+import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import { paced, streamEvents } from './model-stream.ts'
+import { OPEN } from './route.ts'
+
+const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+export function geminiRoutes(app: FastifyInstance, { embed }: { embed: Embed }): void {
+  for (const version of ['v1', 'v1beta']) {
+    app.get(`/gemini/${version}/models`, OPEN, () => ({
+      models: [
+        {
+          name: 'models/gemini-sandbox',
+          displayName: 'Gemini (sandbox)',
+          supportedGenerationMethods: ['generateContent'],
+        },
+      ],
+    }))
+
+    // The method stands behind a colon, which is a parameter's sign here.
+    app.post<{ Params: { '*': string }; Querystring: { alt?: string; key?: string } }>(
+      `/gemini/${version}/models/*`,
+      { ...OPEN, bodyLimit: BODY_BYTES_MAX },
+      async (request, reply) => {
+        const [, model = '', method = ''] = /^(.*):(\w+)$/.exec(request.params['*']) ?? []
+        if (!request.headers['x-goog-api-key'] && !request.query.key)
+          return refuse(
+            reply,
+            403,
+            'PERMISSION_DENIED',
+            'Method doesn’t allow unregistered callers. Please use an API key.',
+          )
+        const wanted = objectOf(request.body)
+        if (/^(embedContent|batchEmbedContents)$/.test(method)) return embeddings(embed, model, method, wanted, reply)
+        if (!/^(generateContent|streamGenerateContent|countTokens)$/.test(method))
+          return refuse(reply, 404, 'NOT_FOUND', `There is no method '${method}' of a model here`)
+        if (arrayOf(wanted.contents).length === 0)
+          return refuse(reply, 400, 'INVALID_ARGUMENT', '* GenerateContentRequest.contents: contents is not specified')
+
+        const said = replyTo(wishOf(wanted))
+        if (method === 'countTokens') return { totalTokens: said.promptTokens }
+        const head = { modelVersion: model, responseId: `sandbox-${randomBytes(9).toString('hex')}` }
+        if (method === 'streamGenerateContent') return stream(reply, head, said, request.query.alt === 'sse')
+        return { ...bodyOf(partsOf(said), finishOf(said)), usageMetadata: usageOf(said), ...head }
+      },
+    )
+  }
+}
+
+async function embeddings(embed: Embed, model: string, method: string, wanted: Json, reply: FastifyReply) {
+  if (!/embed/.test(model)) return refuse(reply, 404, 'NOT_FOUND', `models/${model} is not supported for ${method}`)
+  const requests = method === 'embedContent' ? [wanted] : arrayOf(wanted.requests)
+  if (requests.length === 0) return refuse(reply, 400, 'INVALID_ARGUMENT', '* requests: requests is not specified')
+  const texts = requests.map(({ content }) => textOf(objectOf(content).parts))
+  const { vectors } = await embedded(embed, model, texts, requests[0]?.outputDimensionality)
+  const values = vectors.map((vector) => ({ values: vector }))
+  return method === 'embedContent' ? { embedding: values[0] } : { embeddings: values }
+}
+
+function wishOf(wanted: Json): Wish {
+  const turns = arrayOf(wanted.contents)
+  const system = textOf(objectOf(wanted.systemInstruction ?? wanted.system_instruction).parts)
+  const last = turns.findLastIndex((turn) => turn.role !== 'model' && resultsOf(turn).length === 0)
+  const results = resultsOf(turns.at(-1) ?? {})
+  const config = objectOf(wanted.generationConfig)
+  const calling = objectOf(objectOf(wanted.toolConfig).functionCallingConfig)
+  const named = stopsOf(calling.allowedFunctionNames)
+  const isJson = config.responseMimeType === 'application/json'
+  return {
+    messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...turns.map(messageOf)],
+    tools: arrayOf(wanted.tools)
+      .flatMap(({ functionDeclarations: declared }) => arrayOf(declared))
+      .flatMap(({ name, parametersJsonSchema, parameters }) =>
+        typeof name === 'string' && (named.length === 0 || named.includes(name))
+          ? [{ name, schema: parametersJsonSchema ?? parameters ?? {} }]
+          : [],
+      ),
+    choice: calling.mode === 'NONE' ? 'none' : calling.mode === 'ANY' ? 'required' : 'auto',
+    called: turns
+      .slice(last + 1)
+      .flatMap(({ parts }) =>
+        arrayOf(parts).flatMap(({ functionCall }) => (functionCall ? [textOr(objectOf(functionCall).name, '')] : [])),
+      ),
+    result: results.length === 0 ? null : results.map(resultText).join('\n'),
+    schema: isJson ? (config.responseJsonSchema ?? config.responseSchema ?? {}) : null,
+    limit: limitOf(config.maxOutputTokens),
+    stop: stopsOf(config.stopSequences),
+  }
+}
+
+function resultsOf({ parts }: Json): Json[] {
+  return arrayOf(parts).flatMap(({ functionResponse }) => (functionResponse ? [objectOf(functionResponse)] : []))
+}
+
+/** Google wants an object; one that only wraps a text is the text. */
+function resultText({ response }: Json): string {
+  const { result, output } = objectOf(response)
+  return textOr(result ?? output, JSON.stringify(response ?? {}))
+}
+
+function messageOf(turn: Json): Message {
+  const results = resultsOf(turn)
+  if (results.length > 0) return { role: 'tool', content: results.map(resultText).join('\n') }
+  return { role: turn.role === 'model' ? 'assistant' : 'user', content: textOf(turn.parts) }
+}
+
+function partsOf({ call, pieces }: ModelReply): object[] {
+  return call === null
+    ? [{ text: pieces.join('') }]
+    : [{ functionCall: { id: call.id, name: call.name, args: call.args } }]
+}
+
+function bodyOf(parts: object[], finishReason: string | null) {
+  return {
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...(finishReason === null ? {} : { finishReason }) }],
+  }
+}
+
+function finishOf({ finish }: ModelReply): string {
+  return finish === 'length' ? 'MAX_TOKENS' : 'STOP'
+}
+
+function usageOf({ promptTokens, completionTokens }: ModelReply) {
+  return {
+    promptTokenCount: promptTokens,
+    candidatesTokenCount: completionTokens,
+    totalTokenCount: promptTokens + completionTokens,
+  }
+}
+
+/** Events with `alt=sse`, else one array that grows. */
+function stream(reply: FastifyReply, head: object, said: ModelReply, isEvents: boolean): Promise<FastifyReply> {
+  const type = isEvents ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8'
+  const write = async (say: (text: string) => void, signal: AbortSignal) => {
+    let isFirst = true
+    const tell = (body: object) => {
+      const json = JSON.stringify({ ...body, ...head })
+      say(isEvents ? `data: ${json}\r\n\r\n` : `${isFirst ? '[' : ','}${json}`)
+      isFirst = false
+    }
+    const { promptTokens } = said
+    for await (const text of paced(said.pieces, signal)) {
+      tell({ ...bodyOf([{ text }], null), usageMetadata: { promptTokenCount: promptTokens } })
+    }
+    tell({
+      ...bodyOf(said.call === null ? [{ text: '' }] : partsOf(said), finishOf(said)),
+      usageMetadata: usageOf(said),
+    })
+    if (!isEvents) say(']')
+  }
+  return streamEvents(reply, write, type)
+}
+
+function refuse(reply: FastifyReply, code: number, status: string, message: string): FastifyReply {
+  return reply.code(code).send({ error: { code, message, status } })
+}

@@ -1,0 +1,89 @@
+/**
+ * What the sandbox's models say, whichever dialect they are asked in: the first tool offered is called, a schema is filled, and all else is answered with quotations.
+ * The one thing to know: once a tool has answered, the model speaks, or a loop of tools would never end.
+ */
+import { randomBytes } from 'node:crypto'
+import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
+import { sampleOf } from './sample.ts'
+
+export type Wish = {
+  messages: Message[]
+  tools: { name: string; schema: unknown }[]
+  choice: 'auto' | 'none' | 'required' | { name: string }
+  /** Names of the tools called since the last word of the user's. */
+  called: string[]
+  /** What the last tool answered; null when the last word is the user's. */
+  result: string | null
+  /** The schema that the answer must fill; `{}` for any object. */
+  schema: unknown | null
+  limit: number
+  stop: string[]
+}
+
+export type ModelReply = {
+  pieces: string[]
+  call: { id: string; name: string; args: Record<string, unknown> } | null
+  finish: 'stop' | 'length' | 'tool_calls' | 'stop_sequence'
+  /** The stop sequence that ended the text. */
+  stoppedAt: string | null
+  promptTokens: number
+  completionTokens: number
+}
+
+export function replyTo(wish: Wish): ModelReply {
+  const promptTokens =
+    wish.messages.reduce((sum, { content }) => sum + tokens(content).length, 0) +
+    (wish.tools.length === 0 ? 0 : tokens(JSON.stringify(wish.tools)).length)
+  const tool = toolFor(wish)
+  if (tool !== null) {
+    const made = sampleOf(tool.schema, wordsOf(wish))
+    const args = typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
+    const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }
+    const completionTokens = tokens(JSON.stringify(args)).length + tokens(tool.name).length
+    return { pieces: [], call, finish: 'tool_calls', stoppedAt: null, promptTokens, completionTokens }
+  }
+  const { text, stoppedAt } = stopped(textFor(wish), wish.stop)
+  const all = tokens(text)
+  const pieces = all.slice(0, wish.limit)
+  const finish = pieces.length < all.length ? 'length' : stoppedAt === null ? 'stop' : 'stop_sequence'
+  return { pieces, call: null, finish, stoppedAt, promptTokens, completionTokens: pieces.length }
+}
+
+/** The tool to be called now; null where words are due. */
+function toolFor({ tools, choice, called, result }: Wish) {
+  if (choice === 'none') return null
+  const isDone = (name: string) => called.includes(name)
+  if (typeof choice === 'object') return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
+  if (result === null) return tools.find(({ name }) => !isDone(name)) ?? null
+  return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null
+}
+
+function textFor(wish: Wish): string {
+  if (wish.schema === null) return spoken(wish)
+  const made = sampleOf(wish.schema, wordsOf(wish))
+  const isObject = typeof made === 'object' && made !== null
+  return JSON.stringify(isObject && Object.keys(made).length > 0 ? made : { answer: spoken(wish) })
+}
+
+function spoken({ messages, result, called }: Wish): string {
+  if (result === null) return answer(messages)
+  const short = result.length > 600 ? `${result.slice(0, 597)}…` : result
+  return `The tool ${called.at(-1) ?? ''} answered: ${short}\n\n${SIGNATURE}`
+}
+
+function wordsOf(wish: Wish) {
+  const question = wish.messages.findLast(({ role }) => role === 'user')?.content ?? ''
+  return { question: question.slice(0, 500), answer: spoken(wish) }
+}
+
+function stopped(text: string, stop: string[]): { text: string; stoppedAt: string | null } {
+  let end = text.length
+  let stoppedAt: string | null = null
+  for (const one of stop) {
+    const at = one === '' ? -1 : text.indexOf(one)
+    if (at === -1 || at >= end) continue
+    end = at
+    stoppedAt = one
+  }
+  return { text: text.slice(0, end), stoppedAt }
+}

@@ -1,0 +1,171 @@
+/** OpenAI's Responses, without a memory (`store` is taken and nothing is kept), played by the sandbox. */
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '#platform/clock.ts'
+import type { Message } from './extract.ts'
+import { arrayOf, type Json, limitOf, objectOf, textOf, textOr } from './model-json.ts'
+import { type ModelReply, replyTo, type Wish } from './model-reply.ts'
+import { paced, streamEvents } from './model-stream.ts'
+import { OPEN } from './route.ts'
+
+/** How OpenAI refuses, whichever of its addresses is asked. */
+export type OpenAiManners = {
+  requireKey(request: FastifyRequest, reply: FastifyReply): boolean
+  requireModel(wanted: Json, reply: FastifyReply): boolean
+  refuse(reply: FastifyReply, status: number, message: string, code: string | null, param: string | null): FastifyReply
+}
+
+const BODY_BYTES_MAX = 32 * 1024 * 1024
+
+export function responsesRoutes(app: FastifyInstance, { clock }: { clock: Clock }, manners: OpenAiManners): void {
+  const { requireKey, requireModel, refuse } = manners
+  app.post('/openai/v1/responses', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+    if (!requireKey(request, reply)) return reply
+    const wanted = objectOf(request.body)
+    if (!requireModel(wanted, reply)) return reply
+    const items = itemsOf(wanted.input)
+    if (items.length === 0)
+      return refuse(reply, 400, "Missing required parameter: 'input'.", 'missing_required_parameter', 'input')
+    if (typeof wanted.previous_response_id === 'string')
+      return refuse(
+        reply,
+        400,
+        'The sandbox keeps no responses.',
+        'previous_response_not_found',
+        'previous_response_id',
+      )
+
+    const said = replyTo(wishOf(wanted, items))
+    const id = randomBytes(12).toString('hex')
+    const response = {
+      id: `resp_${id}`,
+      object: 'response',
+      created_at: Math.floor(clock.ms() / 1000),
+      model: wanted.model,
+      error: null,
+      incomplete_details: null,
+      instructions: wanted.instructions ?? null,
+      metadata: wanted.metadata ?? {},
+      parallel_tool_calls: wanted.parallel_tool_calls ?? true,
+      store: false,
+      temperature: wanted.temperature ?? 1,
+      tool_choice: wanted.tool_choice ?? 'auto',
+      tools: wanted.tools ?? [],
+      top_p: wanted.top_p ?? 1,
+    }
+    if (wanted.stream === true) return stream(reply, response, itemOf(id, said), said)
+    return { ...response, ...endOf(said), output: [itemOf(id, said)] }
+  })
+}
+
+/** A text is a message of the user's. */
+function itemsOf(input: unknown): Json[] {
+  return typeof input === 'string' ? [{ role: 'user', content: input }] : arrayOf(input)
+}
+
+const isAnswer = ({ type }: Json) => type === 'function_call_output' || type === 'custom_tool_call_output'
+
+function wishOf(wanted: Json, items: Json[]): Wish {
+  const last = items.findLastIndex(({ role }) => role === 'user')
+  const answered = items.at(-1)
+  const format = objectOf(objectOf(wanted.text).format)
+  const choice = objectOf(wanted.tool_choice)
+  const offered = [
+    ...arrayOf(wanted.tools),
+    // Where a client declares its tools among what was said.
+    ...items.flatMap(({ type, tools }) => (type === 'additional_tools' ? arrayOf(tools) : [])),
+  ].flatMap((tool) => (tool.type === 'namespace' ? arrayOf(tool.tools) : [tool]))
+  return {
+    messages: [
+      ...(typeof wanted.instructions === 'string' ? [{ role: 'system', content: wanted.instructions }] : []),
+      ...items.flatMap(messageOf),
+    ],
+    tools: offered.flatMap(({ type, name, parameters }) =>
+      type === 'function' && typeof name === 'string' ? [{ name, schema: parameters ?? {} }] : [],
+    ),
+    choice:
+      typeof choice.name === 'string'
+        ? { name: choice.name }
+        : wanted.tool_choice === 'none' || wanted.tool_choice === 'required'
+          ? wanted.tool_choice
+          : 'auto',
+    called: items.slice(last + 1).flatMap(({ type, name }) => (type === 'function_call' ? [textOr(name, '')] : [])),
+    result: answered !== undefined && isAnswer(answered) ? textOf(answered.output) : null,
+    schema: format.type === 'json_schema' ? (format.schema ?? {}) : format.type === 'json_object' ? {} : null,
+    limit: limitOf(wanted.max_output_tokens),
+    stop: [],
+  }
+}
+
+function messageOf(item: Json): Message[] {
+  if (isAnswer(item)) return [{ role: 'tool', content: textOf(item.output) }]
+  if (typeof item.role !== 'string' || item.content === undefined) return []
+  return [{ role: item.role === 'developer' ? 'system' : item.role, content: textOf(item.content) }]
+}
+
+function itemOf(id: string, said: ModelReply): Json & { id: string } {
+  if (said.call === null) {
+    const content = [{ type: 'output_text', text: said.pieces.join(''), annotations: [], logprobs: [] }]
+    return { id: `msg_${id}`, type: 'message', role: 'assistant', status: statusOf(said), content }
+  }
+  const { id: callId, name, args } = said.call
+  return {
+    id: `fc_${id}`,
+    type: 'function_call',
+    status: 'completed',
+    call_id: `call_${callId}`,
+    name,
+    arguments: JSON.stringify(args),
+  }
+}
+
+const statusOf = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete' : 'completed')
+
+function endOf(said: ModelReply) {
+  const { promptTokens, completionTokens } = said
+  return {
+    status: statusOf(said),
+    incomplete_details: said.finish === 'length' ? { reason: 'max_output_tokens' } : null,
+    usage: {
+      input_tokens: promptTokens,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: completionTokens,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: promptTokens + completionTokens,
+    },
+  }
+}
+
+function stream(reply: FastifyReply, response: Json, item: Json & { id: string }, said: ModelReply) {
+  return streamEvents(reply, async (say, signal) => {
+    let number = 0
+    const event = (type: string, data: Json) =>
+      say(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...data })}\n\n`)
+    const at = { item_id: item.id, output_index: 0 }
+    const begun = { ...response, status: 'in_progress', output: [], usage: null }
+    event('response.created', { response: begun })
+    event('response.in_progress', { response: begun })
+    if (said.call === null) {
+      const text = said.pieces.join('')
+      const part = { type: 'output_text', text, annotations: [], logprobs: [] }
+      const place = { ...at, content_index: 0 }
+      event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', content: [] } })
+      event('response.content_part.added', { ...place, part: { ...part, text: '' } })
+      for await (const delta of paced(said.pieces, signal)) {
+        event('response.output_text.delta', { ...place, delta, logprobs: [] })
+      }
+      event('response.output_text.done', { ...place, text, logprobs: [] })
+      event('response.content_part.done', { ...place, part })
+    } else {
+      const args = String(item.arguments)
+      event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', arguments: '' } })
+      for await (const delta of paced(args.match(/.{1,8}/gsu) ?? [], signal)) {
+        event('response.function_call_arguments.delta', { ...at, delta })
+      }
+      event('response.function_call_arguments.done', { ...at, name: item.name, arguments: args })
+    }
+    event('response.output_item.done', { output_index: 0, item })
+    const type = said.finish === 'length' ? 'response.incomplete' : 'response.completed'
+    event(type, { response: { ...response, ...endOf(said), output: [item] } })
+  })
+}
