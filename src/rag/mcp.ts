@@ -78,6 +78,8 @@ const tools: Record<string, Tool> = {
         text: content,
         metadata: checked,
         source: typeof checked.source === 'string' ? checked.source : null,
+        externalId: null,
+        replacesSource: false,
         chunkSize: CHUNK_SIZE,
         chunkOverlap: overlapFor(CHUNK_SIZE, undefined),
       })

@@ -19,8 +19,10 @@ const found = async (client: Client, query: string, more: object = {}): Promise<
   return reply.body.results
 }
 
-const rowsOf = async ({ platform: { db } }: TestApp, table: 'rag_chunks' | 'rag_documents' | 'rag_stores') =>
-  (await db.selectFrom(table).select('user_id').execute()).length
+const rowsOf = async (
+  { platform: { db } }: TestApp,
+  table: 'rag_chunks' | 'rag_documents' | 'rag_external_ids' | 'rag_stores',
+) => (await db.selectFrom(table).select('user_id').execute()).length
 
 function formOf(
   name: string,
@@ -264,6 +266,129 @@ test('a large text is replaced without a moment without it, and leaves nothing b
   assert.match(hit?.content ?? '', /item 7777 /)
 })
 
+test('an external id names one document: the same id again replaces it whole, whatever its text', async (t) => {
+  const app = await testApp(t)
+  const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
+  const put = async (client: Client, content: string, external_id?: string) => {
+    const reply = await client.post('/api/rag/ingest/text', { content, external_id, metadata: { source: 'price.md' } })
+    assert.equal(reply.status, 200, reply.text)
+    return String(reply.body.document_ids[0]).slice(0, 12)
+  }
+  const listed = async (client: Client): Promise<[string, string[]][]> =>
+    (await client.get('/api/rag/documents')).body.map(
+      ({ id, external_id, external_ids }: { id: string; external_id: string | null; external_ids: string[] }) => {
+        assert.equal(external_id, external_ids[0] ?? null)
+        return [id, external_ids.toSorted()]
+      },
+    )
+
+  await put(ada, 'The price is 10 euros.', 'drive/7')
+  const hers = await put(eve, 'The price is 10 euros.', 'drive/7')
+  const long = Array.from({ length: 900 }, (_, i) => `The price of item ${i} is ${i} euros, all taxes included.`).join(
+    '\n',
+  )
+  const large = await put(ada, long, 'drive/7')
+  assert.deepEqual(await listed(ada), [[large, ['drive/7']]])
+  const second = await put(ada, 'The price is 12 euros.', 'drive/7')
+
+  await app.settle()
+  assert.deepEqual(await listed(ada), [[second, ['drive/7']]])
+  assert.deepEqual(await listed(eve), [[hers, ['drive/7']]], 'another user’s stays')
+  assert.equal(await rowsOf(app, 'rag_chunks'), 2, 'nothing is left of what was replaced')
+  assert.deepEqual(
+    (await found(ada, 'What is the price?')).map(({ content }) => content),
+    ['The price is 12 euros.'],
+  )
+
+  // The same text is one document, whatever it is called; it goes when the last of its names has another.
+  await put(ada, 'The price is 12 euros.', 'wiki/3')
+  assert.deepEqual(await listed(ada), [[second, ['drive/7', 'wiki/3']]])
+  const third = await put(ada, 'The price is 13 euros.', 'drive/7')
+  assert.deepEqual(
+    (await listed(ada)).toSorted(),
+    [
+      [second, ['wiki/3']],
+      [third, ['drive/7']],
+    ].toSorted(),
+  )
+  await put(ada, 'The price is 13 euros.', 'wiki/3')
+  assert.deepEqual(await listed(ada), [[third, ['drive/7', 'wiki/3']]])
+
+  // Without an id the text stays what it is called, and a text without a name is taken over by its first one.
+  await put(ada, 'The price is 13 euros.')
+  assert.deepEqual(await listed(ada), [[third, ['drive/7', 'wiki/3']]])
+  await put(ada, 'Nameless.')
+  await put(ada, 'Nameless.', 'late/1')
+  await put(ada, 'Named.', 'late/1')
+  assert.ok((await found(ada, 'Nameless')).every(({ content }) => content !== 'Nameless.'))
+
+  assert.equal((await ada.delete(`/api/rag/documents/${third}`)).status, 200)
+  const anew = await put(ada, 'The price is 14 euros.', 'drive/7')
+  assert.ok((await listed(ada)).some(([id, names]) => id === anew && names.join() === 'drive/7'))
+})
+
+test('files take an external id, and replace=source replaces by the name', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const send = async (path: string, form: FormData) => ada.post(`/api/rag/ingest/file${path}`, form)
+  const contents = async () =>
+    (await found(ada, 'price in euros', { top_k: 50 })).map(({ content }) => content).toSorted()
+
+  await send('', formOf('price.md', 'The price is 10 euros.', { external_id: 'drive/7' }))
+  await send('', formOf('other.md', 'The price is 99 euros.'))
+  await send('', formOf('price.md', 'The price is 11 euros.', {}, { replace: 'source' }))
+  assert.deepEqual(await contents(), ['The price is 11 euros.', 'The price is 99 euros.'])
+  const [newest] = (await ada.get('/api/rag/documents')).body
+  assert.equal(newest.external_id, 'drive/7', 'the name stays with what took its place')
+
+  await send('?replace=source', formOf('price.md', 'The price is 12 euros.'))
+  assert.deepEqual(await contents(), ['The price is 12 euros.', 'The price is 99 euros.'])
+  await send('', formOf('price.md', 'The price is 13 euros.', { external_id: 'drive/7' }))
+  assert.deepEqual(await contents(), ['The price is 13 euros.', 'The price is 99 euros.'])
+  await ada.post('/api/rag/ingest/text', {
+    content: 'The price is 14 euros.',
+    metadata: { source: 'price.md' },
+    replace: 'source',
+  })
+  assert.deepEqual(await contents(), ['The price is 14 euros.', 'The price is 99 euros.'])
+
+  for (const [path, fields] of [
+    ['', { replace: 'name' }],
+    ['?replace=name', {}],
+    ['', { external_id: 'x'.repeat(513) }],
+  ] as const) {
+    assert.equal((await send(path, formOf('a.md', 'text', fields))).status, 422, JSON.stringify(fields))
+  }
+  const bodies = [
+    { replace: 'source' },
+    { replace: 'id' },
+    { external_id: '' },
+    { external_id: 'a\0' },
+    { external_id: 7 },
+  ]
+  for (const body of bodies) {
+    assert.equal((await ada.post('/api/rag/ingest/text', { content: 'text', ...body })).status, 422)
+  }
+  assert.equal((await contents()).length, 2)
+})
+
+test('parallel ingests under one external id end in one document', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, (_, i) =>
+      ada.post('/api/rag/ingest/text', { content: `Version ${i}. ${text}`, external_id: 'one', chunk_size: 100 }),
+    ),
+  )
+
+  for (const reply of replies) assert.equal(reply.status, 200, reply.text)
+  const listed = (await ada.get('/api/rag/documents')).body
+  assert.equal(listed.length, 1)
+  assert.equal(listed[0].external_id, 'one')
+  assert.equal(await rowsOf(app, 'rag_chunks'), listed[0].chunks)
+})
+
 test('parallel ingests of one text end in one document', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -495,13 +620,13 @@ test('a hostile file name is only a name', async (t) => {
 test('the account goes, and with it every row of its store', async (t) => {
   const app = await testApp(t)
   const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
-  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100 })
-  await eve.post('/api/rag/ingest/text', { content: text })
+  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100, external_id: 'a' })
+  await eve.post('/api/rag/ingest/text', { content: text, external_id: 'a' })
 
   const gone = await ada.delete('/api/users/me', { password: 'correct horse battery' })
 
   assert.equal(gone.status, 200, gone.text)
-  for (const table of ['rag_chunks', 'rag_documents', 'rag_stores'] as const)
+  for (const table of ['rag_chunks', 'rag_documents', 'rag_external_ids', 'rag_stores'] as const)
     assert.equal(await rowsOf(app, table), 1, table)
   assert.equal((await found(eve, question)).length, 1)
 })

@@ -122,8 +122,18 @@ test('with a vendor’s embedder its vectors rank, its tokens are in the books, 
   assert.equal(embedding.prompt_tokens, 7 * (stored.body.chunks_created + 2))
   assert.ok(embedding.cost_usd > 0)
 
+  await ada.post('/api/rag/ingest/text', { content: 'A first version.', external_id: 'one' })
   vendor.play(refuses(401))
-  const refused = await ada.post('/api/rag/ingest/text', { content: 'Another text.' })
+  const refused = await ada.post('/api/rag/ingest/text', { content: 'Another text.', external_id: 'one' })
   assert.equal(refused.status, 502)
-  assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
+  const kept = (await ada.get('/api/rag/documents')).body
+  assert.deepEqual(
+    kept.map(({ external_id, characters }: { external_id: string | null; characters: number }) => [
+      external_id,
+      characters,
+    ])[0],
+    ['one', 'A first version.'.length],
+    'what cannot be embedded replaces nothing',
+  )
+  assert.equal(kept.length, 2)
 })
