@@ -48,7 +48,7 @@ const tools: Record<string, Tool> = {
       const conditions = parseFilter(filter)
       const call = { ...asked, characters: query.length }
       const { chunks } = await metered(room, call, () =>
-        search(room, asked.caller.userId, { query, topK: top_k, conditions }, asked.signal),
+        search(room, asked.caller.userId, { queries: [query], topK: top_k, conditions }, asked.signal),
       )
       return { results: chunks }
     },

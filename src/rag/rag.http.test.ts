@@ -453,6 +453,67 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
   )
 })
 
+const handbook = [
+  'Parental leave lasts 16 weeks and is compensated at full salary. Send the request for parental leave to the people team, two months ahead.',
+  'Sick leave is paid for six weeks. A doctor’s note is needed from the third day on.',
+  'Hotels are paid by the company up to 150 euros a night. In Zurich the limit is 220 euros.',
+  'The cafeteria opens at eight. Lunch costs five euros, and there is soup every day.',
+  'Laptops are replaced every three years. Send broken ones to the service desk.',
+]
+const ask = async (client: Client, question: string, said: string[] = [], more: object = {}): Promise<FoundChunk[]> => {
+  const chat_history = said.flatMap((content) => [
+    { role: 'user', content },
+    { role: 'assistant', content: 'It lasts 16 weeks [1].' },
+  ])
+  const reply = await client.post('/api/rag/query', { question, chat_history, ...more })
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.body.answer === NOTHING_FOUND, reply.body.sources.length === 0)
+  return reply.body.sources
+}
+
+test('a mode that cannot be had is refused, one that can is what is done anyway', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text })
+
+  const plain = await found(ada, question)
+  for (const mode of ['auto', 'lexical']) assert.deepEqual(await found(ada, question, { mode }), plain)
+  for (const mode of ['dense', 'hybrid', 'fuzzy', null]) {
+    const refused = await ada.post('/api/rag/search', { query: question, mode })
+    assert.equal(refused.status, 422, String(mode))
+    assert.deepEqual(refused.body.detail[0].loc, ['body', 'mode'])
+  }
+})
+
+test('a follow-up is searched with what was asked before', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (const content of handbook) await ada.post('/api/rag/ingest/text', { content })
+  const first = 'How long is parental leave?'
+  const isParental = ({ content }: FoundChunk) => content.startsWith('Parental leave')
+
+  assert.ok(!(await ask(ada, 'Is it paid?')).some(isParental), 'without the history nobody can know')
+  for (const said of [[first], ['Which hotels are there?', first], [first, 'Is it paid?']]) {
+    for (const question of ['And who do I send the request to?', 'Is it paid?', 'By whom?']) {
+      const sources = await ask(ada, question, said)
+      assert.ok(sources.some(isParental), `${said.join(' ')} ${question}: ${JSON.stringify(sources)}`)
+      for (const { score } of sources) assert.ok(score >= 0.5 && score <= 1)
+    }
+  }
+  assert.ok(isParental((await ask(ada, 'And who do I send the request to?', [first]))[0] as FoundChunk))
+
+  // A new subject is found in spite of the old one, and what is nowhere is still not found.
+  assert.match((await ask(ada, 'What is the limit for hotels in Zurich?', [first]))[0]?.content ?? '', /^Hotels/)
+  assert.deepEqual(
+    await ask(ada, 'Which gas giant of the solar system has the famous Great Red Spot?', ['When does lunch begin?']),
+    [],
+  )
+  assert.equal((await ask(ada, 'Is it paid?', [first], { top_k: 1 })).length, 1)
+  const everything = await ask(ada, 'Is it paid?', [first], { min_score: 0, top_k: 50 })
+  assert.equal(everything.length, handbook.length)
+  assert.equal(new Set(everything.map(({ id }) => id)).size, handbook.length)
+})
+
 test('an answer is streamed as chat is, with its sources when asked for', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })

@@ -23,7 +23,7 @@ import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.
 import { metered } from './metering.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 import type { Room } from './room.ts'
-import { search } from './search.ts'
+import { checkMode, MODES, search } from './search.ts'
 import { listDocuments } from './store.ts'
 import { readUpload } from './upload.ts'
 
@@ -79,6 +79,12 @@ const Chunk = Type.Object({
 const SearchBody = Type.Object({
   query: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
   top_k: Type.Integer({ default: 5, minimum: 1, maximum: 50 }),
+  mode: Type.Unsafe<(typeof MODES)[number]>({
+    ...OneOf(...MODES),
+    default: 'auto',
+    description:
+      '`lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused.',
+  }),
   filter: Type.Optional(Nullable(FreeObject)),
 })
 
@@ -221,13 +227,14 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       config,
     },
     async (request, reply) => {
-      const { query, top_k, filter } = request.body
+      const { query, top_k, mode, filter } = request.body
+      checkMode(mode, room.embedder)
       const caller = callerOf(request)
       const conditions = parseFilter(filter ?? undefined)
       const signal = clientGone(reply)
       const call = { caller, route: '/api/rag/search', characters: query.length, signal }
       const { chunks } = await metered(room, call, () =>
-        search(room, caller.userId, { query, topK: top_k, conditions }, signal),
+        search(room, caller.userId, { queries: [query], topK: top_k, conditions }, signal),
       )
       return { results: chunks }
     },
