@@ -658,6 +658,51 @@ test('files that cannot be taken are refused with a reason', async (t) => {
   assert.equal(await rowsOf(app, 'rag_documents'), 0)
 })
 
+test('the limit of a text is held by the text itself, however JSON writes it', async (t) => {
+  const app = await testApp(t, { env: { MAX_TEXT_MB: '1', MAX_FILE_MB: '2' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const limit = 1024 * 1024
+  const send = (body: string | Uint8Array) =>
+    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+  const bodyOf = (content: string) => `{"chunk_size": 10000, "content": "${content}"}`
+  const plain = 'word '.repeat(limit / 5).padEnd(limit, '.')
+  const escaped = String.raw`\u00e9 `.repeat(limit / 3).concat('x'.repeat(limit % 3))
+
+  for (const [content, status] of [
+    [plain, 200],
+    [`${plain}.`, 413],
+    [`${plain}é`, 413],
+    [escaped, 200],
+    [`${escaped}.`, 413],
+    [String.raw`\n"`.replace('"', String.raw`\"`).repeat(limit / 2), 200],
+  ] as const) {
+    const reply = await send(bodyOf(content))
+    assert.equal(reply.status, status, `${content.slice(0, 20)}: ${reply.text.slice(0, 200)}`)
+    if (status === 413) assert.equal(reply.body.detail, 'The text is larger than 1 MB')
+  }
+  assert.equal((await ada.post('/api/rag/ingest/file', formOf('a.txt', plain, { chunk_size: '10000' }))).status, 200)
+  assert.equal((await ada.post('/api/rag/ingest/file', formOf('a.txt', `${plain}.`))).status, 413)
+
+  for (const padding of ['', ' '.repeat(600_000)]) {
+    const latin = Buffer.from(`{"content": "na\xefve"${padding}}`, 'latin1')
+    const reply = await send(new Uint8Array(latin))
+    assert.equal(reply.status, 422, 'JSON is UTF-8')
+  }
+})
+
+test('metadata nested without end is refused in a long body, too, and an unknown field ignored', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const deep = '{"a":'.repeat(200_000).concat('1', '}'.repeat(200_000))
+  const send = (body: string) =>
+    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+
+  const refused = await send(`{"content": "text", "metadata": ${deep}}`)
+  assert.equal(refused.status, 422, refused.text)
+  assert.deepEqual(refused.body.detail[0].loc, ['body', 'metadata'])
+  assert.equal((await send(`{"content": "text", "other": ${deep}}`)).status, 200)
+})
+
 test('a hostile file name is only a name', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })

@@ -28,6 +28,7 @@ import { listDocuments } from './store.ts'
 import { readUpload } from './upload.ts'
 
 const MEGABYTE = 1024 * 1024
+const ESCAPED = 3
 const QUERY_MAX = 32_768
 
 const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
@@ -142,8 +143,8 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           response: { 200: Ingested },
         },
         config,
-        // The limit is on the text; JSON puts some escapes around it.
-        bodyLimit: maxTextBytes + MEGABYTE,
+        // The limit is on the text; a client that escapes all that is not ASCII makes three bytes of one.
+        bodyLimit: maxTextBytes * ESCAPED + MEGABYTE,
       },
       async (request, reply) => {
         const { content, metadata = {}, chunk_size, chunk_overlap, external_id, replace } = request.body
