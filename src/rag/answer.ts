@@ -54,17 +54,32 @@ export async function answerStream(
 async function sourcesFor(
   desk: Desk,
   { caller, route, signal }: Asked,
-  { question, topK, minScore, conditions }: Question,
+  { question, topK, minScore, history, conditions }: Question,
 ) {
-  const call = { caller, route, sizeBytes: Buffer.byteLength(question), signal }
+  const queries = standingAlone(question, history)
+  const call = { caller, route, sizeBytes: Buffer.byteLength(queries.join('')), signal }
   const find = (embedder: Embedder) =>
-    search({ ...desk, embedder }, caller.userId, { query: question, topK, conditions }, signal)
+    search({ ...desk, embedder }, caller.userId, { queries, topK, minScore, conditions }, signal)
   const isFree = desk.embedder.lexical !== undefined
-  const chunks = isFree ? await find(desk.embedder) : await metered(desk, call, find)
+  const sources = isFree ? await find(desk.embedder) : await metered(desk, call, find)
 
-  const sources = chunks.filter(({ score }) => score >= minScore)
   if (isFree && sources.length === 0) await metered(desk, call, async () => {})
   return sources
+}
+
+/** A question may lean on one that leaned on another: "How long is parental leave?" "Is it paid?" "By whom?" */
+const TURNS = 2
+/** A pasted page is no question any more. */
+const TURN_CHARACTERS = 1_000
+
+/** The question itself, and behind the user's last turns, so that "Is it paid?" is searched with what it is about. Asks no vendor. */
+function standingAlone(question: string, history: Turn[]): string[] {
+  const turns = history
+    .filter(({ role, content }) => role === 'user' && content.trim() !== '')
+    .slice(-TURNS)
+    .map(({ content }) => content.slice(0, TURN_CHARACTERS))
+  const behind = turns.map((_, i) => [...turns.slice(-1 - i), question].join('\n'))
+  return [question, ...behind]
 }
 
 const ANSWER_TOKENS = 1_000

@@ -17,10 +17,14 @@ import {
   deleteChunks,
   deleteDocumentRow,
   findDocument,
+  hasName,
   insertChunks,
   isLive,
+  listIdsOfSource,
   listStale,
   lockStore,
+  moveNames,
+  nameDocument,
   putDocument,
   readChunk,
   readChunks,
@@ -44,6 +48,10 @@ export interface NewDocument {
   text: string | LongText
   metadata: Metadata
   source: string | null
+  /** The client's own id: the document that had it before goes. */
+  externalId: string | null
+  /** Whether other documents of this source go. */
+  replacesSource: boolean
   chunkSize: number
   chunkOverlap: number
 }
@@ -67,7 +75,7 @@ export async function ingest(
   signal: AbortSignal,
 ): Promise<Ingested> {
   const { db, clock, jobs, embedder, vectors, reader } = library
-  const { text, metadata, source, chunkSize, chunkOverlap } = document
+  const { text, metadata, source, externalId, replacesSource, chunkSize, chunkOverlap } = document
   const manuscript = await reader.manuscript(text, { size: chunkSize, overlap: chunkOverlap }, embedder)
   const { id, characters, total } = manuscript
   if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
@@ -125,6 +133,28 @@ export async function ingest(
     })
     await bumpRevision(tx, userId)
     if (replaced !== undefined) await drop(library, tx, userId, replaced)
+    for (const old of await superseded(tx)) {
+      const gone = await findDocument(tx, userId, old)
+      await deleteDocumentRow(tx, userId, old)
+      if (gone !== undefined) await drop(library, tx, userId, gone.version)
+    }
+  }
+
+  /** The documents that this one takes the place of. One that another name stands for stays: its file may not have changed. */
+  async function superseded(tx: Db): Promise<Set<string>> {
+    const ids = new Set<string>()
+    if (externalId !== null) {
+      const before = await nameDocument(tx, userId, { externalId, id, at: clock.now() })
+      if (before !== undefined && !(await hasName(tx, userId, before))) ids.add(before)
+    }
+    if (replacesSource && source !== null) {
+      for (const other of await listIdsOfSource(tx, userId, source)) {
+        if (other === id) continue
+        await moveNames(tx, userId, other, id)
+        ids.add(other)
+      }
+    }
+    return ids
   }
 }
 

@@ -1,13 +1,21 @@
-import { invalid } from '#platform/problem.ts'
+import { invalid, Problem } from '#platform/problem.ts'
 import type { Asked } from './answer.ts'
 import { ingest, type NewDocument } from './documents.ts'
 import { metered } from './metering.ts'
 import type { Room } from './room.ts'
 
-/** Takes a text in and records it. */
+/** Takes a text in and records it. Fails with 413 for a text that is larger than is kept, however it was wrapped. */
 export async function take(room: Room, { caller, route, signal }: Asked, document: NewDocument) {
   const { text } = document
-  const hasNul = typeof text === 'string' ? text.includes('\0') : (await text.head()).hasNul
+  const { hasNul, textBytes } =
+    typeof text === 'string' ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) } : await text.head()
+  if (textBytes > room.maxTextBytes) {
+    throw new Problem(
+      'text_too_large',
+      413,
+      `The text is larger than ${Math.round(room.maxTextBytes / 1024 / 1024)} MB`,
+    )
+  }
   if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
   const call = { caller, route, sizeBytes: embeddedBytes(document), signal }
   const { document_ids, chunks_created } = await metered(room, call, (embedder) =>

@@ -49,7 +49,7 @@ export function holdFor(reply: FastifyReply, { reader }: Holder, bytes: Uint8Arr
 
 function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(bytes.toString('utf8'))
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch {
     throw malformed()
   }

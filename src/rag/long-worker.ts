@@ -23,12 +23,16 @@ export type Head = {
   /** The body without its text; undefined when it is no JSON. */
   body?: unknown
   hasNul: boolean
+  /** Of the text alone, as UTF-8. */
+  textBytes: number
 }
 export type Outline = { id: string; characters: number; total: number }
 export type Slice = { texts: string[]; embedded?: Rows }
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
+/** Stands in for a value that is not handed over: no schema of ours takes it. */
+const TOO_LARGE = 'too large'
 /** Stands in for a text that is there; the schema looks at no more than that. */
 const PLACEHOLDER = '…'
 
@@ -37,7 +41,7 @@ export async function hold({ port, bytes, form }: LongTask): Promise<void> {
   let spans: Int32Array = new Int32Array(0)
 
   const answers = {
-    head: (): Head => ({ body, hasNul: text.includes('\0') }),
+    head: (): Head => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
     chunk({ chunking }: { chunking: Chunking }): Outline {
       spans = spansOf(text, chunking)
       const id = createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
@@ -67,14 +71,30 @@ function opened(bytes: Uint8Array): { text: string; body: unknown } {
     return { text: '', body: undefined }
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { text: '', body: null }
-  const { content, ...rest } = body as Record<string, unknown>
+  const { content, ...others } = body as Record<string, unknown>
   const text = typeof content === 'string' ? content : ''
-  if (JSON.stringify(rest).length > REST_MAX) return { text, body: { content: PLACEHOLDER, metadata: 'too large' } }
+  let left = REST_MAX
+  const rest = Object.fromEntries(
+    Object.entries(others).map(([key, value]) => {
+      left -= sizeOf(value)
+      return [key, left < 0 ? TOO_LARGE : value]
+    }),
+  )
   const shown =
     typeof content === 'string' ? (content === '' ? '' : PLACEHOLDER) : content === undefined ? undefined : null
   return { text, body: shown === undefined ? rest : { ...rest, content: shown } }
 }
 
+/** Infinite for a value that is nested too deep to be written, or to be handed over. */
+function sizeOf(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0
+  } catch {
+    return Infinity
+  }
+}
+
+/** Fails for bytes that are no UTF-8: JSON is nothing else, and a text from a file was made here. */
 function decode(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
 }

@@ -2,6 +2,7 @@
  * The Model Context Protocol's door to a user's store: streamable HTTP without sessions, one JSON reply a request, which the protocol allows.
  * Source: modelcontextprotocol.io, specification 2025-11-25, "Transports" and "Tools".
  */
+import type { FastifyRequest } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
@@ -30,7 +31,9 @@ interface Tool {
 }
 
 const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
-const topK = Type.Integer({ default: 5, minimum: 1, maximum: 50, description: 'How many chunks at most.' })
+const topK = Type.Optional(
+  Type.Integer({ default: 5, minimum: 1, maximum: 50, description: 'How many chunks at most.' }),
+)
 const SearchInput = Type.Object({
   query: Type.String({ minLength: 1 }),
   top_k: topK,
@@ -44,11 +47,11 @@ const tools: Record<string, Tool> = {
     description: 'Find the passages of the user’s stored documents that are nearest to a query.',
     input: SearchInput,
     isReadOnly: true,
-    async call(room, asked, { query, top_k, filter }: Static<typeof SearchInput>) {
+    async call(room, asked, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
       const conditions = parseFilter(filter)
       const call = { ...asked, sizeBytes: Buffer.byteLength(query) }
       const results = await metered(room, call, (embedder) =>
-        search({ ...room, embedder }, asked.caller.userId, { query, topK: top_k, conditions }, asked.signal),
+        search({ ...room, embedder }, asked.caller.userId, { queries: [query], topK: top_k, conditions }, asked.signal),
       )
       return { results }
     },
@@ -57,7 +60,7 @@ const tools: Record<string, Tool> = {
     description: 'Answer a question from the user’s stored documents, with the passages that the answer cites.',
     input: AskInput,
     isReadOnly: true,
-    async call(room, asked, { question, top_k }: Static<typeof AskInput>) {
+    async call(room, asked, { question, top_k = 5 }: Static<typeof AskInput>) {
       const { answer: text, sources } = await answer(room, asked, {
         question,
         topK: top_k,
@@ -78,6 +81,8 @@ const tools: Record<string, Tool> = {
         text: content,
         metadata: checked,
         source: typeof checked.source === 'string' ? checked.source : null,
+        externalId: null,
+        replacesSource: false,
         chunkSize: CHUNK_SIZE,
         chunkOverlap: overlapFor(CHUNK_SIZE, undefined),
       })
@@ -96,28 +101,60 @@ const tools: Record<string, Tool> = {
 
 const compiled = new Map<string, ReturnType<typeof Compile>>()
 
-interface Call {
-  jsonrpc: '2.0'
-  id?: string | number | null
-  method: string
-  params?: Record<string, unknown>
-}
+/** A request has an id, a notification none; what a client answers to us has no method. */
+const Envelope = Type.Object({
+  jsonrpc: Type.Literal('2.0'),
+  id: Type.Optional(Type.Union([Type.String(), Type.Number()])),
+  method: Type.Optional(Type.String()),
+  params: Type.Optional(Type.Unknown()),
+})
+const envelope = Compile(Envelope)
+
+/** What the body was when it was no JSON: told in the protocol's own words. */
+const NO_JSON = Symbol('no JSON')
 
 export function mcpRoutes(app: App, room: Room): void {
   const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
 
-  app.post('/mcp', { schema: { tags: ['mcp'], summary: 'Model Context Protocol' }, config }, async (request, reply) => {
-    checkOrigin(room, request.headers.origin)
-    const call = request.body as Partial<Call> | null
-    if (typeof call !== 'object' || call === null || Array.isArray(call) || call.jsonrpc !== '2.0') {
-      return reply.status(400).send(failure(null, -32600, 'Invalid Request'))
-    }
-    // Replies of the client, and notifications, are taken and not answered.
-    if (typeof call.method !== 'string' || call.id === undefined || call.id === null) return reply.status(202).send()
-    const asked = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
-    return reply
-      .type('application/json')
-      .send(JSON.stringify(await respond(room, asked, call as Call & { id: string | number })))
+  void app.register(async (scope) => {
+    scope.removeContentTypeParser('application/json')
+    scope.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) => {
+      try {
+        return JSON.parse(body) as unknown
+      } catch {
+        return NO_JSON
+      }
+    })
+    scope.post(
+      '/mcp',
+      { schema: { tags: ['mcp'], summary: 'Model Context Protocol' }, config },
+      async (request, reply) => {
+        checkOrigin(room, request.headers.origin)
+        const refuse = (code: number, message: string, id: string | number | null = null) =>
+          reply
+            .status(400)
+            .type('application/json')
+            .send(JSON.stringify(failure(id, code, message)))
+
+        const version = request.headers['mcp-protocol-version']
+        if (version !== undefined && !VERSIONS.includes(String(version))) {
+          return refuse(-32600, `Unsupported protocol version: this server speaks ${VERSIONS.join(', ')}`)
+        }
+        const { body } = request
+        if (body === NO_JSON || body === undefined) return refuse(-32700, 'Parse error: the body is not valid JSON')
+        if (!envelope.Check(body)) return refuse(-32600, 'Invalid Request')
+        const { id, method, params = {} } = body
+        if (!isObject(params)) return refuse(-32602, 'Invalid params: should be an object', id)
+        // Replies of the client, and notifications, are taken and not answered.
+        if (method === undefined || id === undefined) {
+          const isTaken = method !== undefined || 'result' in body || 'error' in body
+          return isTaken ? reply.status(202).send() : refuse(-32600, 'Invalid Request', id)
+        }
+
+        const asked = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
+        return reply.type('application/json').send(JSON.stringify(await respond(room, asked, { id, method, params })))
+      },
+    )
   })
 
   for (const method of ['GET', 'DELETE'] as const) {
@@ -140,11 +177,17 @@ function checkOrigin({ origins }: Room, origin: string | undefined): void {
   if (origin !== undefined && !origins.includes(origin)) throw new Problem('origin_refused', 403, 'Origin not allowed')
 }
 
-async function respond(
-  room: Room,
-  asked: Asked,
-  { id, method, params = {} }: Call & { id: string | number },
-): Promise<object> {
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+interface Call {
+  id: string | number
+  method: string
+  params: Record<string, unknown>
+}
+
+async function respond(room: Room, asked: Asked, { id, method, params }: Call): Promise<object> {
   switch (method) {
     case 'initialize': {
       const wanted = String(params.protocolVersion)
@@ -179,7 +222,7 @@ async function callTool(
   id: string | number,
   params: Record<string, unknown>,
 ): Promise<object> {
-  const name = String(params.name)
+  const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
   if (tool === undefined) return failure(id, -32602, `Unknown tool: ${name}`)
 

@@ -18,6 +18,17 @@ export function checkedMetadata(metadata: Metadata): Metadata {
   )
 }
 
+export const EXTERNAL_ID_MAX = 512
+
+/** The client's own id, or null. Fails with 422 when it is too long or holds the character NUL. */
+export function checkedExternalId(id: string | undefined): string | null {
+  if (id === undefined || id === '') return null
+  if (id.length > EXTERNAL_ID_MAX)
+    throw invalid(['body', 'external_id'], `Should have at most ${EXTERNAL_ID_MAX} characters`, 'string_too_long')
+  if (id.includes('\0')) throw invalid(['body', 'external_id'], 'Should not hold the character NUL')
+  return id.toWellFormed()
+}
+
 function depthOf(value: unknown, depth: number): number {
   if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return depth
   return Object.values(value).reduce(

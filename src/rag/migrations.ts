@@ -25,6 +25,14 @@ export const ragMigrations: Migration[] = [
         primary key (user_id, id)
       );
       create index rag_documents_newest on rag_documents (user_id, created_at);
+      create table rag_external_ids (
+        user_id text not null references users (id),
+        external_id text not null,
+        document_id text not null,
+        named_at {timestamp} not null,
+        primary key (user_id, external_id)
+      );
+      create index rag_external_ids_of_document on rag_external_ids (user_id, document_id);
       create table rag_chunks (
         user_id text not null,
         version text not null,

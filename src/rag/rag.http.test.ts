@@ -19,8 +19,10 @@ const found = async (client: Client, query: string, more: object = {}): Promise<
   return reply.body.results
 }
 
-const rowsOf = async ({ platform: { db } }: TestApp, table: 'rag_chunks' | 'rag_documents' | 'rag_stores') =>
-  (await db.selectFrom(table).select('user_id').execute()).length
+const rowsOf = async (
+  { platform: { db } }: TestApp,
+  table: 'rag_chunks' | 'rag_documents' | 'rag_external_ids' | 'rag_stores',
+) => (await db.selectFrom(table).select('user_id').execute()).length
 
 function formOf(
   name: string,
@@ -264,6 +266,129 @@ test('a large text is replaced without a moment without it, and leaves nothing b
   assert.match(hit?.content ?? '', /item 7777 /)
 })
 
+test('an external id names one document: the same id again replaces it whole, whatever its text', async (t) => {
+  const app = await testApp(t)
+  const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
+  const put = async (client: Client, content: string, external_id?: string) => {
+    const reply = await client.post('/api/rag/ingest/text', { content, external_id, metadata: { source: 'price.md' } })
+    assert.equal(reply.status, 200, reply.text)
+    return String(reply.body.document_ids[0]).slice(0, 12)
+  }
+  const listed = async (client: Client): Promise<[string, string[]][]> =>
+    (await client.get('/api/rag/documents')).body.map(
+      ({ id, external_id, external_ids }: { id: string; external_id: string | null; external_ids: string[] }) => {
+        assert.equal(external_id, external_ids[0] ?? null)
+        return [id, external_ids.toSorted()]
+      },
+    )
+
+  await put(ada, 'The price is 10 euros.', 'drive/7')
+  const hers = await put(eve, 'The price is 10 euros.', 'drive/7')
+  const long = Array.from({ length: 900 }, (_, i) => `The price of item ${i} is ${i} euros, all taxes included.`).join(
+    '\n',
+  )
+  const large = await put(ada, long, 'drive/7')
+  assert.deepEqual(await listed(ada), [[large, ['drive/7']]])
+  const second = await put(ada, 'The price is 12 euros.', 'drive/7')
+
+  await app.settle()
+  assert.deepEqual(await listed(ada), [[second, ['drive/7']]])
+  assert.deepEqual(await listed(eve), [[hers, ['drive/7']]], 'another user’s stays')
+  assert.equal(await rowsOf(app, 'rag_chunks'), 2, 'nothing is left of what was replaced')
+  assert.deepEqual(
+    (await found(ada, 'What is the price?')).map(({ content }) => content),
+    ['The price is 12 euros.'],
+  )
+
+  // The same text is one document, whatever it is called; it goes when the last of its names has another.
+  await put(ada, 'The price is 12 euros.', 'wiki/3')
+  assert.deepEqual(await listed(ada), [[second, ['drive/7', 'wiki/3']]])
+  const third = await put(ada, 'The price is 13 euros.', 'drive/7')
+  assert.deepEqual(
+    (await listed(ada)).toSorted(),
+    [
+      [second, ['wiki/3']],
+      [third, ['drive/7']],
+    ].toSorted(),
+  )
+  await put(ada, 'The price is 13 euros.', 'wiki/3')
+  assert.deepEqual(await listed(ada), [[third, ['drive/7', 'wiki/3']]])
+
+  // Without an id the text stays what it is called, and a text without a name is taken over by its first one.
+  await put(ada, 'The price is 13 euros.')
+  assert.deepEqual(await listed(ada), [[third, ['drive/7', 'wiki/3']]])
+  await put(ada, 'Nameless.')
+  await put(ada, 'Nameless.', 'late/1')
+  await put(ada, 'Named.', 'late/1')
+  assert.ok((await found(ada, 'Nameless')).every(({ content }) => content !== 'Nameless.'))
+
+  assert.equal((await ada.delete(`/api/rag/documents/${third}`)).status, 200)
+  const anew = await put(ada, 'The price is 14 euros.', 'drive/7')
+  assert.ok((await listed(ada)).some(([id, names]) => id === anew && names.join() === 'drive/7'))
+})
+
+test('files take an external id, and replace=source replaces by the name', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const send = async (path: string, form: FormData) => ada.post(`/api/rag/ingest/file${path}`, form)
+  const contents = async () =>
+    (await found(ada, 'price in euros', { top_k: 50 })).map(({ content }) => content).toSorted()
+
+  await send('', formOf('price.md', 'The price is 10 euros.', { external_id: 'drive/7' }))
+  await send('', formOf('other.md', 'The price is 99 euros.'))
+  await send('', formOf('price.md', 'The price is 11 euros.', {}, { replace: 'source' }))
+  assert.deepEqual(await contents(), ['The price is 11 euros.', 'The price is 99 euros.'])
+  const [newest] = (await ada.get('/api/rag/documents')).body
+  assert.equal(newest.external_id, 'drive/7', 'the name stays with what took its place')
+
+  await send('?replace=source', formOf('price.md', 'The price is 12 euros.'))
+  assert.deepEqual(await contents(), ['The price is 12 euros.', 'The price is 99 euros.'])
+  await send('', formOf('price.md', 'The price is 13 euros.', { external_id: 'drive/7' }))
+  assert.deepEqual(await contents(), ['The price is 13 euros.', 'The price is 99 euros.'])
+  await ada.post('/api/rag/ingest/text', {
+    content: 'The price is 14 euros.',
+    metadata: { source: 'price.md' },
+    replace: 'source',
+  })
+  assert.deepEqual(await contents(), ['The price is 14 euros.', 'The price is 99 euros.'])
+
+  for (const [path, fields] of [
+    ['', { replace: 'name' }],
+    ['?replace=name', {}],
+    ['', { external_id: 'x'.repeat(513) }],
+  ] as const) {
+    assert.equal((await send(path, formOf('a.md', 'text', fields))).status, 422, JSON.stringify(fields))
+  }
+  const bodies = [
+    { replace: 'source' },
+    { replace: 'id' },
+    { external_id: '' },
+    { external_id: 'a\0' },
+    { external_id: 7 },
+  ]
+  for (const body of bodies) {
+    assert.equal((await ada.post('/api/rag/ingest/text', { content: 'text', ...body })).status, 422)
+  }
+  assert.equal((await contents()).length, 2)
+})
+
+test('parallel ingests under one external id end in one document', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+
+  const replies = await Promise.all(
+    Array.from({ length: 8 }, (_, i) =>
+      ada.post('/api/rag/ingest/text', { content: `Version ${i}. ${text}`, external_id: 'one', chunk_size: 100 }),
+    ),
+  )
+
+  for (const reply of replies) assert.equal(reply.status, 200, reply.text)
+  const listed = (await ada.get('/api/rag/documents')).body
+  assert.equal(listed.length, 1)
+  assert.equal(listed[0].external_id, 'one')
+  assert.equal(await rowsOf(app, 'rag_chunks'), listed[0].chunks)
+})
+
 test('parallel ingests of one text end in one document', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -326,6 +451,67 @@ test('no chunk near enough: no vendor is asked, and the answer says so', async (
     stream.text,
     `event: sources\ndata: {"sources":[]}\n\ndata: ${JSON.stringify({ token: NOTHING_FOUND })}\n\nevent: usage\ndata: null\n\ndata: [DONE]\n\n`,
   )
+})
+
+const handbook = [
+  'Parental leave lasts 16 weeks and is compensated at full salary. Send the request for parental leave to the people team, two months ahead.',
+  'Sick leave is paid for six weeks. A doctor’s note is needed from the third day on.',
+  'Hotels are paid by the company up to 150 euros a night. In Zurich the limit is 220 euros.',
+  'The cafeteria opens at eight. Lunch costs five euros, and there is soup every day.',
+  'Laptops are replaced every three years. Send broken ones to the service desk.',
+]
+const ask = async (client: Client, question: string, said: string[] = [], more: object = {}): Promise<FoundChunk[]> => {
+  const chat_history = said.flatMap((content) => [
+    { role: 'user', content },
+    { role: 'assistant', content: 'It lasts 16 weeks [1].' },
+  ])
+  const reply = await client.post('/api/rag/query', { question, chat_history, ...more })
+  assert.equal(reply.status, 200, reply.text)
+  assert.equal(reply.body.answer === NOTHING_FOUND, reply.body.sources.length === 0)
+  return reply.body.sources
+}
+
+test('a mode that cannot be had is refused, one that can is what is done anyway', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: text })
+
+  const plain = await found(ada, question)
+  for (const mode of ['auto', 'lexical']) assert.deepEqual(await found(ada, question, { mode }), plain)
+  for (const mode of ['dense', 'hybrid', 'fuzzy', null]) {
+    const refused = await ada.post('/api/rag/search', { query: question, mode })
+    assert.equal(refused.status, 422, String(mode))
+    assert.deepEqual(refused.body.detail[0].loc, ['body', 'mode'])
+  }
+})
+
+test('a follow-up is searched with what was asked before', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (const content of handbook) await ada.post('/api/rag/ingest/text', { content })
+  const first = 'How long is parental leave?'
+  const isParental = ({ content }: FoundChunk) => content.startsWith('Parental leave')
+
+  assert.ok(!(await ask(ada, 'Is it paid?')).some(isParental), 'without the history nobody can know')
+  for (const said of [[first], ['Which hotels are there?', first], [first, 'Is it paid?']]) {
+    for (const question of ['And who do I send the request to?', 'Is it paid?', 'By whom?']) {
+      const sources = await ask(ada, question, said)
+      assert.ok(sources.some(isParental), `${said.join(' ')} ${question}: ${JSON.stringify(sources)}`)
+      for (const { score } of sources) assert.ok(score >= 0.5 && score <= 1)
+    }
+  }
+  assert.ok(isParental((await ask(ada, 'And who do I send the request to?', [first]))[0] as FoundChunk))
+
+  // A new subject is found in spite of the old one, and what is nowhere is still not found.
+  assert.match((await ask(ada, 'What is the limit for hotels in Zurich?', [first]))[0]?.content ?? '', /^Hotels/)
+  assert.deepEqual(
+    await ask(ada, 'Which gas giant of the solar system has the famous Great Red Spot?', ['When does lunch begin?']),
+    [],
+  )
+  assert.equal((await ask(ada, 'Is it paid?', [first], { top_k: 1 })).length, 1)
+  const everything = await ask(ada, 'Is it paid?', [first], { min_score: 0, top_k: 50 })
+  assert.equal(everything.length, handbook.length)
+  assert.equal(new Set(everything.map(({ id }) => id)).size, handbook.length)
 })
 
 test('an answer is streamed as chat is, with its sources when asked for', async (t) => {
@@ -472,6 +658,51 @@ test('files that cannot be taken are refused with a reason', async (t) => {
   assert.equal(await rowsOf(app, 'rag_documents'), 0)
 })
 
+test('the limit of a text is held by the text itself, however JSON writes it', async (t) => {
+  const app = await testApp(t, { env: { MAX_TEXT_MB: '1', MAX_FILE_MB: '2' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const limit = 1024 * 1024
+  const send = (body: string | Uint8Array) =>
+    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+  const bodyOf = (content: string) => `{"chunk_size": 10000, "content": "${content}"}`
+  const plain = 'word '.repeat(limit / 5).padEnd(limit, '.')
+  const escaped = String.raw`\u00e9 `.repeat(limit / 3).concat('x'.repeat(limit % 3))
+
+  for (const [content, status] of [
+    [plain, 200],
+    [`${plain}.`, 413],
+    [`${plain}é`, 413],
+    [escaped, 200],
+    [`${escaped}.`, 413],
+    [String.raw`\n"`.replace('"', String.raw`\"`).repeat(limit / 2), 200],
+  ] as const) {
+    const reply = await send(bodyOf(content))
+    assert.equal(reply.status, status, `${content.slice(0, 20)}: ${reply.text.slice(0, 200)}`)
+    if (status === 413) assert.equal(reply.body.detail, 'The text is larger than 1 MB')
+  }
+  assert.equal((await ada.post('/api/rag/ingest/file', formOf('a.txt', plain, { chunk_size: '10000' }))).status, 200)
+  assert.equal((await ada.post('/api/rag/ingest/file', formOf('a.txt', `${plain}.`))).status, 413)
+
+  for (const padding of ['', ' '.repeat(600_000)]) {
+    const latin = Buffer.from(`{"content": "na\xefve"${padding}}`, 'latin1')
+    const reply = await send(new Uint8Array(latin))
+    assert.equal(reply.status, 422, 'JSON is UTF-8')
+  }
+})
+
+test('metadata nested without end is refused in a long body, too, and an unknown field ignored', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const deep = '{"a":'.repeat(200_000).concat('1', '}'.repeat(200_000))
+  const send = (body: string) =>
+    ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
+
+  const refused = await send(`{"content": "text", "metadata": ${deep}}`)
+  assert.equal(refused.status, 422, refused.text)
+  assert.deepEqual(refused.body.detail[0].loc, ['body', 'metadata'])
+  assert.equal((await send(`{"content": "text", "other": ${deep}}`)).status, 200)
+})
+
 test('a hostile file name is only a name', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
@@ -495,13 +726,13 @@ test('a hostile file name is only a name', async (t) => {
 test('the account goes, and with it every row of its store', async (t) => {
   const app = await testApp(t)
   const [ada, eve] = [await app.as('ada', { tier: 'pro' }), await app.as('eve', { tier: 'pro' })]
-  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100 })
-  await eve.post('/api/rag/ingest/text', { content: text })
+  await ada.post('/api/rag/ingest/text', { content: text, chunk_size: 100, external_id: 'a' })
+  await eve.post('/api/rag/ingest/text', { content: text, external_id: 'a' })
 
   const gone = await ada.delete('/api/users/me', { password: 'correct horse battery' })
 
   assert.equal(gone.status, 200, gone.text)
-  for (const table of ['rag_chunks', 'rag_documents', 'rag_stores'] as const)
+  for (const table of ['rag_chunks', 'rag_documents', 'rag_external_ids', 'rag_stores'] as const)
     assert.equal(await rowsOf(app, table), 1, table)
   assert.equal((await found(eve, question)).length, 1)
 })

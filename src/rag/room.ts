@@ -1,6 +1,7 @@
 /** What the rules of RAG may touch, opened once: the platform, the readers of files and long texts, and where vectors are kept. */
 import './tables.ts'
 import type { Gateway } from '#ai/gateway.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { localEmbedder } from './embedders/local.ts'
@@ -10,6 +11,7 @@ import { createReader } from './reader.ts'
 import { createShelves } from './shelf.ts'
 import { openByteVectors } from './stores/bytes.ts'
 import { openPgvector } from './stores/pgvector.ts'
+import type { VectorStore } from './stores/vector-store.ts'
 
 export type RagNeeds = { gateway: Gateway }
 
@@ -25,13 +27,35 @@ export async function openRoom(platform: Platform, { gateway }: RagNeeds) {
     log,
     gateway,
     embedder,
-    vectors: (await openPgvector({ db })) ?? openByteVectors({ db }, { coarse: embedder.lexical !== undefined }),
+    vectors: await openVectors(db, embedder),
     parser: createParser(),
     reader: createReader(),
     shelves: createShelves({ db }),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,
     origins: [config.urls.base, config.urls.frontend].map((url) => new URL(url).origin),
+  }
+}
+
+/**
+ * pgvector, where the server has it, for vendors' vectors. The local embedder's only choose candidates and are small as bytes: there each would be
+ * 4 KB beside its table, and a search would fetch them all.
+ */
+async function openVectors(db: Db, { lexical }: Embedder): Promise<VectorStore> {
+  const pgvector = await openPgvector({ db })
+  const bytes = openByteVectors({ db }, { coarse: lexical !== undefined })
+  if (pgvector === undefined) return bytes
+  if (lexical === undefined) return pgvector
+  return {
+    ...bytes,
+    // What a vendor's embedder left there goes with its documents.
+    async remove(tx, userId, version, indexes) {
+      await pgvector.remove(tx, userId, version, indexes)
+    },
+    async erase(tx, userId) {
+      await bytes.erase(tx, userId)
+      await pgvector.erase(tx, userId)
+    },
   }
 }
 

@@ -11,24 +11,29 @@ import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { streamErrorDetail } from '#platform/http/sse.ts'
+import { validatorCompiler } from '#platform/http/validation.ts'
+import { invalid } from '#platform/problem.ts'
 import { type Asked, answer, answerStream } from './answer.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
 import { deleteDocument } from './documents.ts'
 import { parseFilter } from './filter.ts'
 import { take } from './intake.ts'
 import { holdFor, readLongBodies } from './long-body.ts'
-import { checkedMetadata } from './metadata.ts'
+import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
 import { metered } from './metering.ts'
 import { NOTHING_FOUND } from './prompt.ts'
 import type { Room } from './room.ts'
-import { search } from './search.ts'
+import { checkMode, MODES, search } from './search.ts'
 import { listDocuments } from './store.ts'
 import { readUpload } from './upload.ts'
 
 const MEGABYTE = 1024 * 1024
+const ESCAPED = 3
 const QUERY_MAX = 32_768
 
 const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
+
+const externalIdSays = 'An id of your own: the same id again replaces its document whole, whatever the text.'
 
 const TextBody = Type.Object({
   content: Type.String({ minLength: 1 }),
@@ -37,12 +42,23 @@ const TextBody = Type.Object({
   chunk_overlap: Type.Optional(
     Type.Integer({ minimum: 0, maximum: OVERLAP_MAX, description: 'Default: 200, or a fifth of chunk_size if less.' }),
   ),
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
+  replace: Type.Optional(OneOf('source')),
 })
 
 const FileForm = Type.Object({
   file: Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
   chunk_size: Type.Optional(Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX })),
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
+  replace: Type.Optional(OneOf('source')),
+})
+
+/** Also as a query parameter, where a form is inconvenient. */
+const ReplaceQuery = Type.Object({
+  replace: Type.Optional(
+    Type.Unsafe<'source'>({ enum: ['source'], description: 'Other documents of the same source go in the same step.' }),
+  ),
 })
 
 const Ingested = Type.Object({
@@ -64,6 +80,12 @@ const Chunk = Type.Object({
 const SearchBody = Type.Object({
   query: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
   top_k: Type.Integer({ default: 5, minimum: 1, maximum: 50 }),
+  mode: Type.Unsafe<(typeof MODES)[number]>({
+    ...OneOf(...MODES),
+    default: 'auto',
+    description:
+      '`lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused.',
+  }),
   filter: Type.Optional(Nullable(FreeObject)),
 })
 
@@ -90,6 +112,10 @@ const UsageView = Type.Object({
 
 const Document = Type.Object({
   id: Type.String(),
+  external_id: Nullable(Type.String()),
+  external_ids: Type.Array(Type.String(), {
+    description: 'Newest first. More than one where files of the same text were given ids of their own.',
+  }),
   source: Nullable(Type.String()),
   chunks: Type.Integer(),
   characters: Type.Integer(),
@@ -109,20 +135,32 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     scope.post(
       '/api/rag/ingest/text',
       {
-        schema: { tags, summary: 'Store a text', body: TextBody, response: { 200: Ingested } },
+        schema: {
+          tags,
+          summary: 'Store a text',
+          querystring: ReplaceQuery,
+          body: TextBody,
+          response: { 200: Ingested },
+        },
         config,
-        // The limit is on the text; JSON puts some escapes around it.
-        bodyLimit: maxTextBytes + MEGABYTE,
+        // The limit is on the text; a client that escapes all that is not ASCII makes three bytes of one.
+        bodyLimit: maxTextBytes * ESCAPED + MEGABYTE,
       },
       async (request, reply) => {
-        const { content, metadata = {}, chunk_size, chunk_overlap } = request.body
+        const { content, metadata = {}, chunk_size, chunk_overlap, external_id, replace } = request.body
         const caller = callerOf(request)
         const checked = checkedMetadata(metadata)
+        const source = typeof checked.source === 'string' ? checked.source : null
+        const replacesSource = (replace ?? request.query.replace) === 'source'
+        if (replacesSource && source === null)
+          throw invalid(['body', 'metadata', 'source'], 'Field required', 'missing')
         const asked = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) }
         const stored = await take(room, asked, {
           text: request.longText ?? content,
           metadata: checked,
-          source: typeof checked.source === 'string' ? checked.source : null,
+          source,
+          externalId: checkedExternalId(external_id),
+          replacesSource,
           chunkSize: chunk_size,
           chunkOverlap: overlapFor(chunk_size, chunk_overlap),
         })
@@ -131,7 +169,8 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     )
   })
 
-  await app.register(async (scope) => {
+  await app.register(async (plain) => {
+    const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
     await scope.register(multipart)
     scope.post(
       '/api/rag/ingest/file',
@@ -141,18 +180,23 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           summary: 'Store a file: .txt, .md, .pdf or .docx',
           description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
+          querystring: ReplaceQuery,
           body: FileForm,
           response: { 200: Ingested },
         },
         config,
         bodyLimit: maxFileBytes + MEGABYTE,
-        // The form is read as it arrives, by readUpload, which checks it; the schema is for the reference.
-        validatorCompiler: () => (value: unknown) => ({ value }),
+        // The form is read as it arrives, by readUpload, which checks it; its schema is for the reference.
+        validatorCompiler: (part) =>
+          part.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(part),
       },
       async (request, reply) => {
         const caller = callerOf(request)
         const signal = clientGone(reply)
-        const { name, bytes, chunkSize, chunkOverlap } = await readUpload(request, maxFileBytes)
+        const { name, bytes, chunkSize, chunkOverlap, externalId, replacesSource } = await readUpload(
+          request,
+          maxFileBytes,
+        )
         const { text, warnings } = await room.parser.read(name, bytes, signal)
         const stored = await take(
           room,
@@ -161,6 +205,8 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
             text: typeof text === 'string' ? text : holdFor(reply, room, text, 'text'),
             metadata: { source: name },
             source: name,
+            externalId,
+            replacesSource: replacesSource || request.query.replace === 'source',
             chunkSize,
             chunkOverlap,
           },
@@ -182,13 +228,14 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       config,
     },
     async (request, reply) => {
-      const { query, top_k, filter } = request.body
+      const { query, top_k, mode, filter } = request.body
+      checkMode(mode, room.embedder)
       const caller = callerOf(request)
       const conditions = parseFilter(filter ?? undefined)
       const signal = clientGone(reply)
       const call = { caller, route: '/api/rag/search', sizeBytes: Buffer.byteLength(query), signal }
       const results = await metered(room, call, (embedder) =>
-        search({ ...room, embedder }, caller.userId, { query, topK: top_k, conditions }, signal),
+        search({ ...room, embedder }, caller.userId, { queries: [query], topK: top_k, conditions }, signal),
       )
       return { results }
     },

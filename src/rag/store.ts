@@ -67,7 +67,59 @@ export async function updateDocument(tx: Db, userId: string, id: string, set: Pa
 }
 
 export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
+  await tx.deleteFrom('rag_external_ids').where('user_id', '=', userId).where('document_id', '=', id).execute()
   await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
+}
+
+/** Gives a document an external id, takes it from the one that had it, and says which that was. */
+export async function nameDocument(
+  tx: Db,
+  userId: string,
+  { externalId, id, at }: { externalId: string; id: string; at: string },
+): Promise<string | undefined> {
+  const before = await tx
+    .selectFrom('rag_external_ids')
+    .select('document_id')
+    .where('user_id', '=', userId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst()
+  await tx
+    .insertInto('rag_external_ids')
+    .values({ user_id: userId, external_id: externalId, document_id: id, named_at: at })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'external_id']).doUpdateSet({ document_id: id, named_at: at }),
+    )
+    .execute()
+  return before?.document_id
+}
+
+export async function hasName(tx: Db, userId: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('rag_external_ids')
+    .select('external_id')
+    .where('user_id', '=', userId)
+    .where('document_id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function moveNames(tx: Db, userId: string, from: string, to: string): Promise<void> {
+  await tx
+    .updateTable('rag_external_ids')
+    .set({ document_id: to })
+    .where('user_id', '=', userId)
+    .where('document_id', '=', from)
+    .execute()
+}
+
+export async function listIdsOfSource(tx: Db, userId: string, source: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('source', '=', source)
+    .execute()
+  return rows.map(({ id }) => id)
 }
 
 export function listVersions(db: Db, userId: string): Promise<Version[]> {
@@ -80,6 +132,10 @@ export function readDocuments(db: Db, userId: string, ids: string[]): Promise<Do
 
 export interface DocumentListing {
   id: string
+  /** The newest of `external_ids`. */
+  external_id: string | null
+  /** Newest first. */
+  external_ids: string[]
   source: string | null
   chunks: number
   characters: number
@@ -102,7 +158,35 @@ export async function listDocuments(
     .offset(offset)
     .execute()
   const { total } = await mine.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
-  return { rows, total: Number(total) }
+  const names = await namesOf(
+    db,
+    userId,
+    rows.map(({ id }) => id),
+  )
+  return {
+    rows: rows.map((row) => {
+      const external_ids = names.get(row.id) ?? []
+      return { ...row, external_id: external_ids[0] ?? null, external_ids }
+    }),
+    total: Number(total),
+  }
+}
+
+/** Of so many documents all the user's names are read. */
+const NAMED_AT_ONCE = 1_000
+
+async function namesOf(db: Db, userId: string, ids: string[]): Promise<Map<string, string[]>> {
+  if (ids.length === 0) return new Map()
+  let query = db.selectFrom('rag_external_ids').select(['external_id', 'document_id']).where('user_id', '=', userId)
+  if (ids.length <= NAMED_AT_ONCE) query = query.where('document_id', 'in', ids)
+  const rows = await query.orderBy('named_at', 'desc').orderBy('external_id').execute()
+  const names = new Map<string, string[]>()
+  for (const { external_id, document_id } of rows) {
+    const known = names.get(document_id)
+    if (known) known.push(external_id)
+    else names.set(document_id, [external_id])
+  }
+  return names
 }
 
 /** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
@@ -241,7 +325,7 @@ export function listStale(db: Db, embedder: string, keptIn: string, limit: numbe
 }
 
 export async function eraseStore(tx: Db, userId: string): Promise<void> {
-  for (const table of ['rag_chunks', 'rag_documents', 'rag_stores'] as const) {
+  for (const table of ['rag_chunks', 'rag_external_ids', 'rag_documents', 'rag_stores'] as const) {
     await tx.deleteFrom(table).where('user_id', '=', userId).execute()
   }
 }

@@ -24,6 +24,9 @@ type RagDocumentsTable = {
   created_at: string
 }
 
+/** A client's own names for documents. Several may stand for one document: two files with the same text. */
+type RagExternalIdsTable = { user_id: string; external_id: string; document_id: string; named_at: string }
+
 type RagChunksTable = {
   user_id: string
   version: string
@@ -38,6 +41,7 @@ declare module '#platform/db/tables.ts' {
     rag_stores: RagStoresTable
     rag_documents: RagDocumentsTable
     rag_chunks: RagChunksTable
+    rag_external_ids: RagExternalIdsTable
   }
 }
 

@@ -2,13 +2,15 @@ import '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import { type Issue, Problem } from '#platform/problem.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
-import { fileName } from './metadata.ts'
+import { checkedExternalId, fileName } from './metadata.ts'
 
 export interface Upload {
   name: string
   bytes: Uint8Array
   chunkSize: number
   chunkOverlap: number
+  externalId: string | null
+  replacesSource: boolean
 }
 
 /** Form fields may stand before or after the file. Fails with 413 (file too large) and 422 (no file, two files, wrong numbers). */
@@ -41,8 +43,16 @@ export async function readUpload(request: FastifyRequest, bytesMax: number): Pro
   if (file === undefined) issues.push(issue('file', 'Field required', 'missing'))
   const chunkSize = whole('chunk_size', CHUNK_SIZE_MIN, CHUNK_SIZE_MAX) ?? CHUNK_SIZE
   const chunkOverlap = whole('chunk_overlap', 0, OVERLAP_MAX)
+  const replace = fields.get('replace') ?? ''
+  if (replace !== '' && replace !== 'source') issues.push(issue('replace', "Should be 'source'", 'enum'))
   if (issues.length > 0 || file === undefined) throw new Problem('validation_failed', 422, issues)
-  return { ...file, chunkSize, chunkOverlap: overlapFor(chunkSize, chunkOverlap) }
+  return {
+    ...file,
+    chunkSize,
+    chunkOverlap: overlapFor(chunkSize, chunkOverlap),
+    externalId: checkedExternalId(fields.get('external_id')),
+    replacesSource: replace === 'source',
+  }
 
   function whole(name: string, least: number, most: number): number | undefined {
     const text = fields.get(name)

@@ -114,16 +114,37 @@ test('with a vendor’s embedder its vectors rank, its tokens are in the books, 
   const { results } = (await ada.post('/api/rag/search', { query: 'oooo oooo oooo' })).body
   assert.match(results[0].content, /Oooo/)
   assert.ok(results[0].score > results.at(-1).score && results[0].score <= 1)
+  for (const [mode, status] of [
+    ['auto', 200],
+    ['dense', 200],
+    ['lexical', 422],
+    ['hybrid', 422],
+  ] as const) {
+    const searched = await ada.post('/api/rag/search', { query: 'oooo oooo oooo', mode })
+    assert.equal(searched.status, status, mode)
+    if (status === 200) assert.deepEqual(searched.body.results, results)
+    else assert.match(searched.body.detail[0].msg, /meaning alone: use 'auto' or 'dense'/)
+  }
   assert.equal((await ada.post('/api/rag/query', { question })).body.answer, 'Duroc built it [1].')
 
   const groups = (await ada.get('/api/usage?group_by=model')).body.groups
   const embedding = groups.find(({ key }: { key: string }) => key === 'text-embedding-3-small')
-  assert.equal(embedding.requests, 3)
-  assert.equal(embedding.prompt_tokens, 7 * (stored.body.chunks_created + 2))
+  assert.equal(embedding.requests, 5)
+  assert.equal(embedding.prompt_tokens, 7 * (stored.body.chunks_created + 4))
   assert.ok(embedding.cost_usd > 0)
 
+  await ada.post('/api/rag/ingest/text', { content: 'A first version.', external_id: 'one' })
   vendor.play(refuses(401))
-  const refused = await ada.post('/api/rag/ingest/text', { content: 'Another text.' })
+  const refused = await ada.post('/api/rag/ingest/text', { content: 'Another text.', external_id: 'one' })
   assert.equal(refused.status, 502)
-  assert.equal((await ada.get('/api/rag/documents')).body.length, 1)
+  const kept = (await ada.get('/api/rag/documents')).body
+  assert.deepEqual(
+    kept.map(({ external_id, characters }: { external_id: string | null; characters: number }) => [
+      external_id,
+      characters,
+    ])[0],
+    ['one', 'A first version.'.length],
+    'what cannot be embedded replaces nothing',
+  )
+  assert.equal(kept.length, 2)
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { transaction } from '#platform/db/db.ts'
 import { insertChunks } from '#rag/store.ts'
 import { openByteVectors } from '#rag/stores/bytes.ts'
@@ -98,6 +99,35 @@ test('every store finds what brute force finds, of one user, in the scope, cache
     assert.deepEqual(await store.nearest(ada, query, scope, 10), [])
     assert.equal((await store.nearest(eve, query, { ...scope, documents: [documentOf('large', 1)] }, 10)).length, 1)
   }
+})
+
+test('the local embedder’s vectors are bytes on every engine, and what lies in pgvector goes with its document', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const put = (content: string) => ada.post('/api/rag/ingest/text', { content })
+  const stored = await put('The lighthouse was built in 1882.')
+  await put('Bread rises because of yeast.')
+  const { db } = app.platform
+
+  const documents = await db.selectFrom('rag_documents').select(['kept_in', 'version']).orderBy('characters').execute()
+  assert.deepEqual(
+    documents.map(({ kept_in }) => kept_in),
+    ['coarse-bytes', 'coarse-bytes'],
+  )
+  const [chunk] = await db.selectFrom('rag_chunks').select('vector').execute()
+  assert.equal(chunk?.vector.byteLength, 1_024)
+  assert.match((await ada.post('/api/rag/search', { query: 'lighthouse' })).body.results[0].content, /1882/)
+
+  if ((await openPgvector({ db })) === undefined) return
+  const rows = async () => (await sql`select 1 from rag_vectors`.execute(db)).rows.length
+  assert.equal(await rows(), 0)
+  for (const { version } of documents) {
+    await sql`insert into rag_vectors values (${ada.userId}, ${version}, 0, '[1,2]'::vector)`.execute(db)
+  }
+  assert.equal((await ada.delete(`/api/rag/documents/${stored.body.document_ids[0].slice(0, 12)}`)).status, 200)
+  assert.equal(await rows(), 1)
+  assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+  assert.equal(await rows(), 0)
 })
 
 test('few rows and many rows are ranked alike, floats and bytes', () => {
