@@ -6,24 +6,23 @@ import { FOLLOW_UP_JOB } from './checkout.ts'
 import { factOf } from './payment-events.ts'
 import { INBOX_SOURCE } from './payments.ts'
 
+/** The types that the storefront asks the processor for and reads. Others are received and ignored. */
+export const PAYMENT_EVENT_TYPES: readonly string[] = [
+  'checkout.session.completed',
+  'checkout.session.async_payment_succeeded',
+  'payment_intent.succeeded',
+  'charge.refunded',
+  'refund.failed',
+  'refund.updated',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_reinstated',
+]
+
 export const PAYMENT_EVENTS: EventListener = {
   source: INBOX_SOURCE,
-  types: [
-    'checkout.session.completed',
-    'checkout.session.async_payment_succeeded',
-    'checkout.session.async_payment_failed',
-    'checkout.session.expired',
-    'payment_intent.succeeded',
-    'charge.refunded',
-    'refund.created',
-    'refund.updated',
-    'refund.failed',
-    'charge.dispute.created',
-    'charge.dispute.updated',
-    'charge.dispute.closed',
-    'charge.dispute.funds_withdrawn',
-    'charge.dispute.funds_reinstated',
-  ],
+  types: PAYMENT_EVENT_TYPES,
   isAwaiting: hasSold,
   read: (event) => factOf(event as Stripe.Event),
 }

@@ -21,6 +21,7 @@ import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { cancelNow, resumePaused, updateSubscription } from './subscriptions.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
 import { API_VERSION, type World } from './world.ts'
 
 type Call = { form: Form; id: string; origin: string }
@@ -193,6 +194,11 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(world, id, 'lost'))
 
   route('POST', '/v1/billing_portal/sessions', ({ form, origin }) => createPortalSession(world, form, origin))
+
+  route('GET', '/v1/webhook_endpoints', ({ form }) => {
+    allow(form, PAGING)
+    return paged(webhookEndpoints(world), form, '/v1/webhook_endpoints')
+  })
 
   route('GET', '/v1/events/:id', ({ id }) => withPending(world, must<StoredEvent>(db, 'event', id)))
   route('GET', '/v1/events', ({ form }) => {
