@@ -26,6 +26,21 @@ test('SPEC billing: plans are public, with price ids and what they cost', async 
   for (const plan of body.plans) assert.ok(plan.name && plan.features.length > 0)
 })
 
+test('the plans promise what this service does: budgets only where they are set, vendors as many as there are', async (t) => {
+  const featuresOf = async (env: Record<string, string>) => {
+    const app = await testApp(t, { env })
+    const { plans } = (await app.get('/api/billing/plans')).body
+    return plans.map((plan: { features: string[] }) => plan.features.join(' | ')) as [string, string, string]
+  }
+  const bare = await featuresOf({ SANDBOX: 'off', ANTHROPIC_API_KEY: 'sk-x' })
+  assert.doesNotMatch(bare.join(), /budget|tokens|team|vendors/i)
+  const keys = { SANDBOX: 'off', ANTHROPIC_API_KEY: 'sk-x', GEMINI_API_KEY: 'x' }
+  const [, pro, enterprise] = await featuresOf({ ...keys, BUDGET_ENTERPRISE_TOKENS: '5000000' })
+  assert.match(pro, /with 2 model vendors/)
+  assert.doesNotMatch(pro, /tokens a month/)
+  assert.match(enterprise, /5,000,000 tokens a month/)
+})
+
 test('SPEC billing: everything but plans and webhook wants a bearer', async (t) => {
   const app = await testApp(t)
   for (const [method, path] of [
