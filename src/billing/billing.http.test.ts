@@ -419,6 +419,45 @@ test('a one-time purchase on the same account is none of billing’s business', 
   assert.deepEqual(said(await shop.standing(ada)), free)
 })
 
+test('somebody else’s subscription on the same account gives no plan, and keeps none open that has ended', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const subscribeElsewhere = async (customer: string) => {
+    const session = await shop.processor.checkout.sessions.create({
+      mode: 'subscription',
+      customer,
+      line_items: [
+        {
+          quantity: 1,
+          price_data: {
+            currency: 'usd',
+            unit_amount: 100,
+            recurring: { interval: 'month' },
+            product_data: { name: 'Newsletter' },
+          },
+        },
+      ],
+      success_url: 'http://localhost:1/',
+    })
+    app.clock.advance(2_000)
+    await shop.pay(session.url ?? '')
+  }
+  const { processor_customer_id: customer } = await shop.subscribe(ada)
+  const { id } = await shop.subscriptionOf(ada)
+  await subscribeElsewhere(customer ?? '')
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+  await shop.processor.subscriptions.cancel(id)
+  await app.service.billing.sync()
+  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'free' })
+
+  const eve = await app.as('eve')
+  await eve.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  await subscribeElsewhere((await shop.standing(eve)).processor_customer_id ?? '')
+  await app.service.billing.sync()
+  assert.deepEqual(said(await shop.standing(eve)), free)
+})
+
 test('the event may be late: the page after the checkout asks the processor itself', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
