@@ -1,6 +1,7 @@
 /** The rows that tie a user to a customer of the processor, and keep concurrent reads of its state in order. */
 import './tables.ts'
 import type { Selectable } from 'kysely'
+import { findUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { SubscriptionFacts } from './standing.ts'
@@ -18,9 +19,9 @@ export async function anyAccount(db: Db): Promise<boolean> {
   return (await db.selectFrom('billing_accounts').select('user_id').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** The row, made where missing, locked until the transaction ends. */
+/** The row, made where missing, locked until the transaction ends. @throws Error where it would outlive its user. */
 export async function lockAccount(tx: Db, userId: string): Promise<Account> {
-  await tx
+  const made = await tx
     .insertInto('billing_accounts')
     .values({
       user_id: userId,
@@ -44,7 +45,9 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       is_grace_over: false,
     })
     .onConflict((conflict) => conflict.column('user_id').doNothing())
-    .execute()
+    .returning('user_id')
+    .executeTakeFirst()
+  if (made && !(await findUser(tx, userId))) throw new Error('the user is gone')
   return forUpdate(
     tx,
     tx.selectFrom('billing_accounts').selectAll().where('user_id', '=', userId),

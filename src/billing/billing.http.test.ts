@@ -26,6 +26,21 @@ test('SPEC billing: plans are public, with price ids and what they cost', async 
   for (const plan of body.plans) assert.ok(plan.name && plan.features.length > 0)
 })
 
+test('the plans promise what this service does: budgets only where they are set, vendors as many as there are', async (t) => {
+  const featuresOf = async (env: Record<string, string>) => {
+    const app = await testApp(t, { env })
+    const { plans } = (await app.get('/api/billing/plans')).body
+    return plans.map((plan: { features: string[] }) => plan.features.join(' | ')) as [string, string, string]
+  }
+  const bare = await featuresOf({ SANDBOX: 'off', ANTHROPIC_API_KEY: 'sk-x' })
+  assert.doesNotMatch(bare.join(), /budget|tokens|team|vendors/i)
+  const keys = { SANDBOX: 'off', ANTHROPIC_API_KEY: 'sk-x', GEMINI_API_KEY: 'x' }
+  const [, pro, enterprise] = await featuresOf({ ...keys, BUDGET_ENTERPRISE_TOKENS: '5000000' })
+  assert.match(pro, /with 2 model vendors/)
+  assert.doesNotMatch(pro, /tokens a month/)
+  assert.match(enterprise, /5,000,000 tokens a month/)
+})
+
 test('SPEC billing: everything but plans and webhook wants a bearer', async (t) => {
   const app = await testApp(t)
   for (const [method, path] of [
@@ -402,6 +417,45 @@ test('a one-time purchase on the same account is none of billing’s business', 
   })
   await shop.pay(session.url ?? '')
   assert.deepEqual(said(await shop.standing(ada)), free)
+})
+
+test('somebody else’s subscription on the same account gives no plan, and keeps none open that has ended', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  const subscribeElsewhere = async (customer: string) => {
+    const session = await shop.processor.checkout.sessions.create({
+      mode: 'subscription',
+      customer,
+      line_items: [
+        {
+          quantity: 1,
+          price_data: {
+            currency: 'usd',
+            unit_amount: 100,
+            recurring: { interval: 'month' },
+            product_data: { name: 'Newsletter' },
+          },
+        },
+      ],
+      success_url: 'http://localhost:1/',
+    })
+    app.clock.advance(2_000)
+    await shop.pay(session.url ?? '')
+  }
+  const { processor_customer_id: customer } = await shop.subscribe(ada)
+  const { id } = await shop.subscriptionOf(ada)
+  await subscribeElsewhere(customer ?? '')
+  assert.deepEqual(said(await shop.standing(ada)), pro)
+  await shop.processor.subscriptions.cancel(id)
+  await app.service.billing.sync()
+  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'free' })
+
+  const eve = await app.as('eve')
+  await eve.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  await subscribeElsewhere((await shop.standing(eve)).processor_customer_id ?? '')
+  await app.service.billing.sync()
+  assert.deepEqual(said(await shop.standing(eve)), free)
 })
 
 test('the event may be late: the page after the checkout asks the processor itself', async (t) => {

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
 import { HINT_TYPES } from './hints.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
@@ -275,13 +274,9 @@ test('whatever order events come in, and whichever are lost, a user stands where
 
 /** The lists of deleted customers are refused, as some versions of the processor do. */
 function refuseLists(app: TestApp): void {
-  const server = app.service.api?.server
-  assert.ok(server)
-  const listeners = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
-  server.removeAllListeners('request')
-  server.on('request', (request, response) => {
+  intercept(app, (request, response) => {
     const customer = /^\/sandbox\/stripe\/v1\/subscriptions\?.*customer=(\w+)/.exec(request.url ?? '')?.[1]
-    if (!customer) return listeners.forEach((listener) => void listener.call(server, request, response))
+    if (!customer) return false
     const error = {
       type: 'invalid_request_error',
       code: 'resource_missing',
@@ -289,5 +284,6 @@ function refuseLists(app: TestApp): void {
       param: 'customer',
     }
     response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+    return true
   })
 }

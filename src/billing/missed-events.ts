@@ -24,6 +24,7 @@ export type EventListener = {
 export type ListedEvent = { id: string; type: string; created: number; data: { object: object } }
 
 const CURSOR = 'events'
+const ONE_BY_ONE = { patienceMs: Number.POSITIVE_INFINITY }
 /** As long as the processor itself keeps trying to deliver. */
 const FIRST_LOOK_BACK_MS = 3 * DAY_MS
 /** Events appear in the list a moment after their own time. */
@@ -46,7 +47,7 @@ export async function readMissedEvents(deps: BillingDeps, listeners: readonly Ev
   for (let start = seconds(from); start <= seconds(now); start += PORTION_MS / 1000) {
     const end = start + PORTION_MS / 1000
     for (const { source, id, payload } of await listPortion(deps, listeners, start, end)) {
-      if ((await deps.inbox.receive(source, id, payload)) !== 'duplicate') fresh++
+      if ((await deps.inbox.receive(source, id, payload, ONE_BY_ONE)) !== 'duplicate') fresh++
     }
     await moveCursor(deps.db, end < seconds(now) ? instantOf(end) : now)
   }

@@ -1,8 +1,11 @@
-/** What is on offer. Names and features are ours; what it costs is asked of the processor, the only place where that is set. */
+/**
+ * What is on offer. Names and features are ours, and promise nothing that this service does not do; what it costs is asked of the
+ * processor, the only place where that is set.
+ */
 import { type Static, Type } from 'typebox'
 import { HOUR_MS } from '#platform/clock.ts'
 import { OneOf } from '#platform/http/schema.ts'
-import type { PaidTier } from '../config.ts'
+import type { Config, PaidTier } from '../config.ts'
 import type { BillingDeps } from './deps.ts'
 
 export const Plan = Type.Object({
@@ -24,9 +27,9 @@ const FREE: Plan = {
   tier: 'free',
   price: 0,
   features: [
-    'Account with two-factor sign-in and passkeys',
-    'Profile, data export and deletion',
-    'Storefront purchases and downloads',
+    'An account with two-factor sign-in and passkeys',
+    'Export and deletion of your data at any time',
+    'Keys and downloads of what you buy in the storefront',
   ],
 }
 
@@ -35,24 +38,31 @@ const PAID: readonly { name: string; tier: PaidTier; features: string[] }[] = [
     name: 'Pro',
     tier: 'pro',
     features: [
-      'Chat and completions with three model vendors',
       'Streaming answers',
       'Your own documents: search and grounded answers',
-      'API keys and an OpenAI-compatible endpoint',
+      'An OpenAI-compatible endpoint',
+      'API keys with scopes, limits and an expiry of their own',
       'Usage by day, model and key',
     ],
   },
   {
     name: 'Enterprise',
     tier: 'enterprise',
-    features: [
-      'Everything in Pro',
-      'A higher monthly token budget',
-      'Per-key limits and scopes for teams',
-      'Priority support',
-    ],
+    features: ['Everything in Pro', 'Priority support'],
   },
 ]
+
+/** As many vendors as have a key. */
+function modelsOf({ ai }: Config): string {
+  const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
+  return vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions'
+}
+
+/** There is no budget unless one is set. */
+function budgetOf({ budgets }: Config, tier: PaidTier): string[] {
+  const tokens = budgets[tier]
+  return tokens === null ? [] : [`${tokens.toLocaleString('en')} tokens a month`]
+}
 
 type Amount = { value: number; currency: string }
 
@@ -84,7 +94,7 @@ export function createPlans(deps: BillingDeps) {
       ...(monthly ? { price_monthly: monthly } : {}),
       ...(yearly ? { price_yearly: yearly } : {}),
       ...(yearlyAmount ? { amount_yearly: yearlyAmount.value } : {}),
-      features,
+      features: [...(tier === 'pro' ? [modelsOf(deps.config)] : []), ...features, ...budgetOf(deps.config, tier)],
     }
   }
 

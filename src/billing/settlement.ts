@@ -19,8 +19,6 @@ export type Applied = {
   at: Instant
   /** Only an event says so: its invoice tells nothing of the subscription but that a payment failed. */
   isInvoice?: boolean
-  /** False for a claim of an event: what it names is ours, since it names the user. */
-  mayBeForeign?: boolean
 }
 
 /** Under the account's lock. */
@@ -29,7 +27,7 @@ export async function applyStanding(
   tx: Db,
   account: Account,
   standing: Standing,
-  { at, isInvoice = false, mayBeForeign = false }: Applied,
+  { at, isInvoice = false }: Applied,
 ): Promise<void> {
   const { user_id: userId } = account
   const user = await findUser(tx, userId)
@@ -55,8 +53,6 @@ export async function applyStanding(
     await deps.jobs.enqueue(tx, GRACE_JOB, {}, { runAt: graceEnd, key: `${GRACE_JOB}:${graceEnd}` })
   }
 
-  const paysSomething = user.subscription_status === 'active' || user.subscription_status === 'past_due'
-  if (mayBeForeign && bought === null && !paysSomething) return
   const isOpen = standing.tier !== 'free' && !isGraceOver
   await settle(deps, tx, userId, { status: standing.status, tier: isOpen ? (bought ?? user.processor_tier) : 'free' })
 }

@@ -2,15 +2,15 @@
 // One thing to know: events only tell when to look. State is read first, outside of any transaction, then written under the
 // account's row lock, and only by the newest read.
 import type { Stripe } from 'stripe'
-import { findUser } from '#identity/users.ts'
+import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { lockAccount, takeTicket, updateAccount } from './accounts.ts'
+import { type Account, lockAccount, snapshotOf, takeTicket, updateAccount } from './accounts.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, lookAtCustomer, noteLoss, putOnRecord } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { applyStanding, settle } from './settlement.ts'
-import { doubleOf, isLive, type SubscriptionFacts, standingOf, tierOf } from './standing.ts'
+import { doubleOf, isLive, type Prices, type SubscriptionFacts, standingOf, tierOf } from './standing.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 
@@ -35,26 +35,23 @@ export async function syncUser(
     const account = await lockAccount(tx, userId)
     if (account.applied_ticket >= ticket) return
     for (const { customerId, state } of reads) if (state === 'deleted') await noteLoss(tx, userId, customerId, state)
-    const standing = standingOf(seen, deps.config.processor.prices)
-    await updateAccount(tx, userId, {
-      applied_ticket: ticket,
-      synced_at: deps.clock.now(),
-    })
+    const user = await findUser(tx, userId)
+    if (!user) return
+    const { prices } = deps.config.processor
+    const standing = standingOf(
+      seen.filter((one) => isOurs(one, account, user, prices)),
+      prices,
+    )
+    await updateAccount(tx, userId, { applied_ticket: ticket, synced_at: deps.clock.now() })
     const paying = standing && isLive(standing.subscription) ? standing.subscription.customerId : null
     await putOnRecord(tx, account, { paying })
     if (!standing) {
+      await noteForeign(deps, tx, userId, seen)
       const isOver = reads.some(({ state }) => state === 'deleted') && !reads.some(isUnknown)
       if (isOver) await endWithCustomer(deps, tx, userId)
       return
     }
-    if (tierOf(standing.subscription.priceIds, deps.config.processor.prices) === null) {
-      const { id, priceIds } = standing.subscription
-      deps.log.warn(
-        { userId, subscription: id, prices: priceIds },
-        'a subscription has a price that no PRICE_ setting names',
-      )
-    }
-    await applyStanding(deps, tx, account, standing, { at: deps.clock.now(), mayBeForeign: true })
+    await applyStanding(deps, tx, account, standing, { at: deps.clock.now() })
     await endDoubles(deps, tx, userId, seen, checkedOut)
   })
   return reads.every(isUnknown) ? null : seen
@@ -71,6 +68,22 @@ function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promi
       return { customerId, state: await lookAtCustomer(deps, customerId), subscriptions }
     }),
   )
+}
+
+/** To one of our plans; or to an old price of ours, by the subscription that the tier of today came from. */
+function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Prices): boolean {
+  if (tierOf(one.priceIds, prices) !== null) return true
+  if (account.subscription_id === null) return user.processor_tier !== 'free'
+  return account.subscription_id === one.id && (account.granted_tier !== null || user.processor_tier !== 'free')
+}
+
+/** Somebody else's product, or a price of ours that was forgotten in the settings: kept for the doctor to tell. */
+async function noteForeign(deps: BillingDeps, tx: Db, userId: string, seen: readonly SubscriptionFacts[]) {
+  const foreign = standingOf(seen, deps.config.processor.prices)?.subscription
+  if (!foreign) return
+  const { id: subscription, priceIds: prices } = foreign
+  deps.log.warn({ userId, subscription, prices }, 'a subscription has a price that no PRICE_ setting names')
+  await updateAccount(tx, userId, snapshotOf(foreign))
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */

@@ -1,12 +1,14 @@
 // Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { createServer } from 'node:net'
 import { hasSuperuser } from '#identity/superuser.ts'
 import { makeFolder } from '#platform/folder.ts'
 import type { Config } from '../config.ts'
+import { checkBilling } from './checks/billing.ts'
+import type { Line } from './checks/line.ts'
+import { checkMail } from './checks/mail.ts'
+import { checkProducts } from './checks/products.ts'
 import type { Context } from './context.ts'
-
-type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
 
 const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
 
@@ -17,12 +19,12 @@ export async function run(_args: string[], { config, platform, print }: Context)
     await redis(config, platform),
     await port(config, 'API', config.http.port),
     await port(config, 'Storefront', config.http.storefrontPort),
-    processor(config),
-    mail(config),
+    ...(await checkBilling(config, platform)),
+    await checkMail(config),
     ...vendors(config),
     ...oauth(config),
     { mark: 'ok', name: 'Embedder', says: config.embedder },
-    products(config),
+    ...(await checkProducts(config, new Date().toISOString())),
     await superuser(config, platform),
     ...warnings(config),
   ]
@@ -94,23 +96,6 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
   })
 }
 
-function processor({ processor: { secretKey, webhookSecret, sandboxed, prices } }: Config): Line {
-  const name = 'Billing'
-  if (sandboxed) return { mark: 'sandbox', name, says: 'no STRIPE_SECRET_KEY; payments end at /sandbox/processor' }
-  if (secretKey === null) return { mark: 'off', name, says: 'STRIPE_SECRET_KEY is not set' }
-  if (webhookSecret === null)
-    return { mark: 'wrong', name, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }
-  if (prices.size === 0) return { mark: 'wrong', name, says: 'no PRICE_… is set: there is nothing to sell' }
-  return { mark: 'ok', name, says: `${prices.size} prices` }
-}
-
-function mail({ mail: { smtpUrl, sandboxed, from } }: Config): Line {
-  if (sandboxed) return { mark: 'sandbox', name: 'Mail', says: 'no SMTP_URL; letters go to /sandbox/mail' }
-  if (smtpUrl === null)
-    return { mark: 'off', name: 'Mail', says: 'SMTP_URL is not set: nobody gets a verification link' }
-  return { mark: 'ok', name: 'Mail', says: `from ${from}` }
-}
-
 function vendors({ ai }: Config): Line[] {
   return Object.entries(ai.vendors).map(([vendor, { apiKey, sandboxed, baseUrl }]) => {
     const name = `Model ${vendor}`
@@ -127,17 +112,6 @@ function oauth({ oauth: { google, github } }: Config): Line[] {
     if (client.clientId === 'sandbox') return { mark: 'sandbox', name, says: 'an account chooser of its own' }
     return { mark: 'ok', name, says: `client ${client.clientId}` }
   })
-}
-
-function products({ products: { location } }: Config): Line {
-  if (location === null) return { mark: 'sandbox', name: 'Products', says: 'PRODUCTS_DIR is not set; a sample is sold' }
-  if (location.startsWith('s3://')) return { mark: 'ok', name: 'Products', says: location }
-  try {
-    if (!statSync(location).isDirectory()) throw new Error('it is not a folder')
-    return { mark: 'ok', name: 'Products', says: location }
-  } catch (error) {
-    return { mark: 'wrong', name: 'Products', says: `${location}: ${(error as Error).message}` }
-  }
 }
 
 /** Settings that each are right, and together are not. */

@@ -61,3 +61,15 @@ function sandboxTransport(mailboxUrl: string): Transport {
     close() {},
   }
 }
+
+/** Connects to the mail server, signs in where the address says so, and leaves. @throws Error with what it answered. */
+export async function reachSmtp(url: string, timeoutMs: number): Promise<void> {
+  const { createTransport } = await import('nodemailer')
+  const limits = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs }
+  const transporter = createTransport({ url, ...limits } as never)
+  try {
+    await transporter.verify()
+  } finally {
+    transporter.close()
+  }
+}

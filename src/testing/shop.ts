@@ -101,19 +101,48 @@ export function shopOf(app: TestApp) {
 const DOORS = ['/api/billing/webhook', '/api/processor/webhook']
 
 /** Every event that the sandbox sends is taken and forgotten, as by a proxy that answers for a service which is down. */
-export function loseEvents({ service }: TestApp): void {
+export function loseEvents(app: TestApp): void {
+  intercept(app, (request, response) => {
+    const isSandbox = request.headers['user-agent'] === 'Stripe/1.0 (sandbox)'
+    if (!isSandbox || !DOORS.includes(request.url ?? '')) return false
+    request.resume()
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+    return true
+  })
+}
+
+/** The processor takes every call and answers none before `release`; `isHolding` says whether it still does. */
+export function holdProcessor(app: TestApp, untilMs: number): { release: () => void; isHolding: () => boolean } {
+  const freed = Promise.withResolvers<void>()
+  let holding = true
+  const release = () => {
+    holding = false
+    freed.resolve()
+  }
+  // Whoever waits for it waits no longer than this: a test fails rather than hangs.
+  setTimeout(release, untilMs).unref()
+  intercept(app, (request, _response, goOn) => {
+    if (!holding || !request.url?.startsWith('/sandbox/stripe/')) return false
+    void freed.promise.then(goOn)
+    return true
+  })
+  return { release, isHolding: () => holding }
+}
+
+/** Stands before both servers; true: the request is taken. */
+export function intercept(
+  { service }: TestApp,
+  takes: (request: IncomingMessage, response: ServerResponse, goOn: () => void) => boolean,
+): void {
   for (const server of [service.api?.server, service.storefront?.server]) {
     if (!server) continue
     const listeners = server.listeners('request') as ((request: IncomingMessage, response: ServerResponse) => void)[]
     server.removeAllListeners('request')
     server.on('request', (request, response) => {
-      const isSandbox = request.headers['user-agent'] === 'Stripe/1.0 (sandbox)'
-      if (!isSandbox || !DOORS.includes(request.url ?? '')) {
+      const goOn = () => {
         for (const listener of listeners) listener.call(server, request, response)
-        return
       }
-      request.resume()
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+      if (!takes(request, response, goOn)) goOn()
     })
   }
 }

@@ -61,7 +61,7 @@ function issuesOf(location: string, input: unknown, errors: SchemaError[]): Issu
   const seen = new Set<string>()
   // A union reports every branch; the first error of a place is the one to show.
   for (const error of errors) {
-    for (const issue of issueOf(location, error)) {
+    for (const issue of issueOf(location, error, input)) {
       const place = issue.loc.join('\u0000')
       if (seen.has(place) || issues.length >= ISSUES_MAX) continue
       seen.add(place)
@@ -71,7 +71,7 @@ function issuesOf(location: string, input: unknown, errors: SchemaError[]): Issu
   return issues.length > 0 ? issues : [{ loc: [location], msg: 'Input should be valid', type: 'value_error' }]
 }
 
-function issueOf(location: string, error: SchemaError): Issue[] {
+function issueOf(location: string, error: SchemaError, input: unknown): Issue[] {
   const path = error.instancePath
     .split('/')
     .slice(1)
@@ -107,6 +107,8 @@ function issueOf(location: string, error: SchemaError): Issue[] {
       return [{ loc, msg: `Should be greater than or equal to ${params.limit}`, type: 'greater_than_equal' }]
     case 'maximum':
       return [{ loc, msg: `Should be less than or equal to ${params.limit}`, type: 'less_than_equal' }]
+    case 'pattern':
+      return [{ loc, msg: patternMessage(String(params.pattern), valueAt(input, path)), type: 'pattern' }]
     case 'format':
       return [
         {
@@ -131,6 +133,28 @@ function issueOf(location: string, error: SchemaError): Issue[] {
     default:
       return [{ loc, msg: error.message, type: error.keyword }]
   }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/g
+const BEYOND_ASCII = /[^\u0020-\u007e]/g
+
+/** What is wrong with the text, found by what would set it right: a pattern is no sentence. */
+function patternMessage(pattern: string, value: unknown): string {
+  const text = typeof value === 'string' ? value : ''
+  const fits = (without: RegExp) => new RegExp(pattern).test(text.replaceAll(without, ''))
+  if (text.trim() === '') return 'Should not be blank'
+  if (fits(CONTROLS)) return 'Should be one line, without control characters'
+  if (fits(BEYOND_ASCII)) return 'Should hold plain ASCII characters only'
+  return 'Should have the form that the documentation shows'
+}
+
+function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
+  return path.reduce<unknown>(
+    (value, step) =>
+      typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[step] : undefined,
+    input,
+  )
 }
 
 const FORMAT_MESSAGES: Record<string, string> = {

@@ -1,5 +1,6 @@
-// Guards events that come from outside: each is a row, unique by its source and id, before anything is done about it.
-// One thing to know: `receive` tries to handle the event before it returns, and leaves the retrying to the jobs.
+// Events that come from outside: each is a row, unique by its source and id, before anything is done about it.
+// One thing to know: `receive` tries to handle the event before it returns, but not for long; the jobs see to the rest.
+import { setTimeout as sleep } from 'node:timers/promises'
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
@@ -10,12 +11,17 @@ export type InboxHandler = (payload: never, eventId: string) => Promise<void>
 export type Received = 'handled' | 'queued' | 'duplicate'
 export type Inbox = ReturnType<typeof createInbox>
 
+/**
+ * Who delivers waits no longer for the handling: Stripe counts a slow answer as a failed one, and most are handled in a
+ * tenth of this.
+ */
+const PATIENCE_MS = 2_500
+
 export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; log: Log; jobs: Jobs }) {
   const handlers = new Map<string, InboxHandler>()
+  const underWay = new Map<string, Promise<void>>()
 
-  jobs.handle<{ source: string; eventId: string }>('inbox.handle', ({ source, eventId }) =>
-    handleStored(source, eventId),
-  )
+  jobs.handle<{ source: string; eventId: string }>('inbox.handle', ({ source, eventId }) => handleOnce(source, eventId))
 
   return {
     /** Names what handles a source's events. It must be idempotent: it may run twice for one event. */
@@ -24,8 +30,16 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
       handlers.set(source, handler as unknown as InboxHandler)
     },
 
-    /** Stores the event, then handles it. `queued`: it is stored, handling failed, and it will be tried again. */
-    async receive(source: string, eventId: string, payload: object): Promise<Received> {
+    /**
+     * Stores the event, then handles it. `queued`: it is stored, and handling failed, in which case it is tried again, or goes on
+     * after `patienceMs`.
+     */
+    async receive(
+      source: string,
+      eventId: string,
+      payload: object,
+      { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
+    ): Promise<Received> {
       const fresh = await transaction(db, async (tx) => {
         const now = clock.now()
         const row = await tx
@@ -46,14 +60,29 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
       })
       if (!fresh) return 'duplicate'
 
-      try {
-        await handleStored(source, eventId)
-        return 'handled'
-      } catch (error) {
-        log.warn({ err: error, source, eventId }, 'an event could not be handled yet')
-        return 'queued'
-      }
+      const handling = handleOnce(source, eventId).then(
+        () => 'handled' as const,
+        (error) => {
+          log.warn({ err: error, source, eventId }, 'an event could not be handled yet')
+          return 'queued' as const
+        },
+      )
+      if (patienceMs === Number.POSITIVE_INFINITY) return handling
+      const answered = new AbortController()
+      const late = sleep(patienceMs, 'queued' as const, { ref: false, signal: answered.signal })
+      late.catch(() => {})
+      return Promise.race([handling, late]).finally(() => answered.abort())
     },
+  }
+
+  /** The job may fall due while the first try still waits for somebody outside: then it waits for that one. */
+  function handleOnce(source: string, eventId: string): Promise<void> {
+    const key = `${source}:${eventId}`
+    const running = underWay.get(key)
+    if (running) return running
+    const run = handleStored(source, eventId).finally(() => underWay.delete(key))
+    underWay.set(key, run)
+    return run
   }
 
   async function handleStored(source: string, eventId: string) {

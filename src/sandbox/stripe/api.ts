@@ -1,7 +1,7 @@
 // Guards the processor's HTTP API as the product's client speaks it: form bodies in, the real API's objects and errors out.
 // One thing to know: each call is one synchronous transaction, so its object, its events and its remembered reply stand or fall together.
 import { randomBytes } from 'node:crypto'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { type Form, parseForm } from '../form.ts'
@@ -17,10 +17,11 @@ import { once } from './idempotency.ts'
 import { paymentsOf, subscriptionOf } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
 import { all, must, mustParam, put, type StripeObject } from './objects.ts'
-import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { allow, flag, mergeMetadata, optionalText, texts } from './parameters.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { cancelNow, resumePaused, updateSubscription } from './subscriptions.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
 import { API_VERSION, type World } from './world.ts'
 
 type Call = { form: Form; id: string; origin: string }
@@ -32,17 +33,9 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
     const fault = error instanceof Fault ? error : faultOf(error as Error & { statusCode?: number })
     return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
   })
-  app.setNotFoundHandler((request, reply) =>
-    reply
-      .code(404)
-      .headers(apiHeaders(undefined))
-      .send({
-        error: {
-          type: 'invalid_request_error',
-          message: `Unrecognized request URL (${request.method}: ${request.url.replace(/^\/sandbox\/stripe/, '')}).`,
-        },
-      }),
-  )
+  // A GET of its own: the product answers what nobody else does with pages for people.
+  app.get('/*', OPEN, unrecognized)
+  app.setNotFoundHandler(unrecognized)
 
   const { db } = world
   const retrieve = (path: string, object: string) => route('GET', `${path}/:id`, ({ id }) => must(db, object, id))
@@ -134,7 +127,7 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   })
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => {
     allow(form, ['invoice_now', 'prorate', 'cancellation_details'])
-    return cancelNow(world, id)
+    return cancelNow(world, id, { prorate: flag(form, 'prorate') })
   })
   route('GET', '/v1/subscription_items', ({ form }) => {
     allow(form, [...PAGING, 'subscription'])
@@ -194,6 +187,11 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
 
   route('POST', '/v1/billing_portal/sessions', ({ form, origin }) => createPortalSession(world, form, origin))
 
+  route('GET', '/v1/webhook_endpoints', ({ form }) => {
+    allow(form, PAGING)
+    return paged(webhookEndpoints(world), form, '/v1/webhook_endpoints')
+  })
+
   route('GET', '/v1/events/:id', ({ id }) => withPending(world, must<StoredEvent>(db, 'event', id)))
   route('GET', '/v1/events', ({ form }) => {
     allow(form, [...PAGING, 'type', 'types', 'delivery_success'])
@@ -239,6 +237,15 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
       },
     })
   }
+}
+
+function unrecognized(request: FastifyRequest, reply: FastifyReply) {
+  const path = request.url.replace(/^\/sandbox\/stripe/, '')
+  const message = `Unrecognized request URL (${request.method}: ${path}).`
+  return reply
+    .code(404)
+    .headers(apiHeaders(undefined))
+    .send({ error: { type: 'invalid_request_error', message } })
 }
 
 export function readForm(text: string): Form {

@@ -7,10 +7,10 @@ import { money, show } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber } from './cards.ts'
 import { paySession } from './checkout-payment.ts'
-import { applyPromotion, lineItemsOf, removePromotion } from './checkout-sessions.ts'
+import { applyPromotion, lineItemsOf, removePromotion, type Side } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
 import { cardChoice, faultsAsPages, field } from './hosted-page.ts'
-import { get, must } from './objects.ts'
+import { get, must, sideOf } from './objects.ts'
 import type { World } from './world.ts'
 
 type Params = { Params: { id: string } }
@@ -73,6 +73,7 @@ function showCheckout(world: World, reply: FastifyReply, id: string, said: Said)
   const total = session.amount_total ?? 0
   const off = session.total_details?.amount_discount ?? 0
   const lines = lineItemsOf(world, session)
+  const { trialDays = 0 } = sideOf<Partial<Side>>(world.db, id)
   const recurring = lines[0]?.price?.recurring
   const promotion = session.discounts?.[0]?.promotion_code
   const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(world.db, promotion)?.code : undefined
@@ -82,7 +83,7 @@ function showCheckout(world: World, reply: FastifyReply, id: string, said: Said)
 <section aria-labelledby="order">
 ${session.cancel_url ? html`<p><a href="${session.cancel_url}">← Back</a></p>` : ''}
 <h1 id="order" class="quiet">${session.mode === 'subscription' ? 'Subscribe' : 'Pay'}</h1>
-<p class="total amount">${money(total, currency)}${recurring ? html` <span class="small quiet">${off > 0 ? 'today' : `per ${recurring.interval}`}</span>` : ''}</p>
+<p class="total amount">${money(total, currency)}${recurring ? html` <span class="small quiet">${trialDays > 0 ? `today: ${trialDays} days free` : off > 0 ? 'today' : `per ${recurring.interval}`}</span>` : ''}</p>
 <div class="card">
 ${lines.map((line) => html`<div class="between"><span>${line.description}${(line.quantity ?? 1) > 1 ? ` × ${line.quantity}` : ''}</span><span class="amount">${money(line.amount_subtotal, currency)}</span></div>`)}
 ${off > 0 ? html`<div class="between"><span>Code <code>${code}</code></span><span class="amount">−${money(off, currency)}</span></div>` : ''}

@@ -86,6 +86,7 @@ function subscribe(
     metadata: side.subscriptionMetadata,
     method,
     coupon,
+    trialDays: side.trialDays ?? 0,
   })
   setDefaultMethod(world, customer, method)
   const status = session.amount_total === 0 ? 'no_payment_required' : attempt.status === 'succeeded' ? 'paid' : 'unpaid'

@@ -7,7 +7,7 @@ import { EMPTY_SESSION } from './checkout-session-object.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
-import { allow, flag, group, groups, integer, mergeMetadata, optionalText } from './parameters.ts'
+import { flag, group, groups, integer, mergeMetadata, optionalText, played } from './parameters.ts'
 import { seconds, type World } from './world.ts'
 
 /** What the session keeps to itself until it is paid. */
@@ -17,17 +17,18 @@ export type Side = {
   intentDescription: string | null
   subscriptionMetadata: Record<string, string>
   coupon: string | null
+  /** 0: it is billed at once. */
+  trialDays: number
 }
 
 const LIFETIME_S = 24 * 3_600
 
-const PARAMETERS = [
+const PLAYED = [
   'mode',
   'line_items',
   'customer',
   'customer_email',
   'customer_creation',
-  'customer_update',
   'client_reference_id',
   'metadata',
   'payment_intent_data',
@@ -38,27 +39,14 @@ const PARAMETERS = [
   'cancel_url',
   'expires_at',
   'locale',
-  'payment_method_types',
-  'submit_type',
-  'billing_address_collection',
-  'automatic_tax',
-  'tax_id_collection',
-  'invoice_creation',
-  'payment_method_collection',
-  'consent_collection',
-  'custom_text',
-  'phone_number_collection',
-  'currency',
-  'ui_mode',
-  'branding_settings',
-  'integration_identifier',
-  'adaptive_pricing',
-  'name_collection',
-  'saved_payment_method_options',
 ] as const
 
+const TRIAL_DAYS_MAX = 730
+
 export function createSession(world: World, form: Form, origin: string): Stripe.Checkout.Session {
-  allow(form, PARAMETERS)
+  played(form, PLAYED)
+  played(group(form, 'payment_intent_data'), ['metadata', 'description'], 'payment_intent_data')
+  played(group(form, 'subscription_data'), ['metadata', 'trial_period_days'], 'subscription_data')
   const mode = optionalText(form, 'mode')
   if (mode !== 'payment' && mode !== 'subscription')
     throw badParameter('mode', 'Invalid mode: the sandbox plays `payment` and `subscription`')
@@ -91,6 +79,7 @@ export function createSession(world: World, form: Form, origin: string): Stripe.
     intentDescription: optionalText(group(form, 'payment_intent_data'), 'description'),
     subscriptionMetadata: mergeMetadata({}, group(form, 'subscription_data').metadata),
     coupon: coupon ?? null,
+    trialDays: trialOf(form, mode),
   }
   const currency = lines[0]?.price.currency ?? 'usd'
   const session = {
@@ -188,7 +177,7 @@ export function lineItemsOf(world: World, session: Stripe.Checkout.Session): Str
   const subtotal = session.amount_subtotal ?? 0
   let offLeft = session.total_details?.amount_discount ?? 0
   return side.lines.map(({ id, price, quantity, name }, index) => {
-    const cents = (price.unit_amount ?? 0) * quantity
+    const cents = dueToday(side, price) * quantity
     const last = index === side.lines.length - 1
     const off = last
       ? offLeft
@@ -215,6 +204,7 @@ export function lineItemsOf(world: World, session: Stripe.Checkout.Session): Str
 
 function linesOf(world: World, form: Form, mode: 'payment' | 'subscription'): Side['lines'] {
   const lines = groups(form, 'line_items').map((line, index) => {
+    played(line, ['price', 'price_data', 'quantity'], `line_items[${index}]`)
     const price = priceOfLine(world, line, `line_items[${index}]`)
     const quantity = integer(line, 'quantity')
     if (quantity === undefined || quantity < 1)
@@ -238,13 +228,27 @@ function linesOf(world: World, form: Form, mode: 'payment' | 'subscription'): Si
 }
 
 function totals(world: World, side: Side) {
-  const subtotal = side.lines.reduce((sum, { price, quantity }) => sum + (price.unit_amount ?? 0) * quantity, 0)
+  const subtotal = side.lines.reduce((sum, { price, quantity }) => sum + dueToday(side, price) * quantity, 0)
   const off = discountOn(subtotal, side.coupon ? get<Stripe.Coupon>(world.db, side.coupon) : undefined)
   return {
     amount_subtotal: subtotal,
     amount_total: subtotal - off,
     total_details: { amount_discount: off, amount_shipping: 0, amount_tax: 0 },
   }
+}
+
+/** A trial puts off what recurs. */
+const dueToday = ({ trialDays }: Side, price: Stripe.Price): number =>
+  trialDays > 0 && price.recurring ? 0 : (price.unit_amount ?? 0)
+
+function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
+  const name = 'trial_period_days'
+  const days = integer(group(form, 'subscription_data'), name)
+  if (days === undefined) return 0
+  const param = `subscription_data[${name}]`
+  if (mode === 'payment') throw badParameter(param, 'You can not pass `subscription_data` in `payment` mode.')
+  if (days < 1 || days > TRIAL_DAYS_MAX) throw badParameter(param, `A trial takes 1 to ${TRIAL_DAYS_MAX} days.`)
+  return days
 }
 
 function address(form: Form, name: string): string | null {

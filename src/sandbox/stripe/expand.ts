@@ -52,6 +52,8 @@ function included(world: World, node: Node, name: string): unknown {
     )
   if (it.object === 'invoice' && name === 'payments')
     return list(paymentsOf(world, it.id), `/v1/invoice_payments?invoice=${it.id}`)
+  // There is no other processor to have been paid through.
+  if (it.object === 'invoice' && name === 'amount_paid_off_stripe') return 0
   if (it.object === 'charge' && name === 'refunds')
     return list(all(world.db, 'refund', it.id), `/v1/charges/${it.id}/refunds`)
   if (it.object === 'customer' && name === 'subscriptions') {

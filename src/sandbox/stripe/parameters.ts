@@ -15,6 +15,29 @@ export function allow(form: Form, names: readonly string[]): void {
   }
 }
 
+/**
+ * As `allow`, for calls of which only a part is played. What the real API knows and the sandbox does not is refused, too: taken and left
+ * undone, it would look as if it worked. What is switched off needs no playing.
+ */
+export function played(form: Form, names: readonly string[], within = ''): void {
+  for (const [name, value] of Object.entries(form)) {
+    if (name === 'expand' || names.includes(name) || isOff(value)) continue
+    const param = within === '' ? name : `${within}[${name}]`
+    throw new Fault(400, {
+      type: 'invalid_request_error',
+      code: 'parameter_unknown',
+      message: `Received unknown parameter: ${param} (the sandbox does not play it)`,
+      param,
+    })
+  }
+}
+
+const isOff = (value: FormValue | undefined) =>
+  typeof value === 'object' &&
+  !Array.isArray(value) &&
+  Object.keys(value).join() === 'enabled' &&
+  value.enabled === 'false'
+
 export function text(form: Form, name: string): string {
   const value = optionalText(form, name)
   if (value === null) throw required(name)

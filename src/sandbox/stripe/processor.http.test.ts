@@ -48,6 +48,8 @@ async function world(t: Pick<TestContext, 'after'>) {
     })
     const app = Fastify()
     await app.register(sandbox.routes, { prefix: '/sandbox' })
+    // As the product does for its own pages: what nobody else answers.
+    app.get('/*', (_request, reply) => reply.code(404).send({ detail: 'Not Found' }))
     const url = await app.listen({ port: 0, host: '127.0.0.1' })
     sandbox.start()
     const close = async () => {
@@ -179,7 +181,7 @@ test('wrong keys, unknown parameters and unknown prices are refused as the real 
   const create = (params: object) => stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)
   const line = [{ price: PRO, quantity: 1 }]
   await assert.rejects(create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }), {
-    message: 'Received unknown parameter: colour',
+    message: 'Received unknown parameter: colour (the sandbox does not play it)',
     statusCode: 400,
   })
   await assert.rejects(
@@ -193,6 +195,94 @@ test('wrong keys, unknown parameters and unknown prices are refused as the real 
   const keyless = await get('/sandbox/stripe/v1/customers')
   assert.deepEqual([keyless.status, keyless.body.error.type], [401, 'invalid_request_error'])
   assert.equal((await get('/sandbox/stripe/v1/nothing')).status, 404)
+})
+
+test('an address that the API does not have is refused in its own shape, whatever the method', async (t) => {
+  const { stripe } = await world(t)
+  for (const method of ['GET', 'POST', 'DELETE'] as const) {
+    await assert.rejects(stripe.rawRequest(method, '/v1/nothing'), {
+      type: 'StripeInvalidRequestError',
+      statusCode: 404,
+      message: `Unrecognized request URL (${method}: /v1/nothing).`,
+    })
+  }
+})
+
+test('what the sandbox does not play is refused, and never taken for played', async (t) => {
+  const { stripe } = await world(t)
+  const create = (more: object) =>
+    stripe.checkout.sessions.create({
+      mode: 'subscription',
+      line_items: [{ price: PRO, quantity: 1 }],
+      success_url: BACK,
+      ...more,
+    } as Stripe.Checkout.SessionCreateParams)
+  for (const [param, more] of Object.entries({
+    automatic_tax: { automatic_tax: { enabled: true } },
+    invoice_creation: { invoice_creation: { enabled: true } },
+    tax_id_collection: { tax_id_collection: { enabled: true } },
+    consent_collection: { consent_collection: { terms_of_service: 'required' } },
+    custom_text: { custom_text: { submit: { message: 'Pay' } } },
+    'subscription_data[trial_end]': { subscription_data: { trial_end: 2_000_000_000 } },
+    'payment_intent_data[capture_method]': { payment_intent_data: { capture_method: 'manual' } },
+    'line_items[0][tax_rates]': { line_items: [{ price: PRO, quantity: 1, tax_rates: ['txr_1'] }] },
+  })) {
+    await assert.rejects(create(more), (error: Stripe.errors.StripeInvalidRequestError) => {
+      assert.deepEqual([error.statusCode, error.code, error.param], [400, 'parameter_unknown', param])
+      assert.match(error.message, /^Received unknown parameter: .* \(the sandbox does not play it\)$/)
+      return true
+    })
+  }
+  const off = {
+    automatic_tax: { enabled: false },
+    phone_number_collection: { enabled: false },
+    invoice_creation: { enabled: false },
+  }
+  assert.equal((await create(off)).status, 'open', 'what is switched off need not be played')
+})
+
+test('a trial asks for nothing at first, and is billed when it ends', async (t) => {
+  const it = await world(t)
+  const session = await it.stripe.checkout.sessions.create({
+    mode: 'subscription',
+    line_items: [{ price: PRO, quantity: 1 }],
+    subscription_data: { trial_period_days: 14 },
+    success_url: BACK,
+  })
+  assert.deepEqual([session.amount_total, session.amount_subtotal], [0, 0])
+  assert.match((await it.get(new URL(session.url ?? '').pathname)).text, /14 days free/)
+  assert.equal((await it.pay(session, '4242424242424242')).status, 303)
+
+  const done = await it.stripe.checkout.sessions.retrieve(session.id, { expand: ['subscription', 'invoice'] })
+  const trial = done.subscription as Stripe.Subscription
+  assert.deepEqual([done.payment_status, trial.status], ['no_payment_required', 'trialing'])
+  assert.equal((trial.trial_end ?? 0) - (trial.trial_start ?? 0), 14 * 86_400)
+  assert.equal(trial.items.data[0]?.current_period_end, trial.trial_end)
+  const invoice = done.invoice as Stripe.Invoice
+  assert.deepEqual([invoice.amount_due, invoice.status], [0, 'paid'])
+  const created = await it.heard('customer.subscription.created')
+  assert.equal(created.data.object.status, 'trialing')
+
+  await it.press(`${await it.portal(String(done.customer))}/renew-well`, { subscription: trial.id })
+  const billed = await it.stripe.subscriptions.retrieve(trial.id, { expand: ['latest_invoice'] })
+  assert.equal(billed.status, 'active')
+  assert.equal((billed.latest_invoice as Stripe.Invoice).amount_paid, 2_900)
+  assert.equal(billed.items.data[0]?.current_period_start, trial.trial_end)
+})
+
+test('a cancellation with proration credits what is left of the period', async (t) => {
+  const it = await world(t)
+  const { customer, subscription } = await it.subscribed()
+  await it.stripe.subscriptions.cancel(subscription.id, { prorate: true, invoice_now: true })
+  const after = await it.stripe.customers.retrieve(customer.id)
+  assert.ok(!after.deleted && after.balance < -2_800 && after.balance >= -2_900)
+})
+
+test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
+  const it = await world(t)
+  const { session } = await it.subscribed()
+  const invoice = await it.stripe.invoices.retrieve(String(session.invoice), { expand: ['amount_paid_off_stripe'] })
+  assert.equal(invoice.amount_paid_off_stripe, 0)
 })
 
 test('lists page by limit and starting_after', async (t) => {

@@ -12,6 +12,8 @@ export type NewSubscription = {
   metadata: Record<string, string>
   method: Stripe.PaymentMethod
   coupon: Stripe.Coupon | undefined
+  /** 0: billed at once. */
+  trialDays: number
 }
 
 export function newItem(
@@ -20,6 +22,7 @@ export function newItem(
   price: Stripe.Price,
   quantity: number,
   at: number,
+  trialEnd: number | null,
 ): Stripe.SubscriptionItem {
   if (!price.recurring)
     throw badParameter(
@@ -31,7 +34,7 @@ export function newItem(
     object: 'subscription_item',
     billing_thresholds: null,
     created: at,
-    current_period_end: addInterval(at, price.recurring),
+    current_period_end: trialEnd ?? addInterval(at, price.recurring),
     current_period_start: at,
     current_trial: null,
     discounts: [],
@@ -74,6 +77,7 @@ export function newSubscription(
   at: number,
   wanted: NewSubscription,
   items: Stripe.SubscriptionItem[],
+  trialEnd: number | null,
 ): Stripe.Subscription {
   return {
     id,
@@ -123,11 +127,11 @@ export function newSubscription(
     pending_update: null,
     schedule: null,
     start_date: at,
-    status: 'incomplete',
+    status: trialEnd === null ? 'incomplete' : 'trialing',
     test_clock: null,
     transfer_data: null,
-    trial_end: null,
+    trial_end: trialEnd,
     trial_settings: { end_behavior: { billing_cycle_anchor: null, missing_payment_method: 'create_invoice' } },
-    trial_start: null,
+    trial_start: trialEnd === null ? null : at,
   }
 }

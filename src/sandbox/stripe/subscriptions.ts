@@ -13,22 +13,25 @@ import { addInterval, remainingShare } from './periods.ts'
 import { type NewSubscription, newItem, newSubscription, planOf } from './subscription-object.ts'
 import { seconds, type World } from './world.ts'
 
-/** Bills the first period. A bank debit leaves the subscription `incomplete` until the bank has spoken. */
+const DAY_S = 24 * 3_600
+
+/** Bills the first period, or begins a trial. A bank debit leaves the subscription `incomplete` until the bank has spoken. */
 export function startSubscription(
   world: World,
   wanted: NewSubscription,
 ): { subscription: Stripe.Subscription; invoice: Stripe.Invoice; attempt: Attempt } {
   const id = newId('sub')
   const at = seconds(world)
-  const items = wanted.lines.map(({ price, quantity }) => newItem(world, id, price, quantity, at))
-  const fresh = newSubscription(id, at, wanted, items)
+  const trialEnd = wanted.trialDays > 0 ? at + wanted.trialDays * DAY_S : null
+  const items = wanted.lines.map(({ price, quantity }) => newItem(world, id, price, quantity, at, trialEnd))
+  const fresh = newSubscription(id, at, wanted, items, trialEnd)
   put(world.db, fresh, { owner: wanted.customer })
 
   const invoice = newInvoice(
     world,
     fresh,
     'subscription_create',
-    items.map((item) => wholePeriod(world, item)),
+    items.map((item) => (trialEnd === null ? wholePeriod(world, item) : freePeriod(world, item))),
     wanted.coupon,
   )
   const started: Stripe.Subscription = { ...fresh, latest_invoice: invoice.id }
@@ -36,7 +39,7 @@ export function startSubscription(
   emit(world, 'customer.subscription.created', started)
   const attempt = collect(world, invoice.id, wanted.method, true)
 
-  if (attempt.status === 'succeeded') setStatus(world, id, 'active')
+  if (attempt.status === 'succeeded' && trialEnd === null) setStatus(world, id, 'active')
   return { subscription: must(world.db, 'subscription', id), invoice: must(world.db, 'invoice', invoice.id), attempt }
 }
 
@@ -55,7 +58,8 @@ export function setStatus(
   return after
 }
 
-export function cancelNow(world: World, id: string): Stripe.Subscription {
+/** With `prorate`, what is left of the paid period becomes the customer's balance. */
+export function cancelNow(world: World, id: string, { prorate = false } = {}): Stripe.Subscription {
   const before = must<Stripe.Subscription>(world.db, 'subscription', id)
   if (isOver(before))
     throw new Fault(404, {
@@ -74,6 +78,7 @@ export function cancelNow(world: World, id: string): Stripe.Subscription {
   }
   put(world.db, after)
   for (const invoice of openInvoices(world, id)) voidInvoice(world, invoice.id)
+  if (prorate && before.status === 'active') credit(world, before, at)
   emit(world, 'customer.subscription.deleted', after)
   return after
 }
@@ -175,7 +180,7 @@ function changeItems(
       setStatus(world, subscription.id, 'past_due')
     }
   }
-  if (prorate && sum < 0) {
+  if (prorate && sum < 0 && subscription.status === 'active') {
     const customer = must<Stripe.Customer>(world.db, 'customer', String(subscription.customer))
     put(world.db, { ...customer, balance: customer.balance + sum })
   }
@@ -281,6 +286,18 @@ function methodOf(world: World, subscription: Stripe.Subscription): Stripe.Payme
     (typeof id === 'string' && get<Stripe.PaymentMethod>(world.db, id)) ||
     defaultMethod(world, String(subscription.customer))
   )
+}
+
+function credit(world: World, { customer: id, items }: Stripe.Subscription, at: number): void {
+  const unused = items.data.reduce((sum, { price, quantity, current_period_start: from, current_period_end: to }) => {
+    return sum + Math.round((price.unit_amount ?? 0) * (quantity ?? 1) * remainingShare(from, to, at))
+  }, 0)
+  const customer = must<Stripe.Customer>(world.db, 'customer', String(id))
+  put(world.db, { ...customer, balance: customer.balance - unused })
+}
+
+function freePeriod(world: World, item: Stripe.SubscriptionItem): Line {
+  return { ...wholePeriod(world, item), amount: 0, description: `Trial period for ${productName(world, item.price)}` }
 }
 
 function wholePeriod(world: World, item: Stripe.SubscriptionItem): Line {

@@ -1,0 +1,17 @@
+/** Prices that somebody subscribes to and no PRICE_ setting names: an old one of ours, or somebody else's product. */
+import './tables.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Prices } from './standing.ts'
+
+export async function pricesWithoutSetting(db: Db, prices: Prices): Promise<{ priceId: string; users: number }[]> {
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .select((e) => ['price_id', e.fn.countAll<number>().as('users')])
+    .where('price_id', 'is not', null)
+    .where('processor_status', 'in', ['active', 'trialing', 'past_due', 'unpaid', 'paused'])
+    .groupBy('price_id')
+    .execute()
+  return rows.flatMap(({ price_id: priceId, users }) =>
+    priceId === null || prices.has(priceId) ? [] : [{ priceId, users: Number(users) }],
+  )
+}

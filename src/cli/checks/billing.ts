@@ -1,0 +1,113 @@
+/** Whether the processor would take what billing sends, and send what billing and the storefront wait for. */
+import type { Stripe } from 'stripe'
+import { HINT_TYPES } from '#billing/hints.ts'
+import { createProcessor, isMissing, type Processor } from '#billing/processor.ts'
+import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
+import type { Platform } from '#platform/platform.ts'
+import { PAYMENT_EVENT_TYPES } from '#storefront/payment-listener.ts'
+import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
+import type { Config } from '../../config.ts'
+import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
+
+const NAME = 'Billing'
+const ONCE = { timeout: ASK_TIMEOUT_MS, maxNetworkRetries: 0 }
+
+export async function checkBilling(config: Config, platform: () => Promise<Platform>): Promise<Line[]> {
+  const { secretKey, webhookSecret, sandboxed, prices, apiBase } = config.processor
+  if (sandboxed) {
+    return [{ mark: 'sandbox', name: NAME, says: 'no STRIPE_SECRET_KEY; payments end at /sandbox/processor' }]
+  }
+  if (secretKey === null) return [{ mark: 'off', name: NAME, says: 'STRIPE_SECRET_KEY is not set' }]
+  if (webhookSecret === null) {
+    return [{ mark: 'wrong', name: NAME, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }]
+  }
+  if (prices.size === 0) return [{ mark: 'wrong', name: NAME, says: 'no PRICE_… is set: there is nothing to sell' }]
+
+  const processor = createProcessor(config.processor) as Processor
+  const isLive = /^[a-z]+_live_/.test(secretKey)
+  const [told, endpoints, unknown] = await Promise.all([
+    Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, id, wanted, isLive))),
+    checkEndpoints(processor, config),
+    checkUnknownPrices(config, platform),
+  ])
+  const wrong = told.filter((line) => line !== null)
+  if (wrong.length > 0) return [...wrong, ...endpoints, ...unknown]
+  const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
+  return [{ mark: 'ok', name: NAME, says: `${prices.size} prices, ${where}` }, ...endpoints, ...unknown]
+}
+
+/** Null when the price can be sold as its setting says. */
+async function checkPrice(
+  processor: Processor,
+  id: string,
+  { tier, interval }: { tier: string; interval: 'month' | 'year' },
+  isLive: boolean,
+): Promise<Line | null> {
+  const setting = `PRICE_${tier.toUpperCase()}_${interval === 'month' ? 'MONTHLY' : 'YEARLY'}`
+  const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `${setting}: ${says}` })
+  try {
+    const price = await inTime(processor.prices.retrieve(id, {}, ONCE))
+    if (!price.active) return wrong(`${id} is archived at the processor`)
+    if (price.livemode !== isLive) {
+      return wrong(
+        `${id} is a ${price.livemode ? 'live' : 'test'} price, and the key a ${isLive ? 'live' : 'test'} key`,
+      )
+    }
+    const { recurring } = price
+    if (!recurring) return wrong(`${id} is a one-time price`)
+    if (recurring.interval !== interval || recurring.interval_count !== 1) {
+      return wrong(`${id} is billed every ${recurring.interval_count} ${recurring.interval}, not every ${interval}`)
+    }
+    return null
+  } catch (error) {
+    return wrong(isMissing(error) ? `the processor has no price ${id}` : reasonOf(error))
+  }
+}
+
+/** The endpoints are the operator's to make: one that is missing, off, or deaf to a type loses money in silence. */
+async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
+  const wanted = [
+    { name: 'Webhook', url: `${urls.base}/api/billing/webhook`, types: HINT_TYPES as readonly string[] },
+    { name: 'Storefront hook', url: `${urls.storefront}${STOREFRONT_EVENTS}`, types: PAYMENT_EVENT_TYPES },
+  ]
+  let endpoints: Stripe.WebhookEndpoint[]
+  try {
+    endpoints = (await inTime(processor.webhookEndpoints.list({ limit: 100 }, ONCE))).data
+  } catch (error) {
+    // A restricted key need not be allowed to read them.
+    const isRefused = (error as { statusCode?: number }).statusCode === 403
+    return [
+      { mark: isRefused ? 'off' : 'wrong', name: 'Webhook', says: `the endpoints cannot be read: ${reasonOf(error)}` },
+    ]
+  }
+  return wanted.map(({ name, url, types }) => {
+    const endpoint = endpoints.find((one) => one.url === url)
+    if (!endpoint && isLoopback(url)) {
+      return { mark: 'off', name, says: `${url} cannot be reached from outside: forward events to it` }
+    }
+    if (!endpoint) return { mark: 'wrong', name, says: `the processor has no endpoint ${url}` }
+    if (endpoint.status !== 'enabled') return { mark: 'wrong', name, says: `${url} is ${endpoint.status}` }
+    const deaf = types.filter((type) => !endpoint.enabled_events.some((enabled) => covers(enabled, type)))
+    if (deaf.length > 0) return { mark: 'wrong', name, says: `${url} is not sent ${deaf.join(', ')}` }
+    return { mark: 'ok', name, says: url }
+  })
+}
+
+/** A price that somebody pays and no setting names gives them nothing, or what they had. */
+async function checkUnknownPrices(config: Config, platform: () => Promise<Platform>): Promise<Line[]> {
+  const unknown = await platform()
+    .then(({ db }) => pricesWithoutSetting(db, config.processor.prices))
+    .catch(() => [])
+  return unknown.map(({ priceId, users }) => ({
+    mark: 'off',
+    name: 'Unknown price',
+    says: `${priceId}, which no PRICE_ setting names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
+  }))
+}
+
+/** `*` is every type. */
+const covers = (enabled: string, type: string) => enabled === '*' || enabled === type
+
+const isLoopback = (url: string) => /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)
+
+const reasonOf = (error: unknown) => (error as Error).message

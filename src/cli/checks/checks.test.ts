@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { HINT_TYPES } from '#billing/hints.ts'
+import { readConfig } from '#src/config.ts'
+import { PAYMENT_EVENT_TYPES } from '#storefront/payment-listener.ts'
+import { testApp } from '#testing/app.ts'
+import { loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+import { run } from '../doctor.ts'
+import { checkBilling } from './billing.ts'
+import type { Line } from './line.ts'
+import { checkMail } from './mail.ts'
+import { checkProducts } from './products.ts'
+
+const NOW = '2026-11-21T12:00:00.000Z'
+const BASE = 'https://app.example.com'
+const STORE = 'https://shop.example.com'
+
+const noDatabase = () => Promise.reject(new Error('no database here'))
+const shown = (lines: Line[]) => lines.map(({ mark, says }) => `${mark}: ${says}`)
+
+async function listening(t: Pick<TestContext, 'after'>, server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => server.close())
+  return (server.address() as AddressInfo).port
+}
+
+const PRICE = { object: 'price', active: true, livemode: false, recurring: { interval: 'month', interval_count: 1 } }
+const HOOK = { object: 'webhook_endpoint', status: 'enabled', enabled_events: ['*'] }
+const HOOKS = [
+  { ...HOOK, url: `${BASE}/api/billing/webhook` },
+  { ...HOOK, url: `${STORE}/api/processor/webhook` },
+]
+
+/** A processor that has these prices and endpoints, and the settings that go with it. */
+async function processorWith(
+  t: Pick<TestContext, 'after'>,
+  prices: Record<string, object>,
+  hooks: object[] | { status: number },
+) {
+  const server = createHttpServer((request, response) => {
+    const answer = (status: number, body: object) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    const { pathname } = new URL(request.url ?? '/', 'http://stripe')
+    if (pathname === '/v1/webhook_endpoints') {
+      return Array.isArray(hooks)
+        ? answer(200, { object: 'list', data: hooks, has_more: false })
+        : answer(hooks.status, { error: { type: 'invalid_request_error', message: 'This key may not do that.' } })
+    }
+    const price = prices[pathname.replace('/v1/prices/', '')]
+    if (price) return answer(200, { id: pathname, ...price })
+    return answer(404, { error: { type: 'invalid_request_error', code: 'resource_missing', message: 'No such price' } })
+  })
+  const port = await listening(t, server)
+  t.after(() => server.closeAllConnections())
+  return {
+    BASE_URL: BASE,
+    STOREFRONT_URL: STORE,
+    STRIPE_SECRET_KEY: 'sk_test_x',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    STRIPE_API_BASE: `http://127.0.0.1:${port}`,
+    PRICE_PRO_MONTHLY: 'price_m',
+  }
+}
+
+test('billing works when every price is sold as its setting says and both endpoints hear every type', async (t) => {
+  const named = (types: readonly string[]) => ({ enabled_events: [...types] })
+  const env = await processorWith(
+    t,
+    { price_m: PRICE, price_y: { ...PRICE, recurring: { interval: 'year', interval_count: 1 } } },
+    [
+      { ...HOOKS[0], ...named(HINT_TYPES) },
+      { ...HOOKS[1], ...named(PAYMENT_EVENT_TYPES) },
+    ],
+  )
+  const config = readConfig({ ...env, PRICE_ENTERPRISE_YEARLY: 'price_y' })
+  assert.deepEqual(shown(await checkBilling(config, noDatabase)), [
+    `ok: 2 prices, ${env.STRIPE_API_BASE}`,
+    `ok: ${BASE}/api/billing/webhook`,
+    `ok: ${STORE}/api/processor/webhook`,
+  ])
+})
+
+test('each way in which a price cannot be sold is told with its setting', async (t) => {
+  const env = await processorWith(
+    t,
+    {
+      archived: { ...PRICE, active: false },
+      live: { ...PRICE, livemode: true },
+      once: { ...PRICE, recurring: null },
+      quarterly: { ...PRICE, recurring: { interval: 'month', interval_count: 3 } },
+      yearly: { ...PRICE, recurring: { interval: 'year', interval_count: 1 } },
+    },
+    HOOKS,
+  )
+  for (const [price, words] of [
+    ['archived', /archived/],
+    ['live', /a live price, and the key a test key/],
+    ['once', /one-time/],
+    ['quarterly', /every 3 month, not every month/],
+    ['yearly', /every 1 year, not every month/],
+    ['nope', /has no price nope/],
+  ] as const) {
+    const [line] = await checkBilling(readConfig({ ...env, PRICE_PRO_MONTHLY: price }), noDatabase)
+    assert.equal(line?.mark, 'wrong', price)
+    assert.match(line?.says ?? '', /^PRICE_PRO_MONTHLY: /)
+    assert.match(line?.says ?? '', words)
+  }
+})
+
+test('an endpoint that is missing, off or deaf to a type is told; one on this machine cannot be', async (t) => {
+  const hooks = async (found: object[] | { status: number }, more = {}) => {
+    const env = await processorWith(t, { price_m: PRICE }, found)
+    const [, ...lines] = await checkBilling(readConfig({ ...env, ...more }), noDatabase)
+    return shown(lines)
+  }
+  assert.deepEqual(await hooks([{ ...HOOKS[0], status: 'disabled' }]), [
+    `wrong: ${BASE}/api/billing/webhook is disabled`,
+    `wrong: the processor has no endpoint ${STORE}/api/processor/webhook`,
+  ])
+  const deaf = HINT_TYPES.filter((type) => type !== 'invoice.paid')
+  assert.deepEqual(await hooks([{ ...HOOKS[0], enabled_events: deaf }, HOOKS[1] ?? {}]), [
+    `wrong: ${BASE}/api/billing/webhook is not sent invoice.paid`,
+    `ok: ${STORE}/api/processor/webhook`,
+  ])
+  const local = { BASE_URL: 'http://localhost:8000', STOREFRONT_URL: 'http://localhost:8001' }
+  assert.ok((await hooks([], local)).every((line) => line.startsWith('off: http://localhost')))
+  assert.deepEqual(await hooks({ status: 403 }), ['off: the endpoints cannot be read: This key may not do that.'])
+  assert.match((await hooks({ status: 401 }))[0] ?? '', /^wrong: /)
+})
+
+test('a processor that is not there is wrong', async () => {
+  const env = { STRIPE_SECRET_KEY: 'sk_live_wrong', STRIPE_WEBHOOK_SECRET: 'whsec_x', PRICE_PRO_MONTHLY: 'price_nope' }
+  const config = readConfig({ ...env, STRIPE_API_BASE: 'http://127.0.0.1:9' })
+  const lines = await checkBilling(config, noDatabase)
+  assert.deepEqual(
+    lines.map(({ mark }) => mark),
+    ['wrong', 'wrong'],
+  )
+})
+
+test('a price that somebody pays and no setting names is told', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  await shop.subscribe(await app.as('ada'))
+  const env = await processorWith(t, { price_m: PRICE }, HOOKS)
+  const told = shown(await checkBilling(readConfig(env), async () => app.platform))
+  assert.ok(
+    told.includes(`off: ${PRICES.pro}, which no PRICE_ setting names, is what one user subscribes to`),
+    told.join('\n'),
+  )
+})
+
+test('the sandbox answers the same questions, for a key of one’s own that is tried against it', async (t) => {
+  const app = await testApp(t)
+  loseEvents(app)
+  const config = readConfig({
+    STRIPE_SECRET_KEY: 'sk_test_own',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    STRIPE_API_BASE: `${app.url}/sandbox/stripe`,
+    PRICE_PRO_MONTHLY: PRICES.pro,
+    BASE_URL: app.url,
+    STOREFRONT_URL: app.storefrontUrl,
+  })
+  assert.deepEqual(
+    (await checkBilling(config, noDatabase)).map(({ mark }) => mark),
+    ['ok', 'ok', 'ok'],
+  )
+})
+
+test('mail works when the server greets and takes the password, and not when nobody is there', async (t) => {
+  const server = createServer((socket) => {
+    socket.write('220 mail.example.com ESMTP\r\n')
+    socket.on('data', (data) => {
+      const said = data.toString()
+      if (/^EHLO/i.test(said)) socket.write('250-mail.example.com\r\n250 AUTH PLAIN\r\n')
+      else if (/^AUTH/i.test(said)) {
+        const isRight = said.includes(Buffer.from('\0ada\0right').toString('base64'))
+        socket.write(isRight ? '235 welcome\r\n' : '535 wrong password\r\n')
+      } else if (/^QUIT/i.test(said)) socket.end('221 bye\r\n')
+    })
+    socket.on('error', () => {})
+  })
+  const port = await listening(t, server)
+  const checked = (url: string) => checkMail(readConfig({ SMTP_URL: url }))
+  assert.equal((await checked(`smtp://ada:right@127.0.0.1:${port}`)).mark, 'ok')
+  const refused = await checked(`smtp://ada:wrong@127.0.0.1:${port}`)
+  assert.deepEqual([refused.mark, refused.says.includes('535')], ['wrong', true])
+  assert.equal((await checked('smtp://127.0.0.1:1')).mark, 'wrong')
+  assert.equal(refused.says.includes('wrong@'), false, 'no password is shown')
+})
+
+test('each tier is read as a buyer would get it', async (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'products-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  const put = (path: string, text: string) => {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const check = async () => shown(await checkProducts(readConfig({ PRODUCTS_DIR: root }), NOW))
+  assert.deepEqual(await check(), [`wrong: ${root} holds no release of any tier: nothing is for sale`])
+
+  put('basic/1.0.0/readme.txt', 'hello')
+  put('basic/releases.json', '[{"version": "1.0.0", "published_at": "2026-01-01"}]')
+  put('pro/2.0.0/readme.txt', 'hello')
+  put('pro/releases.json', '[{"version": "2.0.0", "published_at": "2027-05-01"}]')
+  assert.deepEqual(await check(), [
+    'ok: 1.0.0, 1 files',
+    'off: not for sale before 2027-05-01',
+    'off: no release: not for sale',
+  ])
+
+  put('pro/releases.json', '[{"version": "2.0.0" "published_at": "2026-05-01"}]')
+  put('enterprise/releases.json', '[{"version": "3.0.0", "published_at": "2026-05-01"}]')
+  rmSync(join(root, 'basic/1.0.0/readme.txt'))
+  assert.deepEqual(await check(), [
+    'wrong: 1.0.0 has no files',
+    'wrong: pro/releases.json is not JSON',
+    'wrong: releases.json lists no version that has a folder',
+  ])
+})
+
+test('the doctor leaves with 1 when something outside is wrong, and with 0 when nothing is', async (t) => {
+  const app = await testApp(t)
+  const doctor = async (env: Record<string, string>) => {
+    const lines: string[] = []
+    const { port, storefrontPort } = app.config.http
+    const ports = { PORT: String(port), STOREFRONT_PORT: String(storefrontPort), DATA_DIR: app.dataDir }
+    const config = readConfig({ ...ports, ...env })
+    const context = { config, platform: async () => app.platform, print: (line = '') => void lines.push(line) }
+    return {
+      code: await run([], context),
+      wrong: lines.filter((line) => /^✖ /.test(line)).map((line) => line.slice(2, 10)),
+    }
+  }
+  assert.deepEqual(await doctor({}), { code: 0, wrong: [] })
+  const away = { SMTP_URL: 'smtp://127.0.0.1:1', PRODUCTS_DIR: join(app.dataDir, 'none') }
+  assert.deepEqual(await doctor(away), { code: 1, wrong: ['Mail    ', 'Products'] })
+})

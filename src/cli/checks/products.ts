@@ -1,0 +1,42 @@
+/** Whether what the storefront sells can be downloaded: each tier's list of releases is read, and the files of the newest. */
+import { openProducts } from '#storefront/products/products.ts'
+import { listReleases, type ProductTier, releaseOf, TIERS } from '#storefront/products/releases.ts'
+import type { Config } from '../../config.ts'
+import { inTime, type Line } from './line.ts'
+
+const NAME = 'Products'
+/** A bucket may list slowly. */
+const PRODUCTS_TIMEOUT_MS = 20_000
+const LATEST = '9999-12-31T00:00:00.000Z'
+
+export async function checkProducts({ products }: Config, now: string): Promise<Line[]> {
+  const { location } = products
+  if (location === null) return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
+  const told = await Promise.all(
+    TIERS.map((tier) => inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier))),
+  )
+  const isEmpty = told.every(({ mark }) => mark === 'off')
+  return isEmpty
+    ? [{ mark: 'wrong', name: NAME, says: `${location} holds no release of any tier: nothing is for sale` }]
+    : told
+}
+
+async function checkTier(products: Config['products'], tier: ProductTier, now: string): Promise<Line> {
+  const store = openProducts(products)
+  const name = `${NAME} ${tier}`
+  // Those of the future as well: a version that is listed and not there is a slip today.
+  const all = await listReleases(store, tier, LATEST)
+  const isListed = (await store.text(`${tier}/releases.json`)) !== null
+  if (all.length === 0 && isListed) throw new Error('releases.json lists no version that has a folder')
+  if (all.length === 0) return { mark: 'off', name, says: 'no release: not for sale' }
+
+  const newest = all.find(({ publishedAt }) => publishedAt <= now)
+  if (!newest) return { mark: 'off', name, says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}` }
+  const release = await releaseOf(store, tier, now, newest.version)
+  if (!release) throw new Error(`${newest.version} has no files`)
+  return { mark: 'ok', name, says: `${newest.version}, ${release.files.length} files` }
+}
+
+const wrongAt =
+  (tier: ProductTier) =>
+  (error: Error): Line => ({ mark: 'wrong', name: `${NAME} ${tier}`, says: error.message })

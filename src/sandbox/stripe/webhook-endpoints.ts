@@ -1,0 +1,19 @@
+/** Where events go, as the processor's API lists it. The sandbox has no others than the product's own two, and sends them everything. */
+import type { Stripe } from 'stripe'
+import { API_VERSION, type World } from './world.ts'
+
+export function webhookEndpoints({ endpoints }: Pick<World, 'endpoints'>): Stripe.WebhookEndpoint[] {
+  return endpoints().map(({ name, url }) => ({
+    id: `we_sandbox_${name}`,
+    object: 'webhook_endpoint',
+    api_version: API_VERSION,
+    application: null,
+    created: 0,
+    description: null,
+    enabled_events: ['*'],
+    livemode: false,
+    metadata: {},
+    status: 'enabled',
+    url,
+  }))
+}
