@@ -13,6 +13,7 @@ import type { SuperuserNotice } from '#identity/superuser.ts'
 import { createMail } from '#mail/mail.ts'
 import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
+import { startRetention } from '#platform/jobs/retention.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import { ragMigrations } from '#rag/migrations.ts'
@@ -124,6 +125,7 @@ export async function createService(
 
   const listener = createListener(config, api, storefront)
   let superuserNotice: SuperuserNotice = null
+  let stopRetention: (() => void) | null = null
 
   return {
     platform,
@@ -147,11 +149,13 @@ export async function createService(
         billing.start()
         await rag.start()
         platform.jobs.start()
+        stopRetention = startRetention(platform)
       }
     },
     async close(drainMs = 30_000) {
       state.draining = true
       billing.close()
+      stopRetention?.()
       const begun = performance.now()
       // First, while what the jobs call is still there.
       await platform.jobs.stop(drainMs)
