@@ -88,9 +88,9 @@ export async function createService(
   ai.lendEmbedder(rag.localEmbedder)
 
   const authenticators: Authenticators = {
-    bearer(token, { keys }) {
-      if (!apiKeys.claims(token)) return identity.authenticate(token)
-      return keys ? apiKeys.authenticate(token) : null
+    bearer(token, { keys, fresh }) {
+      if (!apiKeys.claims(token)) return identity.authenticate(token, { fresh })
+      return keys ? apiKeys.authenticate(token, { fresh }) : null
     },
     session: (token) => shop.authenticate(token),
   }
