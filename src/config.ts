@@ -77,6 +77,8 @@ export type Config = {
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate }
   superuser: { email: string; password: string | null } | null
   budgets: Record<PaidTier, number | null>
+  /** How long what has happened is kept. */
+  retention: { eventsDays: number }
   maxTextBytes: number
   maxFileBytes: number
   metricsToken: string | null
@@ -188,6 +190,7 @@ export function readConfig(env: Env): Config {
       pro: read.count('BUDGET_PRO_TOKENS'),
       enterprise: read.count('BUDGET_ENTERPRISE_TOKENS'),
     },
+    retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),

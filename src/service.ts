@@ -13,6 +13,7 @@ import type { SuperuserNotice } from '#identity/superuser.ts'
 import { createMail } from '#mail/mail.ts'
 import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
+import { startRetention } from '#platform/jobs/retention.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import { ragMigrations } from '#rag/migrations.ts'
@@ -89,9 +90,9 @@ export async function createService(
   ai.lendEmbedder(rag.localEmbedder)
 
   const authenticators: Authenticators = {
-    bearer(token, { keys }) {
-      if (!apiKeys.claims(token)) return identity.authenticate(token)
-      return keys ? apiKeys.authenticate(token) : null
+    bearer(token, { keys, fresh }) {
+      if (!apiKeys.claims(token)) return identity.authenticate(token, { fresh })
+      return keys ? apiKeys.authenticate(token, { fresh }) : null
     },
     session: (token) => shop.authenticate(token),
   }
@@ -126,6 +127,7 @@ export async function createService(
 
   const listener = createListener(config, api, storefront)
   let superuserNotice: SuperuserNotice = null
+  let stopRetention: (() => void) | null = null
 
   return {
     platform,
@@ -150,12 +152,14 @@ export async function createService(
         shop.start()
         await rag.start()
         platform.jobs.start()
+        stopRetention = startRetention(platform)
       }
     },
     async close(drainMs = 30_000) {
       state.draining = true
       billing.close()
       shop.close()
+      stopRetention?.()
       const begun = performance.now()
       // First, while what the jobs call is still there.
       await platform.jobs.stop(drainMs)

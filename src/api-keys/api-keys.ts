@@ -3,7 +3,6 @@
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
-import type { Caller, Soon } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
 import { eraseKeys, listKeys, revokeKeys } from './keys.ts'
 import { apiKeyRoutes, keyView } from './routes.ts'
@@ -19,7 +18,7 @@ export function createApiKeys(platform: Platform) {
     /** True when a bearer claims to be an API key and no JWT. */
     claims: claimsToBeKey,
     /** Null when the key is not valid now. */
-    authenticate: (secret: string): Soon<Caller | null> => verifier.verify(secret),
+    authenticate: verifier.verify,
     /** The tokens that the key may use in a month; null: no limit of its own. */
     monthlyTokens: verifier.monthlyTokens,
     /** For the user's full export; secrets are not kept and cannot be in it. */

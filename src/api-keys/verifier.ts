@@ -12,8 +12,8 @@ import { isKeyShaped } from './secret.ts'
 type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
-  /** Who calls with this key; null when it is none, revoked or expired. */
-  verify(secret: string): Soon<Caller | null>
+  /** Who calls with this key; null when it is none, revoked or expired. `fresh`: nothing remembered of it will do. */
+  verify(secret: string, options?: { fresh?: boolean | undefined }): Soon<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
   /** The tokens that the key may use in a month; null: no limit of its own. */
@@ -97,10 +97,14 @@ export function createVerifier(deps: Deps): KeyVerifier {
   }
 
   return {
-    verify(secret) {
+    verify(secret, { fresh = false } = {}) {
       const known = hashes.get(secret)
       if (known === undefined && !isKeyShaped(secret)) return null
       const hash = known ?? keyHash(deps, secret)
+      if (fresh) {
+        states.delete(hash)
+        reading.delete(hash)
+      }
       const state = stateOf(hash)
       return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
     },

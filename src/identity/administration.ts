@@ -8,7 +8,7 @@ import type { IdentityDeps } from './deps.ts'
 import { endEverySession } from './session-ends.ts'
 import type { Tier } from './tables.ts'
 import { tellOwner } from './tell-owner.ts'
-import { type User, updateUser } from './users.ts'
+import { isSuperuser, isUnverified, type User, updateUser } from './users.ts'
 
 export type UserChanges = {
   is_active?: boolean | undefined
@@ -34,7 +34,7 @@ export async function changeUser(
     // All superusers are locked, so that two of them cannot demote each other at once.
     const superusers = await forUpdate(
       tx,
-      tx.selectFrom('users').select('id').where('is_superuser', '=', true).where('is_active', '=', true).orderBy('id'),
+      tx.selectFrom('users').select('id').where(isSuperuser).where('is_active', '=', true).orderBy('id'),
     ).execute()
     const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', userId)).executeTakeFirst()
     if (!user) throw new Problem('user_unknown', 404, 'User not found')
@@ -99,10 +99,18 @@ export async function listUsers(db: Db, { page, limit }: { page: number; limit: 
       'created_at',
       'last_login_at',
     ])
+    // The index alone walks to the page; only its own rows are read.
+    .where('id', 'in', (e) =>
+      e
+        .selectFrom('users')
+        .select('id')
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(limit)
+        .offset((page - 1) * limit),
+    )
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(limit)
-    .offset((page - 1) * limit)
     .execute()
   const { total } = await db
     .selectFrom('users')
@@ -119,22 +127,15 @@ export type UserStats = {
 }
 
 export async function stats(db: Db, now: string): Promise<UserStats> {
-  const row = await db
-    .selectFrom('users')
-    .select((e) => [
-      e.fn.countAll<number>().as('total'),
-      e.fn.countAll<number>().filterWhere('subscription_status', '=', 'active').as('active'),
-      e.fn
-        .countAll<number>()
-        .filterWhere('created_at', '>=', plus(now, -7 * DAY_MS))
-        .as('fresh'),
-      e.fn.countAll<number>().filterWhere('is_verified', '=', true).as('verified'),
-    ])
-    .executeTakeFirstOrThrow()
+  const users = db.selectFrom('users').select((e) => e.fn.countAll<number>().as('count'))
+  const count = async (query: typeof users) => Number((await query.executeTakeFirstOrThrow()).count)
+  // Each from an index alone. One statement for all would read every row: two seconds for a million people, in which
+  // SQLite serves nobody else.
+  const total = await count(users)
   return {
-    total_users: Number(row.total),
-    active_subscriptions: Number(row.active),
-    new_users_7d: Number(row.fresh),
-    verified_users: Number(row.verified),
+    total_users: total,
+    active_subscriptions: await count(users.where('subscription_status', '=', 'active')),
+    new_users_7d: await count(users.where('created_at', '>=', plus(now, -7 * DAY_MS))),
+    verified_users: total - (await count(users.where(isUnverified))),
   }
 }

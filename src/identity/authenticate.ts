@@ -10,8 +10,8 @@ import { RecentMap } from './recent.ts'
 import { type AccessClaims, readAccess } from './tokens.ts'
 
 export type Authenticator = {
-  /** Null when the token is not valid now. */
-  authenticate(token: string): Soon<Caller | null>
+  /** Null when the token is not valid now. `fresh`: nothing remembered of the session will do. */
+  authenticate(token: string, options?: { fresh?: boolean | undefined }): Soon<Caller | null>
   close(): Promise<void>
 }
 
@@ -40,8 +40,12 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
   bus.on(USER_CHANGED, (payload) => forget((payload as { userId: string }).userId))
 
   return {
-    authenticate(token) {
+    authenticate(token, { fresh = false } = {}) {
       const claims = tokens.get(token)
+      if (fresh && claims) {
+        states.delete(claims.sessionId)
+        reading.delete(claims.sessionId)
+      }
       const state = claims && recentState(claims)
       return state ? standing(claims, state) : look(token)
     },

@@ -2,11 +2,10 @@
 // One thing to know: this wires the room; each rule lives in the file named after its noun.
 import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
-import type { Caller, Soon } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
 import { changeUser, type UserChanges } from './administration.ts'
 import { authRoutes } from './auth-routes.ts'
-import { createAuthenticator } from './authenticate.ts'
+import { type Authenticator, createAuthenticator } from './authenticate.ts'
 import type { IdentityDeps, IdentityNeeds } from './deps.ts'
 import { createHasher } from './hasher.ts'
 import { handleIdentityJobs, startCleaning } from './jobs.ts'
@@ -24,7 +23,7 @@ export type Identity = {
   /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
   deps: IdentityDeps
   /** Who holds this access token; null when it is not valid now. */
-  authenticate(token: string): Soon<Caller | null>
+  authenticate: Authenticator['authenticate']
   routes(app: App): void
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>

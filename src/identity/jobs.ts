@@ -12,10 +12,15 @@ export function handleIdentityJobs(deps: IdentityDeps): void {
 
 /** Removes what no one can use any more, every six hours; returns a function that stops it. */
 export function startCleaning(deps: IdentityDeps): () => void {
+  const stopping = new AbortController()
+  const { signal } = stopping
   const timer = setInterval(() => {
-    Promise.all([forgetOldTokens(deps, deps.db), forgetOldSessions(deps)]).catch((error) =>
+    Promise.all([forgetOldTokens(deps, deps.db, signal), forgetOldSessions(deps, signal)]).catch((error) =>
       deps.log.warn({ err: error }, 'old sessions and tokens were not removed'),
     )
   }, 6 * HOUR_MS).unref()
-  return () => clearInterval(timer)
+  return () => {
+    stopping.abort()
+    clearInterval(timer)
+  }
 }

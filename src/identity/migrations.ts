@@ -28,6 +28,8 @@ export const identityMigrations: Migration[] = [
       );
       create index users_newest on users (created_at, id);
       create index users_status on users (subscription_status);
+      create index users_superusers on users (id) where is_superuser;
+      create index users_unverified on users (id) where not is_verified;
     `,
   },
   {
@@ -45,6 +47,8 @@ export const identityMigrations: Migration[] = [
         revoked_at {timestamp},
         primary key (user_id, id)
       );
+      create index sessions_expired on sessions (expires_at);
+      create index sessions_revoked on sessions (revoked_at) where revoked_at is not null;
       create table session_tokens (
         user_id {id} not null,
         session_id {id} not null,

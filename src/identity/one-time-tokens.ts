@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import './tables.ts'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import type { Secrets } from '#platform/secrets.ts'
 
 export type Purpose =
@@ -133,17 +134,23 @@ export async function voidTokens(
 }
 
 /** What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not. */
-export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db): Promise<void> {
+export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db, signal?: AbortSignal): Promise<void> {
   const now = clock.now()
-  await db
-    .deleteFrom('one_time_tokens')
-    .where((e) =>
-      e.or([
-        e('expires_at', '<', plus(now, -30 * DAY_MS)),
-        e.and([e('expires_at', '<', now), e('purpose', 'in', [...NEVER_MAILED])]),
-      ]),
-    )
-    .execute()
+  await inSlices(
+    () =>
+      db
+        .deleteFrom('one_time_tokens')
+        .where('hash', 'in', (e) =>
+          e
+            .selectFrom('one_time_tokens')
+            .select('hash')
+            .where('expires_at', '<', now)
+            .where((e) => e.or([e('expires_at', '<', plus(now, -30 * DAY_MS)), e('purpose', 'in', [...NEVER_MAILED])]))
+            .limit(SLICE_ROWS),
+        )
+        .executeTakeFirst(),
+    signal,
+  )
 }
 
 const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']

@@ -3,6 +3,7 @@
 import './tables.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import { unauthenticated } from '#platform/http/gate.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -160,10 +161,31 @@ export async function endSessions(
 }
 
 /** A week after their end sessions are of no use to anyone. */
-export async function forgetOldSessions({ db, clock }: Pick<IdentityDeps, 'db' | 'clock'>): Promise<void> {
+export async function forgetOldSessions(
+  { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const before = plus(clock.now(), -7 * DAY_MS)
-  await db
-    .deleteFrom('sessions')
-    .where((e) => e.or([e('expires_at', '<', before), e('revoked_at', '<', before)]))
-    .execute()
+  // One after the other: each has an index, both at once have none.
+  for (const ended of ['expires_at', 'revoked_at'] as const) {
+    await inSlices(
+      () =>
+        db
+          .deleteFrom('sessions')
+          .where((e) =>
+            e(
+              e.refTuple('user_id', 'id'),
+              'in',
+              e
+                .selectFrom('sessions')
+                .select(['user_id', 'id'])
+                .where(ended, '<', before)
+                .limit(SLICE_ROWS)
+                .$asTuple('user_id', 'id'),
+            ),
+          )
+          .executeTakeFirst(),
+      signal,
+    )
+  }
 }

@@ -10,7 +10,7 @@ import type { IdentityDeps } from './deps.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
 import { tellOwner } from './tell-owner.ts'
-import { findUserByEmail, insertUser, type User, updateUser } from './users.ts'
+import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from './users.ts'
 
 type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'limiter'>
 
@@ -18,7 +18,7 @@ type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'lim
 export type SuperuserNotice = { says: string; link: string } | null
 
 export async function hasSuperuser(db: Db): Promise<boolean> {
-  const any = await db.selectFrom('users').select('id').where('is_superuser', '=', true).limit(1).executeTakeFirst()
+  const any = await db.selectFrom('users').select('id').where(isSuperuser).limit(1).executeTakeFirst()
   return any !== undefined
 }
 

@@ -1,5 +1,5 @@
 // Guards who a user is: the one shape that others see, and the look-ups that other rooms may use.
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
@@ -62,6 +62,10 @@ function viewOf(
 export const emailKey = (email: string) => email.toLowerCase()
 
 /** What the view shows, without the password's hash. */
+/** As the partial indexes have it: SQLite finds them by these very words, and not for a parameter. */
+export const isSuperuser = sql<boolean>`is_superuser`
+export const isUnverified = sql<boolean>`not is_verified`
+
 const shownById = prepared(
   (db) =>
     db

@@ -31,6 +31,7 @@ export const platformMigrations: Migration[] = [
         handled_at {timestamp},
         primary key (source, event_id)
       );
+      create index inbox_received on inbox (received_at);
     `,
   },
   {

@@ -38,6 +38,7 @@ export const storefrontMigrations: Migration[] = [
         created_at {timestamp} not null
       );
       create index purchases_by_user on purchases (user_id, created_at);
+      create index purchases_by_checkout on purchases (checkout_session_id);
       create table store_payments (
         payment_ref text primary key,
         refunded_cents {bigint} not null,

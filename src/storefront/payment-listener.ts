@@ -5,20 +5,6 @@ import type { Platform } from '#platform/platform.ts'
 import { factOf, PAYMENT_EVENT_TYPES } from './payment-events.ts'
 import { FOLLOW_UP_JOB, INBOX_SOURCE } from './payments.ts'
 
-/** The types that the storefront asks the processor for and reads. Others are received and ignored. */
-export const PAYMENT_EVENT_TYPES: readonly string[] = [
-  'checkout.session.completed',
-  'checkout.session.async_payment_succeeded',
-  'payment_intent.succeeded',
-  'charge.refunded',
-  'refund.failed',
-  'refund.updated',
-  'charge.dispute.created',
-  'charge.dispute.updated',
-  'charge.dispute.closed',
-  'charge.dispute.funds_reinstated',
-]
-
 export const PAYMENT_EVENTS: EventListener = {
   source: INBOX_SOURCE,
   types: PAYMENT_EVENT_TYPES,

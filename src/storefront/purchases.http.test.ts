@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { PASSWORD } from '#testing/app.ts'
+import { PASSWORD, testApp } from '#testing/app.ts'
 import { openShop } from '#testing/buyer.ts'
+import { scansOf } from '#testing/plans.ts'
+import { findByCheckoutSession } from './purchase-store.ts'
 
 test('purchases are listed newest first, each to its owner alone', async (t) => {
   const shop = await openShop(t)
@@ -116,4 +118,9 @@ test('no key lies readable in the database, nor in a job', async (t) => {
   assert.ok(jobs.length > 0)
   assert.ok(!JSON.stringify([jobs, purchases]).includes(key))
   assert.ok(!JSON.stringify([jobs, purchases]).includes(key.slice(3).replaceAll('-', '')))
+})
+
+test('a purchase is found by its checkout without reading all of them', async (t) => {
+  const app = await testApp(t)
+  assert.deepEqual(await scansOf(app, (db) => findByCheckoutSession(db, 'cs_unknown')), [])
 })

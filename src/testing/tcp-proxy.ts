@@ -7,6 +7,8 @@ export type TcpProxy = {
   url: string
   /** Ends every connection at once, as a server does that is restarted. */
   cut(): void
+  /** Ends the connection on which something is asked next, instead of passing it on. */
+  cutAtNext(): void
   /** Nothing goes through any more, and nothing is closed: the neighbour stands still. */
   freeze(): void
   thaw(): void
@@ -19,6 +21,7 @@ export async function tcpProxy(t: Pick<TestContext, 'after'>, url: string): Prom
   const target = new URL(url)
   const pairs = new Set<Socket[]>()
   let frozen = false
+  let cutsNext = false
 
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
@@ -28,7 +31,12 @@ export async function tcpProxy(t: Pick<TestContext, 'after'>, url: string): Prom
       [near, far],
       [far, near],
     ] as const) {
-      from.on('data', (bytes) => to.write(bytes))
+      from.on('data', (bytes) => {
+        if (cutsNext && from === near) {
+          cutsNext = false
+          near.resetAndDestroy()
+        } else to.write(bytes)
+      })
       from.on('error', () => {})
       from.on('close', () => {
         to.destroy()
@@ -61,6 +69,9 @@ export async function tcpProxy(t: Pick<TestContext, 'after'>, url: string): Prom
   return {
     url: near.href,
     cut,
+    cutAtNext() {
+      cutsNext = true
+    },
     freeze() {
       frozen = true
       each((socket) => socket.pause())

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { type Db, dialectOf, forUpdate, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'
 import type { Platform } from '#platform/platform.ts'
+import { seldom } from '#platform/telemetry/log.ts'
 import type { UsageRecord } from './record.ts'
 import { monthTokens } from './store.ts'
 
@@ -272,8 +273,8 @@ export function watchNodes(
       }
     })
 
-  const safely = () =>
-    beat().catch((error) => log.warn({ err: error }, 'reservations of dead nodes were not given back'))
+  const say = seldom((details, message) => log.warn(details, message))
+  const safely = () => beat().catch((error) => say({ err: error }, 'reservations of dead nodes were not given back'))
   let timer: NodeJS.Timeout | null = null
 
   return {

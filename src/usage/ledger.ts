@@ -3,6 +3,9 @@
 // event) waits until the record is committed: a crash of ours loses none that was acknowledged. Under a budget it waits
 // for the disk as well.
 import './tables.ts'
+import type { CompiledQuery } from 'kysely'
+import { isUniqueViolation } from '#platform/db/db.ts'
+import { databaseFailure } from '#platform/db/failures.ts'
 import { commitSoon } from '#platform/db/soon.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
@@ -10,7 +13,8 @@ import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBud
 import { timeOrderedIds } from './ids.ts'
 import { type OpenCalls, type OpenHandle, removalOf } from './open-calls.ts'
 import type { UsageRecord } from './record.ts'
-import { recordQueries } from './store.ts'
+import { createSpool } from './spool.ts'
+import { isRecorded, recordQueries } from './store.ts'
 import { inTurns } from './turns.ts'
 
 export type ReserveCall = {
@@ -36,6 +40,8 @@ export type Ledger = {
   settle(reservation: Reservation | null, record: UsageRecord): Promise<void>
   /** Gives the reservation back without a record: no call was made. */
   release(reservation: Reservation): Promise<void>
+  /** Writes what an earlier process could not. */
+  start(): Promise<void>
   close(): Promise<void>
 }
 
@@ -48,7 +54,7 @@ export type LedgerNeeds = {
 }
 
 type Entry =
-  | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null; note: Note | null }
+  | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null; note: Note | null; id: string }
   | { kind: 'reserve'; claim: BudgetClaim }
 /** Of a running call, to be removed with its end. */
 type Note = { userId: string; id: string }
@@ -64,15 +70,16 @@ const WOKEN_MAX = 8
 const MODEL_LENGTH_MAX = 200
 const RETRY_DELAYS_MS = [100, 500, 2_000]
 
-export type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
+export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config'>
 
 export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, openCalls: OpenCalls): Ledger {
   const { clock, log } = deps
   const nextId = timeOrderedIds(deps)
   const waitingByUser = new Map<string, Set<() => void>>()
 
-  const turns = inTurns<Entry, Result>((entries) =>
-    withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, entries)),
+  const turns = inTurns<Entry, Result>((entries) => withoutDeadlock(() => writeTurn(deps, needs, nodeId, entries)))
+  const spool = createSpool<Spooled>({ dataDir: deps.config.dataDir, log }, (entries) =>
+    withoutDeadlock(() => writeSpooled(deps, needs, entries)),
   )
 
   const wake = (userId: string, most: number) => {
@@ -101,20 +108,24 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
 
   const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
     const noted = open === null ? null : openCalls.close(open)
-    const id = noted === null ? null : await noted
-    const note = open === null || id === null ? null : { userId: open.entry.call.userId, id }
-    const entry = { kind: 'settle' as const, granted, record, note }
+    const noteId = noted === null ? null : await noted
+    const note = open === null || noteId === null ? null : { userId: open.entry.call.userId, id: noteId }
+    // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
+    const id = noteId ?? nextId()
+    const entry = { kind: 'settle' as const, granted, record, note, id }
     let isFirst = true
     for (const delay of [...RETRY_DELAYS_MS, null]) {
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
         if (isFirst) await turns.add(entry)
-        else await withoutDeadlock(() => writeTurn(deps, needs, nodeId, nextId, [entry]))
+        else await withoutDeadlock(() => writeTurn(deps, needs, nodeId, [entry]))
         break
       } catch (error) {
-        if (delay === null) {
-          // The last resort: the operator can enter it by hand.
-          log.error({ err: error, record }, 'a usage record could not be written')
+        // The try before was committed, or another node has taken this one for dead and recorded its call.
+        if (!isFirst && isUniqueViolation(error)) break
+        const failure = databaseFailure(error)
+        if (delay === null || (failure !== null && failure !== 'busy')) {
+          await spool.add({ granted, record, note, id, nodeId })
           break
         }
         isFirst = false
@@ -159,7 +170,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     async release({ granted, open }) {
       if (granted || open) await settleEntry(granted, null, open)
     },
-    close: turns.idle,
+    start: spool.start,
+    async close() {
+      await turns.idle()
+      await spool.stop()
+    },
   }
 }
 
@@ -201,17 +216,10 @@ async function withoutDeadlock<T>(work: () => Promise<T>): Promise<T> {
  * Records alone are handed over without waiting for the disk. Where a budget is decided on, the disk has it first, or a
  * power cut would give back what was spent. Settlements go first: they free what the reservations of the turn may take.
  */
-async function writeTurn(
-  deps: Deps,
-  needs: LedgerNeeds,
-  nodeId: string,
-  nextId: () => string,
-  entries: Entry[],
-): Promise<Result[]> {
+async function writeTurn(deps: Deps, needs: LedgerNeeds, nodeId: string, entries: Entry[]): Promise<Result[]> {
   const settled = entries.filter((entry) => entry.kind === 'settle')
   const counted = settled.filter(({ granted }) => needs.countsAll || granted !== null)
-  const records = settled.flatMap(({ record }) => (record === null ? [] : [record]))
-  const queries = recordQueries(deps.db, records, nextId)
+  const queries = queriesOf(deps, settled)
   for (const { note } of settled) if (note !== null) queries.push(removalOf(deps.db, note.userId, note.id))
   if (counted.length === 0 && settled.length === entries.length) {
     await commitSoon(deps.db, queries)
@@ -226,5 +234,35 @@ async function writeTurn(
     const answers = claims.length === 0 ? [] : await reserveAll(tx, nodeId, claims)
     let next = 0
     return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
+  })
+}
+
+type Settled = Extract<Entry, { kind: 'settle' }>
+
+/** The records under their own ids, and the notes away. */
+function queriesOf({ db }: Deps, settled: Pick<Settled, 'id' | 'record' | 'note'>[]): CompiledQuery[] {
+  const written = settled.flatMap(({ id, record }) => (record === null ? [] : [{ id, record }]))
+  const ids = written.map(({ id }) => id).values()
+  const records = written.map(({ record }) => record)
+  const queries = recordQueries(db, records, () => ids.next().value ?? '')
+  for (const { note } of settled) if (note !== null) queries.push(removalOf(db, note.userId, note.id))
+  return queries
+}
+
+/** `nodeId` is that of the process that made the reservation: another one's has been given back. */
+type Spooled = Omit<Settled, 'kind'> & { nodeId: string }
+
+/** What is there already was committed by the try that seemed to fail, or by a replay whose process died. */
+async function writeSpooled(deps: Deps, needs: LedgerNeeds, entries: Spooled[]): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const fresh: Spooled[] = []
+    for (const entry of entries) {
+      const { record, id } = entry
+      if (record === null || !(await isRecorded(tx, record.userId, id))) fresh.push(entry)
+    }
+    for (const query of queriesOf({ ...deps, db: tx }, fresh)) await tx.executeQuery(query)
+    for (const entry of fresh) {
+      if (needs.countsAll || entry.granted !== null) await settleBudgets(tx, entry.nodeId, [entry])
+    }
   })
 }

@@ -6,9 +6,10 @@ import type { CompiledQuery } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
+import { seldom } from '#platform/telemetry/log.ts'
 import { settleBudgets } from './budgets.ts'
 import type { UsageRecord } from './record.ts'
-import { recordQueries } from './store.ts'
+import { isRecorded, recordQueries } from './store.ts'
 
 /**
  * What is known of a call that runs: `vendor` is who is asked first, `promptTokens` a guess, and `costUsd` what these cost;
@@ -35,6 +36,7 @@ type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
 
 export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId: () => string): OpenCalls {
   const entries = new Set<Entry>()
+  const say = seldom((details, message) => log.warn(details, message))
   let timer: NodeJS.Timeout | null = null
 
   const note = async () => {
@@ -58,7 +60,7 @@ export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId
         () => {},
         (error) => {
           for (const entry of due) entry.id = null
-          log.warn({ err: error }, 'running calls were not noted')
+          say({ err: error }, 'running calls were not noted')
         },
       )
     for (const entry of due) entry.noting = written
@@ -109,7 +111,10 @@ export function removalOf(db: Db, userId: string, id: string): CompiledQuery {
 
 /** Makes records of the calls that a dead process had running; `seenAt` is its last sign of life. */
 export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant): Promise<void> {
-  const rows = await tx.deleteFrom('usage_open_calls').where('node_id', '=', deadNodeId).returningAll().execute()
+  const notes = await tx.deleteFrom('usage_open_calls').where('node_id', '=', deadNodeId).returningAll().execute()
+  const rows: typeof notes = []
+  // Its own record, where it came to that, says more.
+  for (const note of notes) if (!(await isRecorded(tx, note.user_id, note.id))) rows.push(note)
   if (rows.length === 0) return
   const ids = rows.map(({ id }) => id)
   const records = rows.map(

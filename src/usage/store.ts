@@ -40,6 +40,16 @@ export function recordQueries(db: Db, records: UsageRecord[], nextId: () => stri
   return queries
 }
 
+export async function isRecorded(tx: Db, userId: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('usage_records')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
 /** Its members stand in the order of the statement's columns. */
 function rowOf(record: UsageRecord, id: string) {
   return {

@@ -251,8 +251,8 @@ test('a call that runs when its process is killed is recorded by the next', asyn
   while ((await records()).length < 2) await new Promise((resolve) => setTimeout(resolve, 20))
   assert.deepEqual(await openCalls(), [], 'the note goes with the record')
 
-  // The same note, as a killed process would have left it, seen for the last time four seconds after the call began.
-  const orphan = { ...noted[0]!, node_id: 'dead' }
+  // Such a note, as a killed process would have left it, seen for the last time four seconds after the call began.
+  const orphan = { ...noted[0]!, id: `${noted[0]!.id}-dead`, node_id: 'dead' }
   const seenAt = new Date(Date.parse(orphan.started_at) + 4_000).toISOString()
   await app.platform.db.insertInto('usage_open_calls').values(orphan).execute()
   await app.platform.db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: seenAt }).execute()

@@ -38,6 +38,8 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
     erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
     async start() {
       if (countsAll) await recountBudgets(platform.db, platform.clock.now().slice(0, 7))
+      // Before the notes of the process that left it there become records of a crash.
+      await ledger.start()
       await nodes.start()
       openCalls.start()
     },

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { type Reply, type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
+import { transaction, withoutTimeLimit } from './db.ts'
+import { DatabaseUnreachable, databaseFailure } from './failures.ts'
 
 const ON_SERVER = Boolean(process.env.TEST_DATABASE_URL)
 
@@ -94,4 +96,44 @@ test('a server that ends its connections under load kills nothing', { skip: !ON_
   )
   const replies = await Promise.all(Array.from({ length: 20 }, () => ada.get('/api/users/me/sessions')))
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
+})
+
+test('a read that loses its connection is asked once more, a write is not', { skip: !ON_POSTGRES }, async (t) => {
+  const { app, proxy } = await appBehindProxy(t)
+  const { db, clock } = app.platform
+  const secret = { name: 'n', value: new Uint8Array([1]), created_at: clock.now() }
+
+  proxy.cutAtNext()
+  assert.ok((await db.selectFrom('secrets').select('name').execute()).length > 0)
+  proxy.cutAtNext()
+  await assert.rejects(db.insertInto('secrets').values(secret).execute(), DatabaseUnreachable)
+  proxy.cutAtNext()
+  await assert.rejects(
+    transaction(db, (tx) => tx.selectFrom('secrets').select('name').execute()),
+    DatabaseUnreachable,
+    'in a transaction nothing is asked again',
+  )
+  await db.insertInto('secrets').values(secret).execute()
+})
+
+test('a table that another node’s migration changes is read on', { skip: !ON_POSTGRES }, async (t) => {
+  const { db } = (await testApp(t)).platform
+  const shapes = db as unknown as Kysely<{ shapes: { id: string; size?: number } }>
+  await sql`create table shapes (id text)`.execute(db)
+  await shapes.insertInto('shapes').values({ id: 'a' }).execute()
+  const read = () => shapes.selectFrom('shapes').selectAll().execute()
+  assert.deepEqual(await read(), [{ id: 'a' }])
+  await sql`alter table shapes add column size bigint default 7`.execute(db)
+  assert.deepEqual(await read(), [{ id: 'a', size: 7 }])
+  await sql`drop table shapes`.execute(db)
+})
+
+test('a statement that takes too long is given up, but in a migration it is not', { skip: !ON_SERVER }, async (t) => {
+  const app = await testApp(t, { databaseThrough: async (url) => `${url}&statement_timeout=100` })
+  const { db } = app.platform
+  await assert.rejects(sql`select pg_sleep(5)`.execute(db), (error) => databaseFailure(error) === 'busy')
+  await transaction(db, async (tx) => {
+    await withoutTimeLimit(tx)
+    await sql`select pg_sleep(0.3)`.execute(tx)
+  })
 })

@@ -31,8 +31,8 @@ export type Soon<T> = T | Promise<T>
 
 /** Tells who holds a credential; null when it is not valid. */
 export type Authenticators = {
-  /** A JWT access token, or an API key where `keys` allows it. */
-  bearer(token: string, options: { keys: boolean }): Soon<Caller | null>
+  /** A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now, not as remembered. */
+  bearer(token: string, options: { keys: boolean; fresh?: boolean }): Soon<Caller | null>
   /** The storefront's cookie. */
   session(token: string): Promise<Caller | null>
 }
@@ -88,8 +88,27 @@ export function createGate({
   function admit(request: FastifyRequest, reply: FastifyReply, terms: Terms, caller: Caller | null): Soon<void> {
     request.caller = caller
     const counted = count(request, reply, terms.limit ?? defaultBucket(request))
-    if (counted !== undefined) return counted.then(() => decide(caller, terms))
-    decide(caller, terms)
+    if (counted !== undefined) return counted.then(() => judge(request, terms))
+    return judge(request, terms)
+  }
+
+  /**
+   * What is remembered of a caller is up to half a second old, and another node may just have sold what is asked for: a
+   * refusal is read again before it is spoken. Refusals are few; what is allowed costs nothing more.
+   */
+  function judge(request: FastifyRequest, terms: Terms): Soon<void> {
+    try {
+      decide(request.caller, terms)
+    } catch (refusal) {
+      const token = request.caller && terms.access !== 'session' ? bearerToken(request.headers.authorization) : null
+      if (token === null) throw refusal
+      return judgeAnew(request, terms, token)
+    }
+  }
+
+  async function judgeAnew(request: FastifyRequest, terms: Terms, token: string): Promise<void> {
+    request.caller = await authenticators.bearer(token, { keys: terms.access === 'user-or-key', fresh: true })
+    decide(request.caller, terms)
   }
 
   function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Soon<void> {

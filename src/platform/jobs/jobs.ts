@@ -8,7 +8,7 @@ import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db, forUpdateSkipLocked, transaction } from '../db/db.ts'
 import type { Tables } from '../db/tables.ts'
 import { databaseNow } from '../db/time.ts'
-import type { Log } from '../telemetry/log.ts'
+import { type Log, seldom } from '../telemetry/log.ts'
 
 export type JobContext = {
   id: string
@@ -44,6 +44,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
   const handlers = new Map<string, { handler: JobHandler; delaysMs: readonly number[] }>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
+  const saySeldom = seldom((details, message) => log.error(details, message))
   let timer: NodeJS.Timeout | null = null
   let sweep: Promise<void> | null = null
   let sweepAgain = false
@@ -174,7 +175,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       return
     }
     sweep = runDue()
-      .catch((error) => log.error({ err: error }, 'jobs could not be claimed'))
+      .catch((error) => saySeldom({ err: error }, 'jobs could not be claimed'))
       .finally(() => {
         sweep = null
         if (sweepAgain) {

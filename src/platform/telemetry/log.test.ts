@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { seldom } from './log.ts'
+
+test('what fails again and again is one line a minute, which says how many it stands for', (t) => {
+  let nowMs = 1_000
+  t.mock.method(performance, 'now', () => nowMs)
+  const lines: object[] = []
+  const say = seldom((details, message) => lines.push({ ...details, message }))
+
+  for (let tries = 0; tries < 100; tries++) say({ tries }, 'away')
+  assert.deepEqual(lines, [{ tries: 0, message: 'away' }])
+  nowMs += 60_000
+  say({ tries: 100 }, 'away')
+  say({ tries: 101 }, 'away')
+  assert.deepEqual(lines.slice(1), [{ tries: 100, unsaid: 99, message: 'away' }])
+})

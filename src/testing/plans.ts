@@ -1,0 +1,55 @@
+// How the database means to run the statements of some work: a test asks which of them read a table from end to end.
+import { join } from 'node:path'
+import { type CompiledQuery, Kysely, sql } from 'kysely'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { openPostgres, postgresDialect } from '#platform/db/postgres.ts'
+import { sqliteDialect } from '#platform/db/sqlite.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import type { TestApp } from './app.ts'
+
+/** Does `work`, and gives the statements of it that no index serves, with their plans. */
+export async function scansOf(app: TestApp, work: (db: Db) => Promise<unknown>): Promise<string[]> {
+  const { databaseUrl, dataDir } = app.config
+  const statements: CompiledQuery[] = []
+  const db = new Kysely<Tables>({
+    dialect:
+      databaseUrl === null
+        ? sqliteDialect(join(dataDir, 'latchkey.db'))
+        : postgresDialect(openPostgres(databaseUrl, { connectionsMax: 1 })),
+    log: ({ query }) => void statements.push(query),
+  })
+  try {
+    await work(db)
+    const scans: string[] = []
+    for (const query of [...statements].filter(({ sql }) => /^(select|update|delete)/.test(sql))) {
+      const plan = databaseUrl === null ? await planOfSqlite(db, query) : await planOfPostgres(db, query)
+      const scanned = plan.filter((line) =>
+        databaseUrl === null ? /^SCAN /.test(line) && !/ INDEX /.test(line) : /Seq Scan/.test(line),
+      )
+      if (scanned.length > 0) scans.push(`${query.sql}\n${plan.join('\n')}`)
+    }
+    return scans
+  } finally {
+    await db.destroy()
+  }
+}
+
+async function planOfSqlite(db: Db, query: CompiledQuery): Promise<string[]> {
+  const { rows } = await db.executeQuery<{ detail: string }>({
+    ...query,
+    sql: `explain query plan ${query.sql}`,
+  } as never)
+  return rows.map(({ detail }) => detail)
+}
+
+/** Of a table with a few rows PostgreSQL would rather read all. */
+async function planOfPostgres(db: Db, query: CompiledQuery): Promise<string[]> {
+  return transaction(db, async (tx) => {
+    await sql`set local enable_seqscan = off`.execute(tx)
+    const { rows } = await tx.executeQuery<Record<'QUERY PLAN', string>>({
+      ...query,
+      sql: `explain ${query.sql}`,
+    } as never)
+    return rows.map((row) => row['QUERY PLAN'])
+  })
+}
