@@ -31,7 +31,7 @@ export function FreshSignInDialog({ user }: { user: User }) {
       zIndex={400}
     >
       <Stack>
-        <Text>This is asked for only soon after a sign-in. Sign in again, and it goes on by itself.</Text>
+        <Text>Your last sign-in was more than ten minutes ago. Sign in again to go on.</Text>
         {user.has_password && <PasswordAgain user={user} />}
         <OtherWays withDivider={user.has_password} />
       </Stack>
