@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import type { Page } from 'playwright-core'
 import { type TestApp, testApp } from '#testing/app.ts'
-import { openBrowser, visit } from './browser.ts'
+import { assertAccessible, openBrowser, visit } from './browser.ts'
 
 const PASSWORD = 'seven blue lanterns'
 const EMAIL = 'keeper@example.com'
@@ -43,6 +43,17 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
       .getByText(/verified/i)
       .first()
       .waitFor()
+    const { db } = app.platform
+    const row = await db
+      .selectFrom('users')
+      .select(['is_verified', 'verified_apart_at'])
+      .where('email', '=', EMAIL)
+      .executeTakeFirstOrThrow()
+    assert.deepEqual(
+      row,
+      { is_verified: true, verified_apart_at: null },
+      'the page shows whose session follows the link',
+    )
   })
 
   await t.test('turns two-factor on with the code of an app', async () => {
@@ -76,6 +87,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
     await page.goto(await mailedLink(app, '/reset-password'))
     await page.getByLabel('New password').fill('eight green lanterns')
     await page.locator('button[type=submit]').click()
+    await page.getByText('Your new password is set').waitFor()
     await page.getByRole('link', { name: 'Sign in' }).first().click()
 
     app.clock.advance(60_000)
@@ -90,6 +102,84 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
   assert.deepEqual(errors, [])
   await context.close()
 })
+
+test('what a session alone is not enough for asks to sign in again, and goes on; signing out ends the session', async (t) => {
+  const app = await testApp(t, { userApp: true, worker: true })
+  const home = app.config.urls.base
+  const browser = await openBrowser(t)
+  const { page, context, errors } = await visit(browser)
+  const dialog = page.getByRole('dialog', { name: 'Is it you?' })
+  const refreshToken = () => page.evaluate('localStorage.getItem("latchkey.refresh")') as Promise<string | null>
+
+  await t.test('a download waits for the password and comes then', async () => {
+    await page.goto(`${home}/register`)
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: /create|sign up/i }).click()
+    await page.waitForURL(/dashboard/)
+    const before = await refreshToken()
+    await page.goto(`${home}/account?tab=data`)
+    app.clock.advance(11 * 60_000)
+    await page.getByRole('button', { name: 'Everything' }).click()
+    await dialog.waitFor()
+    await assertAccessible(page, 'the dialog that asks to sign in again')
+    await dialog.getByLabel('Your password').fill('not this one')
+    await dialog.getByRole('button', { name: 'Sign in again' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Your password').fill(PASSWORD)
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Sign in again' }).click(),
+    ])
+    assert.equal(download.suggestedFilename(), 'account-export.zip')
+    await dialog.waitFor({ state: 'hidden' })
+    assert.notEqual(await refreshToken(), before)
+    await page.goto(`${home}/account?tab=sessions`)
+    await page.getByText('This one').waitFor()
+    assert.equal(await page.getByRole('button', { name: /^End the session/ }).count(), 0, 'the one before has ended')
+  })
+
+  await t.test('who would rather not is told that nothing was changed', async () => {
+    app.clock.advance(11 * 60_000)
+    await page.goto(`${home}/account?tab=security`)
+    await page.getByRole('button', { name: 'Set up two-factor' }).click()
+    await dialog.waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Nothing was changed').waitFor()
+  })
+
+  await t.test('signing out ends the session at the service', async () => {
+    const token = await refreshToken()
+    await signOutByMenu(page)
+    await page.waitForURL(`${home}/`)
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    assert.equal(await refreshToken(), null)
+    const refreshed = await app.post('/api/auth/refresh', { refresh_token: token })
+    assert.equal(refreshed.status, 401)
+  })
+
+  await t.test('without a way to the service it is forgotten here all the same', async () => {
+    await page.goto(`${home}/login`)
+    await page.getByLabel('Email').fill(EMAIL)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL('**/dashboard')
+    await page.getByRole('button', { name: /^Account of/ }).waitFor()
+    await page.route('**/api/**', (route) => route.abort())
+    await signOutByMenu(page)
+    await page.waitForURL(`${home}/`)
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    assert.equal(await refreshToken(), null)
+  })
+
+  assert.deepEqual(errors, [])
+  await context.close()
+})
+
+async function signOutByMenu(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Account of/ }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+}
 
 const codeOf = (app: TestApp, secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret.trim()) }).generate({ timestamp: app.clock.ms() })

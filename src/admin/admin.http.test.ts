@@ -71,11 +71,18 @@ test('users come newest first, in pages, with the limits of the specification', 
   }
   assert.ok(!first.text.includes('password'))
   assert.equal((await root.get('/api/admin/users?page=9')).body.users.length, 0)
-  for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x']) {
+  for (const query of ['page=0', 'limit=0', 'limit=101', 'page=x', 'limit=1.5', 'page=1.5', 'limit=99.9']) {
     const reply = await root.get(`/api/admin/users?${query}`)
     assert.equal(reply.status, 422, query)
     assert.deepEqual(reply.body.detail[0].loc, ['query', query.split('=')[0]])
   }
+  const whole = (await root.get('/api/admin/users?limit=1.5')).body.detail[0]
+  assert.deepEqual(whole, { loc: ['query', 'limit'], msg: 'Input should be a whole number', type: 'integer_type' })
+  assert.equal(
+    (await root.get('/api/admin/users?limit=2.0&page=1')).status,
+    200,
+    'a whole number however it is written',
+  )
 })
 
 test('switching an account off ends its sessions at once, and switching it on lets it sign in again', async (t) => {
@@ -103,6 +110,20 @@ test('a tier set by hand stands until null lifts it', async (t) => {
   assert.deepEqual([set.body.subscription_tier, set.body.tier_override], ['enterprise', 'enterprise'])
   const lifted = await root.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: null })
   assert.deepEqual([lifted.body.subscription_tier, lifted.body.tier_override], ['free', null])
+})
+
+test('a change of a user is answered with the user as it is now', async (t) => {
+  const app = await testApp(t)
+  const root = await asSuperuser(app)
+  const ada = await app.as('ada')
+  const { body } = await root.patch(`/api/admin/users/${ada.userId}`, { is_verified: true, subscription_tier: 'pro' })
+  const own = (await ada.get('/api/auth/me')).body
+  const listed = (await root.get('/api/admin/users')).body.users.find(({ id }: { id: string }) => id === ada.userId)
+  assert.deepEqual(body, { ...own, ...listed })
+  assert.deepEqual([body.is_verified, body.subscription_tier, body.tier_override], [true, 'pro', 'pro'])
+  for (const field of ['avatar_url', 'oauth_provider', 'has_password', 'totp_enabled', 'last_login_at']) {
+    assert.ok(field in body, field)
+  }
 })
 
 test('the last superuser cannot lock everyone out', async (t) => {

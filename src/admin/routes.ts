@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { changeUser, listUsers, stats } from '#identity/administration.ts'
 import { recordAudit } from '#identity/audit.ts'
 import type { Identity } from '#identity/identity.ts'
+import { UserView, userView } from '#identity/users.ts'
 import { requireFreshSignIn } from '#identity/ways-in.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
@@ -33,6 +34,13 @@ const ListedUser = Type.Object({
   tier_override: Nullable(Type.String()),
   created_at: Instant,
   last_login_at: Nullable(Instant),
+})
+
+/** The user's own view, and what the list shows beside it. */
+const ChangedUser = Type.Object({
+  ...UserView.properties,
+  tier_override: ListedUser.properties.tier_override,
+  last_login_at: ListedUser.properties.last_login_at,
 })
 
 const ContactMessage = Type.Object({
@@ -109,14 +117,15 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
           is_superuser: Type.Optional(Type.Boolean()),
           subscription_tier: Type.Optional(Type.Union([Tier, Type.Null()])),
         }),
-        response: { 200: ListedUser },
+        response: { 200: ChangedUser },
       },
       config: { access: 'superuser' },
     },
     async (request) => {
       const { userId, sessionId } = callerOf(request)
       await requireFreshSignIn(identity.deps, userId, sessionId)
-      return changeUser(identity.deps, userId, request.params.id, request.body)
+      const user = await changeUser(identity.deps, userId, request.params.id, request.body)
+      return { ...userView(user), tier_override: user.tier_override, last_login_at: user.last_login_at }
     },
   )
 

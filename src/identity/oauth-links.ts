@@ -80,7 +80,7 @@ async function findOrMake(
 
 /**
  * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link that
- * verified the address) it falls, with every session and way in; so do the API keys from before the address was verified.
+ * verified the address) it falls, with every session and other way in; so do the API keys from before the address was verified.
  */
 async function linkByEmail(
   deps: IdentityDeps,
@@ -94,10 +94,10 @@ async function linkByEmail(
   const user = await findUser(tx, userId)
   if (!user?.is_verified) throw new RefusedSignIn('account_exists', { linking: false })
   const { verified_apart_at } = user
-  const falls = user.password_hash !== null && verified_apart_at !== null
-  const waysIn = falls ? await removeWaysIn(tx, userId) : NO_WAYS_IN
-  const keys = falls ? await deps.revokeKeys(tx, userId, { before: verified_apart_at }) : []
-  if (falls) {
+  const isDoubtful = verified_apart_at !== null
+  const waysIn = isDoubtful ? await removeWaysIn(tx, userId) : NO_WAYS_IN
+  const keys = isDoubtful ? await deps.revokeKeys(tx, userId, { before: verified_apart_at }) : []
+  if (isDoubtful) {
     const changes = { password_hash: null, oauth_provider: provider, verified_apart_at: null }
     await updateUser(tx, userId, changes, now)
     await endEverySession(deps, tx, userId)
@@ -105,10 +105,12 @@ async function linkByEmail(
   await insertLink(tx, userId, provider, identity, now)
   await tellOwner(deps, tx, userId, `${provider}-linked`, {
     address: identity.email,
-    ...(falls ? { passwordRemoved: { ...waysIn, keys, twoFactor: false } } : {}),
+    ...(isDoubtful ? { removed: { ...waysIn, keys, twoFactor: false } } : {}),
   })
   await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
-  if (falls) await recordAudit(tx, { actorId: userId, action: 'password.removed', data: { by: provider }, at: now })
+  if (isDoubtful && user.password_hash !== null) {
+    await recordAudit(tx, { actorId: userId, action: 'password.removed', data: { by: provider }, at: now })
+  }
   await recordRevokedKeys(tx, userId, keys, 'provider.linked', now)
   return (await findUser(tx, userId)) ?? user
 }

@@ -493,6 +493,24 @@ test('an account that moved to the address of another falls to its owner in the 
   assert.equal(login.status, 401)
 })
 
+test('so does one that has no password: the provider it came with opens it no more', async (t) => {
+  const app = await testApp(t)
+  const { target } = await throughProvider(app, 'github', { email: 'eve@example.com' })
+  const token = target.searchParams.get('access_token')!
+  const { id } = (await app.get('/api/auth/me', { headers: { authorization: `Bearer ${token}` } })).body
+  const eve = clientOf(app.url, token, { email: 'eve@example.com', userId: id, refreshToken: '' })
+  const moved = await eve.post('/api/users/me/change-email', { new_email: 'victim@example.com' })
+  assert.equal(moved.status, 200)
+  const link = await mailedToken(app, 'victim@example.com', '/verify-email')
+  assert.equal((await app.post('/api/auth/verify-email', { token: link })).status, 200)
+
+  assert.equal(await opens(app, 'victim@example.com', id), true)
+  assert.equal((await eve.get('/api/auth/me')).status, 401)
+  const again = await throughProvider(app, 'github', { email: 'eve@example.com' })
+  const headers = { authorization: `Bearer ${again.target.searchParams.get('access_token')}` }
+  assert.notEqual((await app.get('/api/auth/me', { headers })).body.id, id)
+})
+
 test('a superuser who takes an address for proven has not proven whose password it is', async (t) => {
   const app = await testApp(t)
   const root = await app.as('root')

@@ -109,8 +109,8 @@ export type AccessDetails = {
   prefix?: string
   /** By which the provider knows the person. */
   address?: string | null
-  /** Set where the password fell, with what fell beside it. */
-  passwordRemoved?: RemovedAccess
+  /** Set where what opened the account before fell, the password with it. */
+  removed?: RemovedAccess
 }
 
 /** A way into an account that has come or gone. */
@@ -124,9 +124,9 @@ export function accessLetter(
     subject,
     before: [
       says.replace('{account}', () => `${brand(config)} account`),
-      ...(details.passwordRemoved
+      ...(details.removed
         ? [
-            'The password of the account was removed and every other session was signed out: the address was verified by somebody who was not signed in, so the password may have been a stranger’s. You can set one of your own at any time.',
+            'The address was verified by somebody who was not signed in, so what opened the account before may have been a stranger’s: the password and every other way in were removed, and every other session was signed out. You can set a password of your own at any time.',
           ]
         : []),
     ],
@@ -135,7 +135,7 @@ export function accessLetter(
       ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
       ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
       ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
-      ...(details.passwordRemoved ? removedFacts(details.passwordRemoved) : []),
+      ...(details.removed ? removedFacts(details.removed) : []),
     ],
     after: [
       `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,

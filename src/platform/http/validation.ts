@@ -43,12 +43,28 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
     compiled ??= Compile(schema)
     let value = input
     if (hasDefaults && typeof value === 'object' && value !== null) value = Value.Default(schema, value)
-    if (isText) value = Value.Convert(schema, value)
+    if (isText) value = fromText(schema, value)
     if (compiled.Check(value)) return { value }
     return {
       error: new ValidationFailure(issuesOf(LOCATIONS[part] ?? part, input, compiled.Errors(value) as SchemaError[])),
     }
   }
+}
+
+/** Where a whole number is wanted the conversion cuts a fraction off: then the text stays, and the check refuses it. */
+function fromText(schema: TSchema, input: unknown): unknown {
+  const texts = { ...(input as Record<string, unknown>) }
+  const value = Value.Convert(schema, input)
+  const { properties } = schema as { properties?: Record<string, { type?: unknown }> }
+  if (typeof value !== 'object' || value === null || properties === undefined) return value
+  const fields = value as Record<string, unknown>
+  for (const [name, { type }] of Object.entries(properties)) {
+    const read = fields[name]
+    if ([type].flat().includes('integer') && typeof read === 'number' && Number(texts[name]) !== read) {
+      fields[name] = texts[name]
+    }
+  }
+  return value
 }
 
 type SchemaError = { keyword: string; instancePath: string; params: Record<string, unknown>; message: string }

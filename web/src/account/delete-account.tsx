@@ -7,6 +7,7 @@ import type { Message } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { leave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
+import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
 
 export function DeleteAccount() {
@@ -29,10 +30,14 @@ export function DeleteAccount() {
 /** Accounts with a password prove themselves with it; the others type the word. */
 function Farewell({ onClose }: { onClose: () => void }) {
   const user = useUser()
-  const form = useForm({ initialValues: { password: '', confirm: '' } })
+  const form = useForm({ initialValues: { password: '', confirm: '', code: '' } })
   const remove = useMutation({
-    mutationFn: ({ password, confirm }: typeof form.values) =>
-      api.delete<Message>('/api/users/me', { ...(password && { password }), ...(confirm && { confirm }) }),
+    mutationFn: ({ password, confirm, code }: typeof form.values) =>
+      api.delete<Message>('/api/users/me', {
+        ...(password && { password }),
+        ...(confirm && { confirm }),
+        ...(code && { code: code.trim() }),
+      }),
     onSuccess: leave,
     onError: (problem) => spread(form, problem),
   })
@@ -54,6 +59,7 @@ function Farewell({ onClose }: { onClose: () => void }) {
         ) : (
           <TextInput label="Type DELETE" autoComplete="off" data-autofocus {...form.getInputProps('confirm')} />
         )}
+        {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
         <FormProblem problem={remove.error} fields={Object.keys(form.values)} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>

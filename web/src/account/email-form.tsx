@@ -7,17 +7,22 @@ import { queries, userQuery } from '../api/queries.ts'
 import type { Message } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { useUser } from '../session/user.ts'
+import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
 
 export function EmailForm() {
   const user = useUser()
   const form = useForm({
-    initialValues: { new_email: '', password: '' },
+    initialValues: { new_email: '', password: '', code: '' },
     validate: { new_email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter an email address') },
   })
   const change = useMutation({
-    mutationFn: ({ new_email, password }: typeof form.values) =>
-      api.post<Message>('/api/users/me/change-email', { new_email, ...(password && { password }) }),
+    mutationFn: ({ new_email, password, code }: typeof form.values) =>
+      api.post<Message>('/api/users/me/change-email', {
+        new_email,
+        ...(password && { password }),
+        ...(code && { code: code.trim() }),
+      }),
     onSuccess: ({ message }) => {
       form.reset()
       notifications.show({ message })
@@ -42,6 +47,7 @@ export function EmailForm() {
           {user.has_password && (
             <PasswordInput label="Your password" autoComplete="current-password" {...form.getInputProps('password')} />
           )}
+          {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>

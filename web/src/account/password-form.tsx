@@ -7,6 +7,7 @@ import type { Message } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { SandboxMail } from '../parts/sandbox-mail.tsx'
 import { useUser } from '../session/user.ts'
+import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
 
 export function PasswordForm() {
@@ -35,15 +36,17 @@ function FirstPassword() {
 }
 
 function ChangePassword() {
+  const user = useUser()
   const form = useForm({
-    initialValues: { current_password: '', new_password: '' },
+    initialValues: { current_password: '', new_password: '', code: '' },
     validate: {
       current_password: (password) => (password ? null : 'Enter your current password'),
       new_password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
     },
   })
   const change = useMutation({
-    mutationFn: (values: typeof form.values) => api.post<Message>('/api/users/me/change-password', values),
+    mutationFn: ({ code, ...passwords }: typeof form.values) =>
+      api.post<Message>('/api/users/me/change-password', { ...passwords, ...(code && { code: code.trim() }) }),
     onSuccess: ({ message }) => {
       form.reset()
       notifications.show({ message })
@@ -66,6 +69,7 @@ function ChangePassword() {
             autoComplete="new-password"
             {...form.getInputProps('new_password')}
           />
+          {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
           <FormProblem problem={change.error} fields={Object.keys(form.values)} />
           <Group justify="flex-end">
             <Button type="submit" loading={change.isPending}>

@@ -21,6 +21,7 @@ export function Sessions() {
       <Loaded query={sessions} skeleton={<Skeleton h={160} />}>
         {(list) => (
           <Stack gap="xs">
+            {list.length > 1 && <EndOthers />}
             {list.map((session) => (
               <SessionRow key={session.id} session={session} />
             ))}
@@ -28,6 +29,25 @@ export function Sessions() {
         )}
       </Loaded>
     </Panel>
+  )
+}
+
+function EndOthers() {
+  const end = useMutation({
+    mutationFn: () => api.delete('/api/users/me/sessions'),
+    onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),
+  })
+  return (
+    <Group>
+      <Button variant="default" loading={end.isPending} onClick={() => end.mutate()}>
+        End all other sessions
+      </Button>
+      {end.isError && (
+        <Text c="var(--mantine-color-error)" size="sm" role="alert">
+          {sentence(end.error)}
+        </Text>
+      )}
+    </Group>
   )
 }
 

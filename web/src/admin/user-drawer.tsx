@@ -28,6 +28,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
   const [override, setOverride] = useState<string | null>(user.tier_override ?? null)
   const change = useMutation({
     mutationFn: (change: Change) => api.patch<AdminUser>(`/api/admin/users/${user.id}`, change),
+    onError: () => setOverride(shown.tier_override ?? null),
     onSuccess: (changed) => {
       setShown((before) => ({ ...before, ...changed }))
       void queries.invalidateQueries({ queryKey: ['admin'] })

@@ -1,8 +1,10 @@
 /**
  * The one door to the service: adds the access token, renews it once after a 401, and turns every failure into an ApiProblem.
- * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back.
+ * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back. Where the service asks
+ * for a fresh sign-in, the person is asked to sign in again, and the request is repeated.
  */
 import { session } from '../session/browser-session.ts'
+import { freshSignIn } from '../session/fresh-sign-in.ts'
 import { ApiProblem, offline, problemFrom } from './problem.ts'
 
 type Query = Record<string, string | number | boolean | undefined>
@@ -27,8 +29,17 @@ export async function request(method: string, path: string, options: Options = {
     const next = await session.tokenAfterRefusal(token)
     if (next !== null && next !== token) response = await send(method, path, options, next)
   }
-  if (!response.ok) throw problemFrom(response.status, await bodyOf(response), response.headers)
+  if (response.ok) return response
+  const problem = await problemOf(response)
+  if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask())) throw problem
+
+  response = await send(method, path, options, await session.token())
+  if (!response.ok) throw await problemOf(response)
   return response
+}
+
+async function problemOf(response: Response): Promise<ApiProblem> {
+  return problemFrom(response.status, await bodyOf(response), response.headers)
 }
 
 async function call<T>(method: string, path: string, options?: Options): Promise<T> {

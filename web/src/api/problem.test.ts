@@ -8,6 +8,16 @@ test('a sentence in detail is what the person reads', () => {
   assert.equal(sentence(problem), 'Incorrect email or password.')
 })
 
+test('the code is the word of the service, and nothing else', () => {
+  assert.equal(
+    problemFrom(403, { detail: 'Fresh sign-in required', code: 'fresh_sign_in_required' }).code,
+    'fresh_sign_in_required',
+  )
+  for (const body of [{ detail: 'No' }, { detail: 'No', code: 7 }, null, 'no']) {
+    assert.equal(problemFrom(403, body).code, null)
+  }
+})
+
 test('issues land on the fields they name, the first one first', () => {
   const problem = problemFrom(422, {
     detail: [

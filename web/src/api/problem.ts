@@ -4,6 +4,8 @@ export type Issue = { loc: (string | number)[]; msg: string; type: string }
 /** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
 export class ApiProblem extends Error {
   readonly status: number
+  /** The service's word for what happened, where it says one; sentences may change, codes do not. */
+  readonly code: string | null
   readonly issues: Issue[]
   readonly retryAfterS: number | null
   readonly requestId: string | null
@@ -11,11 +13,12 @@ export class ApiProblem extends Error {
   constructor(
     status: number,
     message: string,
-    more: { issues?: Issue[]; retryAfterS?: number | null; requestId?: string | null } = {},
+    more: { code?: string | null; issues?: Issue[]; retryAfterS?: number | null; requestId?: string | null } = {},
   ) {
     super(message)
     this.name = 'ApiProblem'
     this.status = status
+    this.code = more.code ?? null
     this.issues = more.issues ?? []
     this.retryAfterS = more.retryAfterS ?? null
     this.requestId = more.requestId ?? null
@@ -25,7 +28,12 @@ export class ApiProblem extends Error {
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
 export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
   const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : undefined
-  const more = { retryAfterS: seconds(headers.get('retry-after')), requestId: headers.get('x-request-id') }
+  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
+  const more = {
+    code: typeof code === 'string' ? code : null,
+    retryAfterS: seconds(headers.get('retry-after')),
+    requestId: headers.get('x-request-id'),
+  }
 
   if (Array.isArray(detail)) {
     const issues = detail.filter(isIssue)

@@ -1,7 +1,6 @@
-import { Alert, Button } from '@mantine/core'
+import { Alert } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
 import { ApiProblem, fieldErrors, sentence } from '../api/problem.ts'
-import { session } from '../session/browser-session.ts'
 
 type Form = { values: object; setErrors(errors: Record<string, string>): void }
 
@@ -16,23 +15,11 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
   if (!problem) return null
   const named = Object.keys(fieldErrors(problem))
   if (named.length > 0 && named.every((field) => fields.includes(field))) return null
-  const stale = problem instanceof ApiProblem && problem.message === 'Fresh sign-in required'
+  // Asked to sign in again, the person would rather not.
+  const stale = problem instanceof ApiProblem && problem.code === 'fresh_sign_in_required'
   return (
     <Alert color={stale ? 'brass' : 'red'} role="alert" icon={<IconAlertCircle size={20} aria-hidden />}>
-      {stale ? <StaleSignIn /> : sentence(problem)}
+      {stale ? 'Nothing was changed: this asks you to sign in again first.' : sentence(problem)}
     </Alert>
-  )
-}
-
-/** Ending the session leads to the sign-in page, and from there back to where we are. */
-function StaleSignIn() {
-  return (
-    <>
-      To change how your account is opened, sign in again first: your last sign-in is more than 15 minutes ago.
-      <br />
-      <Button variant="default" mt="xs" onClick={() => session.end()}>
-        Sign in again
-      </Button>
-    </>
   )
 }

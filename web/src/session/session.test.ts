@@ -134,6 +134,24 @@ test('a mere renewal disturbs nobody', async () => {
   assert.equal(await two.token(), await one.token())
 })
 
+test('a session that the same person replaces disturbs nobody, and is the one from then on', async () => {
+  const browser = newBrowser()
+  const one = browser.open()
+  const two = browser.open()
+  one.begin(browser.pair('ada', 'old'))
+  assert.equal(one.id(), 'old')
+  let told = 0
+  one.subscribe(() => told++)
+  two.subscribe(() => told++)
+  const fresh = browser.pair('ada', 'fresh')
+  one.replace(fresh)
+  assert.equal(told, 0)
+  assert.deepEqual([one.id(), two.id()], ['fresh', 'fresh'])
+  assert.deepEqual([await one.token(), await two.token()], [fresh.access_token, fresh.access_token])
+  one.end()
+  assert.deepEqual([one.id(), two.id()], [null, null])
+})
+
 /** One browser: shared storage, one lock, a channel between tabs, and a service whose refresh tokens work once. */
 function newBrowser() {
   const tabs: Session[] = []
@@ -149,11 +167,11 @@ function newBrowser() {
     revoked: false,
     down: false,
     issued,
-    pair(user: string): Pair {
+    pair(user: string, sid = 's'): Pair {
       const n = issued.length
       const pair = {
-        access_token: jwt({ sub: user, sid: 's', exp: browser.clock / 1000 + 1800, n }),
-        refresh_token: jwt({ sub: user, sid: 's', exp: browser.clock / 1000 + 2_592_000, n }),
+        access_token: jwt({ sub: user, sid, exp: browser.clock / 1000 + 1800, n }),
+        refresh_token: jwt({ sub: user, sid, exp: browser.clock / 1000 + 2_592_000, n }),
       }
       issued.push(pair)
       return pair

@@ -9,7 +9,7 @@
  * One use also means that two tabs must never renew with the same token far apart: renewal happens under a lock that all
  * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
  */
-import { claimsOf } from './token.ts'
+import { type Claims, claimsOf } from './token.ts'
 
 export type Pair = { access_token: string; refresh_token: string }
 export type News = { kind: 'renewed'; access: string } | { kind: 'ended' }
@@ -42,6 +42,9 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
     /** The id of the signed-in user, or null. */
     userId: () => userId,
 
+    /** The id of the session, or null when signed out. */
+    id: () => storedSessionId(),
+
     /** An access token good for at least a minute, or null when signed out. Throws when renewal got no answer. */
     async token(): Promise<string | null> {
       if (access && usable(access)) return access
@@ -59,6 +62,13 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
       access = pair.access_token
       announce({ kind: 'renewed', access })
       settle()
+    },
+
+    /** The same person has signed in again: the new session takes the place of the old, and no page starts over. */
+    replace(pair: Pair) {
+      storage.write(pair.refresh_token)
+      access = pair.access_token
+      announce({ kind: 'renewed', access })
     },
 
     end() {
@@ -140,8 +150,16 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
   }
 
   function storedUserId(): string | null {
+    return storedClaims()?.sub ?? null
+  }
+
+  function storedSessionId(): string | null {
+    return storedClaims()?.sid || null
+  }
+
+  function storedClaims(): Claims | null {
     const stored = storage.read()
-    return stored === null ? null : (claimsOf(stored)?.sub ?? null)
+    return stored === null ? null : claimsOf(stored)
   }
 
   function settle() {

@@ -1,11 +1,13 @@
-import { api } from '../api/client.ts'
 import { dropAllConversations } from '../chat/conversation-shelf.ts'
 import { router } from '../routes.tsx'
 import { session } from './browser-session.ts'
+import { endSession, soon } from './end-session.ts'
 
-/** Tells the service, then leaves whatever it answers: who wants to go must be able to. */
+/** Ends the session at the service, then leaves whatever it answers: who wants to go must be able to, offline too. */
 export async function signOut(): Promise<void> {
-  await api.post('/api/auth/logout').catch(() => undefined)
+  const id = session.id()
+  const token = await soon(session.token())
+  if (id !== null && token !== null) await endSession(id, token)
   await leave()
 }
 

@@ -23,6 +23,7 @@ import type { User } from '../api/types.ts'
 import { ColorScheme } from '../parts/color-scheme.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Wordmark } from '../parts/logo.tsx'
+import { FreshSignInDialog } from '../session/fresh-sign-in-dialog.tsx'
 import { signOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
 import classes from './app-shell.module.css'
@@ -82,6 +83,7 @@ export function InsideShell() {
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}
               <Outlet />
+              <FreshSignInDialog user={data} />
             </UserContext>
           )}
         </Loaded>

@@ -2,7 +2,7 @@ import { Center, Loader } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { Door } from '../parts/door.tsx'
-import { session } from '../session/browser-session.ts'
+import { arrive } from '../session/arrive.ts'
 import { arrived } from './arrival.ts'
 import { takeReturn } from './return-memory.ts'
 
@@ -12,7 +12,7 @@ export function CallbackPage() {
 
   useEffect(() => {
     if (arrived) {
-      session.begin(arrived)
+      arrive(arrived)
       void navigate({ href: takeReturn(), replace: true })
     } else {
       void navigate({ to: '/login', search: { error: 'provider_error' }, replace: true })

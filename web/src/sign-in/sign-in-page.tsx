@@ -8,7 +8,7 @@ import type { Token } from '../api/types.ts'
 import { Door } from '../parts/door.tsx'
 import { SandboxMail } from '../parts/sandbox-mail.tsx'
 import { ToText } from '../parts/to.tsx'
-import { session } from '../session/browser-session.ts'
+import { arrive } from '../session/arrive.ts'
 import { returnPath } from '../session/return-path.ts'
 import { callbackError } from './callback-errors.ts'
 import { CodeForm } from './code-form.tsx'
@@ -31,7 +31,7 @@ export function SignInPage() {
   const [step, setStep] = useState<Step>(challenge ? { kind: 'challenge', challenge } : { kind: 'password' })
 
   const enter = (pair: Token) => {
-    session.begin(pair)
+    arrive(pair)
     void navigate({ href: redirect === undefined ? takeReturn() : returnPath(redirect), replace: true })
   }
   const passkey = useMutation({ mutationFn: passkeySignIn, onSuccess: enter })

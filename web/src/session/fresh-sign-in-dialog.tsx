@@ -1,0 +1,145 @@
+import { Alert, Button, Divider, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconBrandGithubFilled, IconBrandGoogleFilled, IconFingerprint } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
+import { CodeInput } from '../account/code-input.tsx'
+import { api } from '../api/client.ts'
+import { ApiProblem, sentence } from '../api/problem.ts'
+import type { Token, User } from '../api/types.ts'
+import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { passkeySignIn, passkeysWork } from '../sign-in/passkey.ts'
+import { rememberReturn } from '../sign-in/return-memory.ts'
+import { arriveAgain } from './arrive.ts'
+import { freshSignIn } from './fresh-sign-in.ts'
+
+const PROVIDERS = {
+  google: { name: 'Google', icon: IconBrandGoogleFilled },
+  github: { name: 'GitHub', icon: IconBrandGithubFilled },
+} as const
+type Provider = keyof typeof PROVIDERS
+
+/** Asks to sign in again where the service wants a fresh sign-in; what was asked for then goes on by itself. */
+export function FreshSignInDialog({ user }: { user: User }) {
+  const asked = useSyncExternalStore(freshSignIn.subscribe, freshSignIn.isAsked)
+  return (
+    <Modal
+      opened={asked}
+      onClose={() => freshSignIn.settle(false)}
+      title="Is it you?"
+      // Above the dialog whose button may have led here.
+      zIndex={400}
+    >
+      <Stack>
+        <Text>Your last sign-in was more than ten minutes ago. Sign in again to go on.</Text>
+        {user.has_password && <PasswordAgain user={user} />}
+        <OtherWays withDivider={user.has_password} />
+      </Stack>
+    </Modal>
+  )
+}
+
+/** @throws ApiProblem when the sign-in was somebody else's. */
+function goOn(pair: Token) {
+  if (!arriveAgain(pair)) throw new ApiProblem(0, 'That signs in to another account.')
+  freshSignIn.settle(true)
+}
+
+function PasswordAgain({ user }: { user: User }) {
+  const form = useForm({
+    initialValues: { password: '', code: '' },
+    validate: {
+      password: (password) => (password ? null : 'Enter your password'),
+      code: (code) => (!user.totp_enabled || code.trim() ? null : 'Enter a code'),
+    },
+  })
+  const signIn = useMutation({
+    mutationFn: async ({ password, code }: typeof form.values) =>
+      goOn(
+        await api.post<Token>(
+          '/api/auth/login',
+          { email: user.email, password, ...(code && { code: code.trim() }) },
+          { anonymous: true },
+        ),
+      ),
+    onError: (problem) => spread(form, problem),
+  })
+  return (
+    <form onSubmit={form.onSubmit((values) => signIn.mutate(values))} noValidate>
+      <Stack>
+        <input type="email" autoComplete="username" value={user.email} readOnly hidden />
+        <PasswordInput
+          label="Your password"
+          autoComplete="current-password"
+          data-autofocus
+          {...form.getInputProps('password')}
+        />
+        {user.totp_enabled && <CodeInput {...form.getInputProps('code')} />}
+        <FormProblem problem={signIn.error} fields={Object.keys(form.values)} />
+        <Button type="submit" loading={signIn.isPending}>
+          Sign in again
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+/** A passkey goes on here; a provider leads away and back to this page, where what was asked for is to be asked again. */
+function OtherWays({ withDivider }: { withDivider: boolean }) {
+  const passkeys = useQuery({
+    queryKey: ['passkeys'],
+    queryFn: ({ signal }) => api.get<unknown[]>('/api/auth/passkeys', { signal }),
+  })
+  const links = useQuery({
+    queryKey: ['links'],
+    queryFn: ({ signal }) => api.get<{ provider: Provider }[]>('/api/users/me/oauth', { signal }),
+  })
+  const passkey = useMutation({ mutationFn: async () => goOn(await passkeySignIn()) })
+  const provider = useMutation({
+    mutationFn: (id: Provider) => api.get<{ authorization_url: string }>(`/api/auth/oauth/${id}`, { anonymous: true }),
+    onSuccess: ({ authorization_url }) => {
+      rememberReturn(location.pathname + location.search)
+      location.assign(authorization_url)
+    },
+  })
+  const withPasskey = passkeysWork() && (passkeys.data?.length ?? 0) > 0
+  const linked = links.data ?? []
+  const problem = passkey.error ?? provider.error
+  if (!withPasskey && linked.length === 0) return null
+  return (
+    <>
+      {withDivider && <Divider label="or" />}
+      <Group grow>
+        {withPasskey && (
+          <Button
+            variant="light"
+            leftSection={<IconFingerprint size={20} aria-hidden />}
+            loading={passkey.isPending}
+            onClick={() => passkey.mutate()}
+          >
+            Use a passkey
+          </Button>
+        )}
+        {linked.map(({ provider: id }) => {
+          const { name, icon: Glyph } = PROVIDERS[id]
+          return (
+            <Button
+              key={id}
+              variant="default"
+              leftSection={<Glyph size={18} aria-hidden />}
+              loading={provider.isPending && provider.variables === id}
+              onClick={() => provider.mutate(id)}
+            >
+              {name}
+            </Button>
+          )
+        })}
+      </Group>
+      {problem && (
+        <Alert color="red" role="alert">
+          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : sentence(problem)}
+        </Alert>
+      )}
+    </>
+  )
+}
