@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { PASSWORD, testApp } from '#testing/app.ts'
-import { assertAccessible, assertContrast, openBrowser, visit } from './browser.ts'
+import { testApp } from '#testing/app.ts'
+import { assertAccessible, assertContrast, openBrowser, signIn, visit } from './browser.ts'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -105,12 +105,4 @@ async function settled(check: () => Promise<void>, tries = 8): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100))
     await settled(check, tries - 1)
   }
-}
-
-async function signIn(page: Page, base: string, email: string): Promise<void> {
-  await page.goto(`${base}/login`)
-  await page.getByLabel('Email').fill(email)
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL('**/dashboard')
 }

@@ -7,7 +7,7 @@ import { EndingNote } from '../chat/turn-view.tsx'
 import { Passage } from '../documents/passage.tsx'
 import { CopyIcon } from '../parts/copy.tsx'
 import { plural } from '../parts/format.ts'
-import { Away, Markdown, type PartProps } from '../parts/markdown.tsx'
+import { Link, Markdown, type PartProps } from '../parts/markdown.tsx'
 import { citationLinks } from './citations.ts'
 import classes from './inquiry-view.module.css'
 import type { Inquiry } from './use-inquiries.ts'
@@ -28,9 +28,15 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
 
   const components = useMemo<Components>(
     () => ({
-      a: ({ href, children }: PartProps) => {
+      a: ({ href, id, children }: PartProps) => {
         const number = /^#passage-(\d+)$/.exec(typeof href === 'string' ? href : '')?.[1]
-        if (number === undefined) return <Away to={href}>{children}</Away>
+        if (number === undefined) {
+          return (
+            <Link to={href} id={id}>
+              {children}
+            </Link>
+          )
+        }
         return (
           <button
             type="button"

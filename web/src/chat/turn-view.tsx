@@ -63,7 +63,7 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
   }
   return (
     <article className={classes.question}>
-      <VisuallyHidden>You said</VisuallyHidden>
+      <VisuallyHidden component="h2">You said</VisuallyHidden>
       <div className={classes.bubble}>{turn.content}</div>
       <Group gap={0} className={classes.tools ?? ''}>
         <CopyIcon value={turn.content} what="message" />
@@ -86,7 +86,7 @@ function Answer({ turn, last, onRetry }: Pick<TurnViewProps, 'turn' | 'last' | '
   const streaming = turn.ending === undefined
   return (
     <article className={classes.answer}>
-      <VisuallyHidden>The model said</VisuallyHidden>
+      <VisuallyHidden component="h2">The model said</VisuallyHidden>
       {streaming && turn.content === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
       {turn.content !== '' && <Markdown text={turn.content} streaming={streaming} />}
       {turn.ending && <EndingNote ending={turn.ending} />}
