@@ -4,6 +4,8 @@ export type Issue = { loc: (string | number)[]; msg: string; type: string }
 /** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
 export class ApiProblem extends Error {
   readonly status: number
+  /** The service's stable word for what went wrong; null where it gave none, and for what never reached it. */
+  readonly code: string | null
   readonly issues: Issue[]
   readonly retryAfterS: number | null
   readonly requestId: string | null
@@ -11,11 +13,12 @@ export class ApiProblem extends Error {
   constructor(
     status: number,
     message: string,
-    more: { issues?: Issue[]; retryAfterS?: number | null; requestId?: string | null } = {},
+    more: { code?: string | null; issues?: Issue[]; retryAfterS?: number | null; requestId?: string | null } = {},
   ) {
     super(message)
     this.name = 'ApiProblem'
     this.status = status
+    this.code = more.code ?? null
     this.issues = more.issues ?? []
     this.retryAfterS = more.retryAfterS ?? null
     this.requestId = more.requestId ?? null
@@ -24,14 +27,25 @@ export class ApiProblem extends Error {
 
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
 export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
-  const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : undefined
-  const more = { retryAfterS: seconds(headers.get('retry-after')), requestId: headers.get('x-request-id') }
+  const said: { detail?: unknown; code?: unknown } = typeof body === 'object' && body !== null ? body : {}
+  const { detail } = said
+  const more = {
+    code: typeof said.code === 'string' ? said.code : null,
+    retryAfterS: seconds(headers.get('retry-after')),
+    requestId: headers.get('x-request-id'),
+  }
 
   if (Array.isArray(detail)) {
     const issues = detail.filter(isIssue)
     return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), { ...more, issues })
   }
-  return new ApiProblem(status, typeof detail === 'string' && detail ? detail : fallback(status), more)
+  return new ApiProblem(status, isForPeople(status, detail) ? detail : fallback(status), more)
+}
+
+/** A 500 has nothing to say but that it happened, and a proxy's error only the name of its status. */
+function isForPeople(status: number, detail: unknown): detail is string {
+  if (typeof detail !== 'string' || detail === '' || status === 500) return false
+  return !/^(internal server error|bad gateway|service unavailable|gateway time-?out)\.?$/i.test(detail)
 }
 
 export function offline(): ApiProblem {
@@ -77,6 +91,6 @@ function fallback(status: number): string {
   if (status === 404) return 'Not found'
   if (status === 413) return 'That is too large'
   if (status === 429) return 'Too many requests'
-  if (status >= 500) return 'The service could not do that'
+  if (status >= 500) return 'Something went wrong on our side. Try again in a moment'
   return 'The request was refused'
 }

@@ -3,7 +3,7 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useId, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Components } from 'streamdown'
-import { EndingNote } from '../chat/turn-view.tsx'
+import { EndingNote } from '../chat/ending-note.tsx'
 import { Passage } from '../documents/passage.tsx'
 import { CopyIcon } from '../parts/copy.tsx'
 import { plural } from '../parts/format.ts'
@@ -72,7 +72,7 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
         {answer !== '' && (
           <Markdown text={citationLinks(answer, sources?.length ?? 0)} streaming={streaming} components={components} />
         )}
-        {ending && <EndingNote ending={ending} />}
+        {ending && <EndingNote ending={ending} begun={answer.trim() !== ''} />}
         {!streaming && (
           <Group gap={0} ml={-10}>
             {answer !== '' && <CopyIcon value={answer} what="answer" />}

@@ -10,9 +10,15 @@ import { keepConversation } from './conversation-shelf.ts'
 import { TurnView } from './turn-view.tsx'
 import { useChat } from './use-chat.ts'
 
-type ChatRoomProps = { id: string; start: Turn[]; settings: ChatSettings; onFirstQuestion: () => void }
+type ChatRoomProps = {
+  id: string
+  start: Turn[]
+  settings: ChatSettings
+  others: string[]
+  onFirstQuestion: () => void
+}
 
-export function ChatRoom({ id, start, settings, onFirstQuestion }: ChatRoomProps) {
+export function ChatRoom({ id, start, settings, others, onFirstQuestion }: ChatRoomProps) {
   const user = useUser()
   const chat = useChat(start, settings, (turns) =>
     keepConversation(user.id, { id, updatedAt: new Date().toISOString(), turns }),
@@ -35,8 +41,10 @@ export function ChatRoom({ id, start, settings, onFirstQuestion }: ChatRoomProps
             turn={turn}
             writing={chat.writing}
             last={index === chat.turns.length - 1}
+            others={others}
             onRetry={chat.retry}
-            onEdit={(content) => chat.edit(turn.id, content)}
+            onGoOn={chat.goOn}
+            onEdit={chat.edit}
           />
         ))}
       </ScrollLog>

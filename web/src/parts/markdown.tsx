@@ -172,7 +172,7 @@ function CodeFrame({ children }: { children: unknown }) {
   return (
     <div className={classes.code} dir="ltr">
       <div className={classes.bar}>
-        <span>{language}</span>
+        <span>{language || 'code'}</span>
         <CopyIcon value={textOf(children)} what="code" />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
