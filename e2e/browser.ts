@@ -88,11 +88,11 @@ export async function visit(browser: Browser, options: Parameters<Browser['newCo
   return { page, context, errors }
 }
 
-/** By the form, as a person of `app.as(…)`. */
-export async function signIn(page: Page, base: string, email: string): Promise<void> {
+/** By the form; without a password, as a person of `app.as(…)`. */
+export async function signIn(page: Page, base: string, email: string, password = PASSWORD): Promise<void> {
   await page.goto(`${base}/login`)
   await page.getByLabel('Email').fill(email)
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.waitForURL('**/dashboard')
 }

@@ -132,8 +132,46 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await page.getByText('This answer broke off when you left the page.').waitFor()
     assert.equal(await page.getByText('You stopped this answer.').count(), 0)
   })
+
+  await t.test('a long conversation opens at its end, and stays where its reader is', async () => {
+    await keepConversation(page, ada.userId, 90)
+    await page.goto(`${chat}?c=long`)
+    await page.getByText('Question 44').waitFor()
+    const log = page.getByRole('log')
+    const fromEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
+    await page.getByText('Question 0', { exact: true }).waitFor({ state: 'attached' })
+    assert.equal(await page.getByRole('article').count(), 90)
+    assert.ok((await fromEnd()) < 48, `${await fromEnd()} px above the end when all is drawn`)
+
+    vendor.play(says('word '.repeat(300), { gapMs: 5 }))
+    await write(page, 'And on')
+    await page.getByText('word word').first().waitFor()
+    await page.waitForTimeout(300)
+    assert.ok((await fromEnd()) < 48, 'follows the answer')
+
+    await log.hover()
+    await page.mouse.wheel(0, -1_500)
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor()
+    const before = await log.evaluate((box) => box.scrollTop)
+    await page.waitForTimeout(500)
+    assert.equal(await log.evaluate((box) => box.scrollTop), before, 'does not pull away from who reads above')
+    await page.getByRole('button', { name: 'Jump to latest' }).click()
+    await page.waitForTimeout(300)
+    assert.ok((await fromEnd()) < 48)
+  })
   assert.deepEqual(errors, [])
 })
+
+/** As the app itself keeps one, under the id `long`. */
+async function keepConversation(page: Page, userId: string, messages: number): Promise<void> {
+  const turns = Array.from({ length: messages }, (_, index) =>
+    index % 2 === 0
+      ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}` }
+      : { id: `t${index}`, role: 'assistant', content: 'A **long** answer. '.repeat(60), ending: { kind: 'complete' } },
+  )
+  const kept = JSON.stringify([{ id: 'long', updatedAt: new Date().toISOString(), turns }])
+  await page.evaluate(`localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(kept)})`)
+}
 
 /** Sends a message and waits until the answer has ended, however it ended. */
 async function ask(page: Page, text: string): Promise<void> {

@@ -2,7 +2,7 @@ import { VisuallyHidden } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Gate } from '../parts/gate.tsx'
 import { newId } from '../parts/new-id.ts'
 import { useTitle } from '../parts/title.ts'
@@ -28,7 +28,7 @@ export function ChatPage() {
   const conversations = useConversations(user.id)
   const [draft, setDraft] = useState(() => newId())
   const models = useQuery({ ...modelsQuery, enabled: user.subscription_tier !== 'free' })
-  const chosen = chosenModel({ provider, model }, models.data)
+  const chosen = useMemo(() => chosenModel({ provider, model }, models.data), [provider, model, models.data])
   const [tuning, setTuning] = useLocalStorage({
     key: 'latchkey.chat',
     defaultValue: NO_TUNING,

@@ -11,7 +11,6 @@ import classes from './turn-view.module.css'
 type TurnViewProps = {
   turn: Turn
   last: boolean
-  writing: boolean
   /** What else could have answered, for who was failed by this model. */
   others: string[]
   onRetry: () => void
@@ -23,20 +22,19 @@ type TurnViewProps = {
 export const TurnView = memo(function TurnView({
   turn,
   last,
-  writing,
   others,
   onRetry,
   onGoOn,
   onEdit,
 }: TurnViewProps) {
   return turn.role === 'user' ? (
-    <Question turn={turn} writing={writing} onEdit={onEdit} />
+    <Question turn={turn} onEdit={onEdit} />
   ) : (
     <Answer turn={turn} last={last} others={others} onRetry={onRetry} onGoOn={onGoOn} />
   )
 })
 
-function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writing' | 'onEdit'>) {
+function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
   const [draft, setDraft] = useState<string | null>(null)
   const pencil = useRef<HTMLButtonElement>(null)
   const cancel = () => {
@@ -83,12 +81,7 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
       <Group gap={0} className={classes.tools ?? ''}>
         <CopyIcon value={turn.content} what="message" />
         <Tooltip label="Edit and send again">
-          <ActionIcon
-            ref={pencil}
-            onClick={() => setDraft(turn.content)}
-            disabled={writing}
-            aria-label="Edit and send again"
-          >
+          <ActionIcon ref={pencil} onClick={() => setDraft(turn.content)} aria-label="Edit and send again">
             <IconPencil size={18} aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -97,7 +90,7 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
   )
 }
 
-function Answer({ turn, last, others, onRetry, onGoOn }: Omit<TurnViewProps, 'writing' | 'onEdit'>) {
+function Answer({ turn, last, others, onRetry, onGoOn }: Omit<TurnViewProps, 'onEdit'>) {
   const streaming = turn.ending === undefined
   const begun = turn.content.trim() !== ''
   return (

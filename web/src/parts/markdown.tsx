@@ -1,5 +1,5 @@
 import { Anchor, VisuallyHidden } from '@mantine/core'
-import { type CSSProperties, type MouseEvent, memo, type ReactNode, useId, useMemo } from 'react'
+import { type CSSProperties, type MouseEvent, memo, type ReactNode, useId, useMemo, useState } from 'react'
 import { type Components, Streamdown } from 'streamdown'
 import { CopyIcon } from './copy.tsx'
 import classes from './markdown.module.css'
@@ -13,6 +13,10 @@ type MarkdownProps = { text: string; streaming?: boolean; components?: Component
  */
 export const Markdown = memo(function Markdown({ text, streaming = false, components }: MarkdownProps) {
   const id = useId()
+  // An answer that has been written before the reader's eyes stays in the blocks that it grew in: to draw it anew as one, at
+  // its end, would take longer than all that came before.
+  const [grown, setGrown] = useState(streaming)
+  if (streaming && !grown) setGrown(true)
   const all = useMemo(() => (components ? { ...parts, ...components } : parts), [components])
   // The anchors of footnotes are ids of the whole page, and every answer numbers its own from 1.
   const footnotes = text.includes('[^')
@@ -20,7 +24,9 @@ export const Markdown = memo(function Markdown({ text, streaming = false, compon
   return (
     <Streamdown
       className={classes.prose ?? ''}
-      mode={streaming ? 'streaming' : 'static'}
+      mode={grown ? 'streaming' : 'static'}
+      isAnimating={streaming}
+      parseIncompleteMarkdown={streaming}
       components={all}
       {...(options && { remarkRehypeOptions: options })}
       controls={false}
