@@ -19,14 +19,7 @@ type TurnViewProps = {
 }
 
 /** Drawn again only when its own turn has changed: the others of a long conversation stand still while an answer grows. */
-export const TurnView = memo(function TurnView({
-  turn,
-  last,
-  others,
-  onRetry,
-  onGoOn,
-  onEdit,
-}: TurnViewProps) {
+export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onGoOn, onEdit }: TurnViewProps) {
   return turn.role === 'user' ? (
     <Question turn={turn} onEdit={onEdit} />
   ) : (
