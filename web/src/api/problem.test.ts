@@ -43,6 +43,14 @@ test('a fault of the service comes with the id to quote', () => {
   }
 })
 
+test('a vendor that failed behind a page is no business of its reader', () => {
+  const failed = { detail: "Vendor 'openai' failed to answer; you may retry", code: 'vendor_failed' }
+  assert.equal(
+    sentence(problemFrom(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
+    'The model behind this did not answer. Try again in a moment. (Request r-1)',
+  )
+})
+
 test('the code of a problem is kept beside its sentence', () => {
   assert.equal(
     problemFrom(429, { detail: 'Monthly budget exhausted', code: 'budget_exhausted' }).code,

@@ -70,8 +70,12 @@ export function sentence(problem: unknown): string {
   if (problem.status === 429 && problem.retryAfterS !== null) {
     return `${withStop(problem.message)} Try again in ${problem.retryAfterS} s.`
   }
-  if (problem.status >= 500 && problem.requestId) return `${withStop(problem.message)} (Request ${problem.requestId})`
-  return withStop(problem.message)
+  const quote = problem.status >= 500 && problem.requestId ? ` (Request ${problem.requestId})` : ''
+  // The service's own sentence names the vendor and says to a program whether to retry.
+  if (problem.status >= 502 && problem.code?.startsWith('vendor_')) {
+    return `The model behind this did not answer. Try again in a moment.${quote}`
+  }
+  return `${withStop(problem.message)}${quote}`
 }
 
 function withStop(text: string): string {

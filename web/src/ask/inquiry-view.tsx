@@ -10,6 +10,7 @@ import { plural } from '../parts/format.ts'
 import { Link, Markdown, type PartProps } from '../parts/markdown.tsx'
 import { citationLinks } from './citations.ts'
 import classes from './inquiry-view.module.css'
+import { NearestPassages } from './nearest-passages.tsx'
 import type { Inquiry } from './use-inquiries.ts'
 
 /** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
@@ -63,7 +64,7 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
 
   return (
     <article className={classes.inquiry}>
-      <Title order={2} fz="1.25rem" className={classes.question ?? ''}>
+      <Title order={2} fz="1.25rem" dir="auto" className={classes.question ?? ''}>
         {question}
       </Title>
       <div className={classes.answer}>
@@ -108,6 +109,7 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
               Look further, down to {(reach.min_score * WIDER).toFixed(2)}
             </Button>
           )}
+          {sources.length === 0 && !streaming && <NearestPassages question={question} />}
           {sources.length > 0 && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
             <div className={classes.passages} tabIndex={0}>

@@ -62,7 +62,6 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
         minRows={1}
         maxRows={8}
         flex={1}
-        dir="auto"
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
         onKeyDown={onKeyDown}

@@ -13,7 +13,6 @@ export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: 
         autosize
         minRows={2}
         maxRows={6}
-        dir="auto"
         value={tuning.instructions}
         onChange={(event) => onChange({ ...tuning, instructions: event.currentTarget.value })}
       />

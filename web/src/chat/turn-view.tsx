@@ -48,7 +48,6 @@ function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
           autosize
           maxRows={12}
           autoFocus
-          dir="auto"
           value={draft}
           onChange={(event) => setDraft(event.currentTarget.value)}
           onKeyDown={(event) => event.key === 'Escape' && cancel()}
