@@ -4,7 +4,7 @@ export type Issue = { loc: (string | number)[]; msg: string; type: string }
 /** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
 export class ApiProblem extends Error {
   readonly status: number
-  /** The service's stable word for what went wrong; null where it gave none, and for what never reached it. */
+  /** The service's word for what happened, where it says one; sentences may change, codes do not. */
   readonly code: string | null
   readonly issues: Issue[]
   readonly retryAfterS: number | null
@@ -27,10 +27,10 @@ export class ApiProblem extends Error {
 
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
 export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
-  const said: { detail?: unknown; code?: unknown } = typeof body === 'object' && body !== null ? body : {}
-  const { detail } = said
+  const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : undefined
+  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
   const more = {
-    code: typeof said.code === 'string' ? said.code : null,
+    code: typeof code === 'string' ? code : null,
     retryAfterS: seconds(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
   }
