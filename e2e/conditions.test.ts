@@ -12,6 +12,19 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
   const { page, context, errors } = await visit(browser)
   await signIn(page, base, ada.email)
 
+  await t.test('nobody is promised that the free plan opens what it does not', async () => {
+    const stranger = await visit(browser)
+    for (const path of ['/', '/pricing', '/register']) {
+      await stranger.page.goto(`${base}${path}`)
+      await stranger.page
+        .getByText(/API keys (come|open) with Pro/)
+        .first()
+        .waitFor()
+      assert.equal(await stranger.page.getByText(/free to start|start free/i).count(), 0, path)
+    }
+    await stranger.context.close()
+  })
+
   await t.test('something is painted before scripts and styles have come', async () => {
     const slow = await visit(browser)
     const line = Promise.withResolvers<void>()
