@@ -106,13 +106,9 @@ export async function signUp(
 }
 
 /** A user of the paid tier with an access token, and an API key of theirs. */
-export async function payingKey({ url, dataDir }: RunningService): Promise<{ token: string; key: string }> {
-  const { token, userId } = await signUp(url, `payer-${Date.now()}@example.com`)
-  const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { timeout: 5_000 })
-  db.prepare("update users set subscription_tier = 'pro', subscription_status = 'active' where id = ?").run(userId)
-  db.close()
-  // Until the service reads the session's user anew.
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
+export async function payingKey(service: RunningService): Promise<{ token: string; key: string }> {
+  const { url } = service
+  const { token } = await payingUser(service)
   const reply = await fetch(`${url}/api/api-keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -120,4 +116,14 @@ export async function payingKey({ url, dataDir }: RunningService): Promise<{ tok
   })
   if (reply.status !== 201) throw new Error(`making a key: ${reply.status} ${await reply.text()}`)
   return { token, key: ((await reply.json()) as { key: string }).key }
+}
+
+export async function payingUser({ url, dataDir }: RunningService) {
+  const user = await signUp(url, `payer-${Date.now()}@example.com`)
+  const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { timeout: 5_000 })
+  db.prepare("update users set subscription_tier = 'pro', subscription_status = 'active' where id = ?").run(user.userId)
+  db.close()
+  // Until the service reads the session's user anew.
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  return user
 }

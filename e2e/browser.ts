@@ -7,7 +7,8 @@ import { dirname, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import Chromium, { inflate } from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
+import { PASSWORD } from '#testing/app.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
@@ -85,6 +86,25 @@ export async function visit(browser: Browser, options: Parameters<Browser['newCo
       errors.push(`${page.url()}: ${message.text()}`)
   })
   return { page, context, errors }
+}
+
+/** By the form; without a password, as a person of `app.as(…)`. */
+export async function signIn(page: Page, base: string, email: string, password = PASSWORD): Promise<void> {
+  await page.goto(`${base}/login`)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+  await page.waitForURL('**/dashboard')
+}
+
+/** What the browser made of all styles together. */
+export function styleOf(element: Locator, property: string): Promise<string> {
+  return element.evaluate((node, property) => {
+    const { getComputedStyle } = globalThis as unknown as {
+      getComputedStyle(node: unknown): { getPropertyValue(property: string): string }
+    }
+    return getComputedStyle(node).getPropertyValue(property)
+  }, property)
 }
 
 type Violation = { id: string; impact: string | null; help: string; nodes: { target: string[] }[] }

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { PASSWORD, testApp } from '#testing/app.ts'
-import { assertAccessible, assertContrast, openBrowser, visit } from './browser.ts'
+import { testApp } from '#testing/app.ts'
+import { assertAccessible, assertContrast, openBrowser, signIn, visit } from './browser.ts'
 
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
@@ -79,6 +79,66 @@ test('every page can be read and used by everybody, in light and dark, on a desk
   ])
 })
 
+test('long names fit on a phone, and push nothing out of reach', async (t) => {
+  const name = 'wolfeschlegelsteinhausenbergerdorffwelchevoralternwaren'
+  const app = await testApp(t, { userApp: true, worker: true })
+  const { base } = app.config.urls
+  const wolfe = await app.as(name, { tier: 'pro' })
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', wolfe.userId).execute()
+  await wolfe.post('/api/rag/ingest/text', { content: 'Two keys open the door.', metadata: { source: `${name}.md` } })
+  await wolfe.post('/api/ai/completions', { prompt: 'Good morning' })
+  await wolfe.post('/api/api-keys', { name })
+  const { page, errors } = await visit(await openBrowser(t), { viewport: PHONE })
+  await signIn(page, base, wolfe.email)
+
+  for (const path of [
+    '/dashboard',
+    '/documents?q=keys',
+    '/api-keys',
+    '/usage?view=table&group_by=key',
+    '/account',
+    '/admin',
+  ]) {
+    await page.goto(`${base}${path}`)
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+    await assertNotWider(page, path)
+  }
+  await page.goto(`${base}/ask`)
+  await page.getByRole('textbox', { name: 'Question' }).fill(`What does ${name}${name} say?`)
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Ask again' }).waitFor()
+  await assertNotWider(page, 'a long question')
+
+  for (const [path, button] of [
+    ['/admin', `Change ${wolfe.email}`],
+    ['/api-keys', `Actions for ${name}`],
+    ['/documents', `Delete ${name}.md`],
+  ] as const) {
+    await page.goto(`${base}${path}`)
+    const box = await page.getByRole('button', { name: button }).boundingBox()
+    assert.ok(box && box.x >= 0 && box.x + box.width <= PHONE.width, `“${button}” ends at ${box && box.x + box.width}`)
+  }
+  assert.deepEqual(errors, [])
+})
+
+/** How much wider than the window the page is, and by which elements. */
+const TOO_WIDE = `({
+  wider: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  widest: [...document.querySelectorAll('main *')]
+    .filter((element) => element.getBoundingClientRect().right > innerWidth && !element.closest('.scroll-x'))
+    .map((element) => element.tagName + ': ' + element.textContent.slice(0, 40))
+    .slice(-3)
+    .join(' | '),
+})`
+
+async function assertNotWider(page: Page, name: string): Promise<void> {
+  await settled(async () => {
+    const { wider, widest } = await page.evaluate<{ wider: number; widest: string }>(TOO_WIDE)
+    assert.ok(wider <= 0, `${name} is ${wider} px wider than a phone, by ${widest}`)
+  })
+}
+
 async function inspect(page: Page, address: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
   await page.setViewportSize(DESKTOP)
@@ -88,12 +148,7 @@ async function inspect(page: Page, address: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark' })
   await settled(() => assertContrast(page, `${address} in the dark`))
   await page.setViewportSize(PHONE)
-  await settled(async () => {
-    const wider = await page.evaluate<number>(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    )
-    assert.ok(wider <= 0, `${address} is ${wider} px wider than a phone`)
-  })
+  await assertNotWider(page, address)
 }
 
 /** A page takes a moment to put on another theme or size. */
@@ -105,12 +160,4 @@ async function settled(check: () => Promise<void>, tries = 8): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 100))
     await settled(check, tries - 1)
   }
-}
-
-async function signIn(page: Page, base: string, email: string): Promise<void> {
-  await page.goto(`${base}/login`)
-  await page.getByLabel('Email').fill(email)
-  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
-  await page.waitForURL('**/dashboard')
 }

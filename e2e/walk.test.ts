@@ -117,6 +117,9 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
       .getByRole('dialog')
       .getByRole('button', { name: /make|create/i })
       .click()
+    const copy = page.getByRole('dialog').getByRole('button', { name: 'Copy key' })
+    await copy.waitFor()
+    assert.equal(await copy.evaluate((button) => button.matches(':focus')), true, 'the keyboard stays in the dialog')
     const key = await page
       .getByText(/^lk_\w{30,}/)
       .first()
@@ -131,6 +134,7 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
     await page.getByRole('menuitem', { name: 'Rotate' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate' }).click()
     await page.getByText('I have stored this key').waitFor()
+    assert.equal(await copy.evaluate((button) => button.matches(':focus')), true, 'also when a key was rotated')
     const next = await page
       .getByText(/^lk_\w{30,}/)
       .first()

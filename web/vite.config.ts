@@ -3,6 +3,7 @@ import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
 import { pressed } from './pressed.ts'
+import { shellFirst } from './shell-first.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -16,7 +17,7 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), pressed(here('./dist'))],
+    plugins: [react(), shellFirst(), pressed(here('./dist'))],
     css: { postcss: { plugins: [mantine()] } },
     build: {
       outDir: here('./dist'),

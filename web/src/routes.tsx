@@ -107,7 +107,7 @@ const insidePages = [
       search,
     ): { c?: string | undefined; provider?: string | undefined; model?: string | undefined } => ({
       c: text(search.c),
-      provider: oneOf(search.provider, ['openai', 'anthropic', 'gemini']),
+      provider: text(search.provider),
       model: text(search.model),
     }),
     component: page(() => import('./chat/chat-page.tsx'), 'ChatPage'),

@@ -55,7 +55,9 @@ export function ContactMessages() {
                         </Text>
                       </Group>
                     </Group>
-                    <Text style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{message.message}</Text>
+                    <Text dir="auto" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
+                      {message.message}
+                    </Text>
                   </Paper>
                 ))}
               </Stack>

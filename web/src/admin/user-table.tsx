@@ -45,7 +45,7 @@ export function UserTable() {
                     <Table.Tr key={user.id}>
                       <Table.Td>
                         <Text style={{ overflowWrap: 'anywhere' }}>{user.email}</Text>
-                        <Text c="dimmed" size="sm">
+                        <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
                           {user.full_name ?? 'No name'}
                         </Text>
                         <Group gap={6} mt={4} hiddenFrom="md">

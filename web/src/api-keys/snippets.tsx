@@ -7,8 +7,9 @@ import classes from './snippets.module.css'
 
 /** How to call the service with a key, with this service's own address in it. */
 export function Snippets() {
-  const models = useQuery(modelsQuery)
-  const list = snippets(location.origin, models.data?.[0]?.id)
+  const { data: models } = useQuery(modelsQuery)
+  const taken = models?.providers.find(({ provider }) => provider === models.default_provider)
+  const list = snippets(location.origin, taken?.default_model)
   return (
     <Card component="section" aria-labelledby="snippets">
       <Title order={2} fz="h3" id="snippets">

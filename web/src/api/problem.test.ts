@@ -35,8 +35,38 @@ test('the wait is named when there are too many requests', () => {
 })
 
 test('a fault of the service comes with the id to quote', () => {
-  const problem = problemFrom(500, { detail: 'Internal error' }, new Headers({ 'x-request-id': 'r-1' }))
-  assert.equal(sentence(problem), 'Internal error. (Request r-1)')
+  const headers = new Headers({ 'x-request-id': 'r-1' })
+  assert.equal(
+    sentence(problemFrom(503, { detail: 'Billing is not configured' }, headers)),
+    'Billing is not configured. (Request r-1)',
+  )
+  for (const [status, detail] of [
+    [500, 'Internal error, request id r-1'],
+    [500, 'Internal Server Error'],
+    [502, 'Bad Gateway'],
+    [504, 'Gateway Timeout'],
+  ] as const) {
+    assert.equal(
+      sentence(problemFrom(status, { detail }, headers)),
+      'Something went wrong on our side. Try again in a moment. (Request r-1)',
+    )
+  }
+})
+
+test('a vendor that failed behind a page is no business of its reader', () => {
+  const failed = { detail: "Vendor 'openai' failed to answer; you may retry", code: 'vendor_failed' }
+  assert.equal(
+    sentence(problemFrom(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
+    'The model behind this did not answer. Try again in a moment. (Request r-1)',
+  )
+})
+
+test('the code of a problem is kept beside its sentence', () => {
+  assert.equal(
+    problemFrom(429, { detail: 'Monthly budget exhausted', code: 'budget_exhausted' }).code,
+    'budget_exhausted',
+  )
+  assert.equal(problemFrom(429, { detail: 'Rate limit exceeded', code: 7 }).code, null)
 })
 
 test('bodies that are no error shape of the service still make a problem', () => {

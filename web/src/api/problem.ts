@@ -39,7 +39,13 @@ export function problemFrom(status: number, body: unknown, headers: Headers = ne
     const issues = detail.filter(isIssue)
     return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), { ...more, issues })
   }
-  return new ApiProblem(status, typeof detail === 'string' && detail ? detail : fallback(status), more)
+  return new ApiProblem(status, isForPeople(status, detail) ? detail : fallback(status), more)
+}
+
+/** A 500 has nothing to say but that it happened, and a proxy's error only the name of its status. */
+function isForPeople(status: number, detail: unknown): detail is string {
+  if (typeof detail !== 'string' || detail === '' || status === 500) return false
+  return !/^(internal server error|bad gateway|service unavailable|gateway time-?out)\.?$/i.test(detail)
 }
 
 export function offline(): ApiProblem {
@@ -64,8 +70,12 @@ export function sentence(problem: unknown): string {
   if (problem.status === 429 && problem.retryAfterS !== null) {
     return `${withStop(problem.message)} Try again in ${problem.retryAfterS} s.`
   }
-  if (problem.status >= 500 && problem.requestId) return `${withStop(problem.message)} (Request ${problem.requestId})`
-  return withStop(problem.message)
+  const quote = problem.status >= 500 && problem.requestId ? ` (Request ${problem.requestId})` : ''
+  // The service's own sentence names the vendor and says to a program whether to retry.
+  if (problem.status >= 502 && problem.code?.startsWith('vendor_')) {
+    return `The model behind this did not answer. Try again in a moment.${quote}`
+  }
+  return `${withStop(problem.message)}${quote}`
 }
 
 function withStop(text: string): string {
@@ -85,6 +95,6 @@ function fallback(status: number): string {
   if (status === 404) return 'Not found'
   if (status === 413) return 'That is too large'
   if (status === 429) return 'Too many requests'
-  if (status >= 500) return 'The service could not do that'
+  if (status >= 500) return 'Something went wrong on our side. Try again in a moment'
   return 'The request was refused'
 }

@@ -7,6 +7,8 @@ export type Readiness = {
   mail?: Standing
   vendors?: Record<string, Standing>
   oauth?: Record<string, Standing>
+  /** `local`, or the vendor and model that embed. */
+  embedder?: string
 }
 
 /**

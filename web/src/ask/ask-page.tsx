@@ -29,7 +29,7 @@ function AskRoom() {
   const { q, top_k = 5, min_score = 0.5 } = route.useSearch()
   const navigate = useNavigate()
   const inquiries = useInquiries()
-  const stick = useStickToBottom(inquiries.list)
+  const stick = useStickToBottom()
 
   const ask = (question: string) => {
     inquiries.ask(question, { top_k, min_score })

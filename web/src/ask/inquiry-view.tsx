@@ -3,13 +3,14 @@ import { IconRefresh } from '@tabler/icons-react'
 import { useId, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Components } from 'streamdown'
-import { EndingNote } from '../chat/turn-view.tsx'
+import { EndingNote } from '../chat/ending-note.tsx'
 import { Passage } from '../documents/passage.tsx'
 import { CopyIcon } from '../parts/copy.tsx'
 import { plural } from '../parts/format.ts'
-import { Away, Markdown, type PartProps } from '../parts/markdown.tsx'
+import { Link, Markdown, type PartProps } from '../parts/markdown.tsx'
 import { citationLinks } from './citations.ts'
 import classes from './inquiry-view.module.css'
+import { NearestPassages } from './nearest-passages.tsx'
 import type { Inquiry } from './use-inquiries.ts'
 
 /** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
@@ -28,9 +29,15 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
 
   const components = useMemo<Components>(
     () => ({
-      a: ({ href, children }: PartProps) => {
+      a: ({ href, id, children }: PartProps) => {
         const number = /^#passage-(\d+)$/.exec(typeof href === 'string' ? href : '')?.[1]
-        if (number === undefined) return <Away to={href}>{children}</Away>
+        if (number === undefined) {
+          return (
+            <Link to={href} id={id}>
+              {children}
+            </Link>
+          )
+        }
         return (
           <button
             type="button"
@@ -57,7 +64,7 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
 
   return (
     <article className={classes.inquiry}>
-      <Title order={2} fz="1.25rem" className={classes.question ?? ''}>
+      <Title order={2} fz="1.25rem" dir="auto" className={classes.question ?? ''}>
         {question}
       </Title>
       <div className={classes.answer}>
@@ -66,7 +73,7 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
         {answer !== '' && (
           <Markdown text={citationLinks(answer, sources?.length ?? 0)} streaming={streaming} components={components} />
         )}
-        {ending && <EndingNote ending={ending} />}
+        {ending && <EndingNote ending={ending} begun={answer.trim() !== ''} />}
         {!streaming && (
           <Group gap={0} ml={-10}>
             {answer !== '' && <CopyIcon value={answer} what="answer" />}
@@ -102,6 +109,7 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
               Look further, down to {(reach.min_score * WIDER).toFixed(2)}
             </Button>
           )}
+          {sources.length === 0 && !streaming && <NearestPassages question={question} />}
           {sources.length > 0 && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
             <div className={classes.passages} tabIndex={0}>

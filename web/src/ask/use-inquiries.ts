@@ -3,7 +3,7 @@ import type { Chunk } from '../api/types.ts'
 import { newId } from '../parts/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
-import type { Ending } from '../stream/stream.ts'
+import { type Ending, LEFT } from '../stream/stream.ts'
 
 /** How many passages, and how near they must come (0 to 1). */
 export type Reach = { top_k: number; min_score: number }
@@ -24,7 +24,7 @@ export function useInquiries() {
   const [writing, setWriting] = useState(false)
   const controller = useRef<AbortController | null>(null)
 
-  useEffect(() => () => controller.current?.abort(), [])
+  useEffect(() => () => controller.current?.abort(LEFT), [])
 
   async function answer(before: Inquiry[], question: string, reach: Reach) {
     controller.current?.abort()

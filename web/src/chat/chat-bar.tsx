@@ -1,18 +1,21 @@
 import { ActionIcon, Group, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHistory, IconPlus } from '@tabler/icons-react'
+import type { Chosen, Wanted } from './chosen-model.ts'
 import type { Conversation } from './conversation.ts'
 import { ConversationDrawer } from './conversation-drawer.tsx'
 import { ModelChoice } from './model-choice.tsx'
+import type { Models } from './models-query.ts'
 import { type Tuning, TuningPopover } from './tuning-popover.tsx'
 
 type ChatBarProps = {
   conversations: Conversation[]
   openId: string | undefined
   onOpen: (id: string | undefined) => void
-  provider: string | undefined
-  model: string | undefined
-  onModel: (choice: { provider: string | undefined; model: string | undefined }) => void
+  models: Models | undefined
+  modelsFailed: boolean
+  chosen: Chosen
+  onModel: (wanted: Wanted) => void
   tuning: Tuning
   onTuning: (tuning: Tuning) => void
 }
@@ -21,7 +24,7 @@ export function ChatBar(props: ChatBarProps) {
   const [drawerOpen, drawer] = useDisclosure(false)
   return (
     <Group justify="space-between" gap="xs" mb="xs">
-      <ModelChoice provider={props.provider} model={props.model} onChange={props.onModel} />
+      <ModelChoice models={props.models} failed={props.modelsFailed} chosen={props.chosen} onChange={props.onModel} />
       <Group gap={0} wrap="nowrap" ml="auto">
         <TuningPopover tuning={props.tuning} onChange={props.onTuning} />
         <Tooltip label="Conversations">

@@ -1,7 +1,8 @@
 import { VisuallyHidden } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { Gate } from '../parts/gate.tsx'
 import { newId } from '../parts/new-id.ts'
 import { useTitle } from '../parts/title.ts'
@@ -9,7 +10,12 @@ import { useUser } from '../session/user.ts'
 import { ChatBar } from './chat-bar.tsx'
 import classes from './chat-page.module.css'
 import { ChatRoom } from './chat-room.tsx'
+import { chosenModel } from './chosen-model.ts'
 import { findConversation, useConversations } from './conversation-shelf.ts'
+import { modelsQuery } from './models-query.ts'
+import type { Tuning } from './tuning-popover.tsx'
+
+const NO_TUNING: Tuning = { temperature: 0.7, maxTokens: null, instructions: '' }
 
 const route = getRouteApi('/inside/chat')
 
@@ -21,9 +27,11 @@ export function ChatPage() {
   const navigate = useNavigate()
   const conversations = useConversations(user.id)
   const [draft, setDraft] = useState(() => newId())
+  const models = useQuery({ ...modelsQuery, enabled: user.subscription_tier !== 'free' })
+  const chosen = useMemo(() => chosenModel({ provider, model }, models.data), [provider, model, models.data])
   const [tuning, setTuning] = useLocalStorage({
     key: 'latchkey.chat',
-    defaultValue: { temperature: 0.7, maxTokens: 1000, instructions: '' },
+    defaultValue: NO_TUNING,
     getInitialValueInEffect: false,
   })
 
@@ -42,8 +50,9 @@ export function ChatPage() {
           conversations={conversations}
           openId={c}
           onOpen={open}
-          provider={provider}
-          model={model}
+          models={models.data}
+          modelsFailed={models.isError}
+          chosen={chosen}
           onModel={(next) => void navigate({ to: '/chat', search: { c, ...next }, replace: true })}
           tuning={tuning}
           onTuning={setTuning}
@@ -52,7 +61,8 @@ export function ChatPage() {
           key={id}
           id={id}
           start={findConversation(user.id, id)?.turns ?? []}
-          settings={{ ...tuning, provider, model }}
+          settings={{ ...tuning, ...chosen }}
+          others={chosen.others}
           onFirstQuestion={() => c === undefined && open(id)}
         />
       </div>

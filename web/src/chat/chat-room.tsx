@@ -8,16 +8,24 @@ import { Composer } from './composer.tsx'
 import type { ChatSettings, Turn } from './conversation.ts'
 import { keepConversation } from './conversation-shelf.ts'
 import { TurnView } from './turn-view.tsx'
+import { useTurnsShown } from './turns-shown.ts'
 import { useChat } from './use-chat.ts'
 
-type ChatRoomProps = { id: string; start: Turn[]; settings: ChatSettings; onFirstQuestion: () => void }
+type ChatRoomProps = {
+  id: string
+  start: Turn[]
+  settings: ChatSettings
+  others: string[]
+  onFirstQuestion: () => void
+}
 
-export function ChatRoom({ id, start, settings, onFirstQuestion }: ChatRoomProps) {
+export function ChatRoom({ id, start, settings, others, onFirstQuestion }: ChatRoomProps) {
   const user = useUser()
   const chat = useChat(start, settings, (turns) =>
     keepConversation(user.id, { id, updatedAt: new Date().toISOString(), turns }),
   )
-  const stick = useStickToBottom(chat.turns)
+  const stick = useStickToBottom()
+  const shown = useTurnsShown(chat.turns.length)
 
   const send = (text: string) => {
     chat.send(text)
@@ -29,14 +37,15 @@ export function ChatRoom({ id, start, settings, onFirstQuestion }: ChatRoomProps
     <>
       <ScrollLog label="Conversation" busy={chat.writing} stick={stick}>
         {chat.turns.length === 0 && <Welcome onPick={send} />}
-        {chat.turns.map((turn, index) => (
+        {chat.turns.slice(-shown).map((turn) => (
           <TurnView
             key={turn.id}
             turn={turn}
-            writing={chat.writing}
-            last={index === chat.turns.length - 1}
+            last={turn === chat.turns.at(-1)}
+            others={others}
             onRetry={chat.retry}
-            onEdit={(content) => chat.edit(turn.id, content)}
+            onGoOn={chat.goOn}
+            onEdit={chat.edit}
           />
         ))}
       </ScrollLog>

@@ -1,6 +1,6 @@
 import { ActionIcon, Textarea } from '@mantine/core'
 import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react'
-import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import classes from './composer.module.css'
 
 type ComposerProps = {
@@ -16,13 +16,27 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
   const [text, setText] = useState(start)
   const field = useRef<HTMLTextAreaElement>(null)
 
-  // The button that was pressed (Stop, Answer again, a suggestion) has left the page, and the keyboard's place with it.
+  const form = useRef<HTMLFormElement>(null)
+
+  /** Where the keyboard goes when the button that had it leaves the page. On a telephone the field would bring up its keyboard. */
+  const takeFocus = useCallback(() => {
+    const place = matchMedia('(hover: hover)').matches ? field.current : form.current
+    place?.focus({ preventScroll: true })
+  }, [])
+
+  // Answer again, Continue and the suggestions leave the page when an answer begins.
   const wasWriting = useRef(writing)
   useEffect(() => {
     if (wasWriting.current === writing) return
     wasWriting.current = writing
-    if (document.activeElement === document.body && matchMedia('(hover: hover)').matches) field.current?.focus()
-  }, [writing])
+    if (document.activeElement === document.body) takeFocus()
+  }, [writing, takeFocus])
+
+  // Stop is pressed before it goes; what stands in its place then is disabled and could not keep the keyboard.
+  const stop = () => {
+    takeFocus()
+    onStop()
+  }
 
   const send = (event?: FormEvent) => {
     event?.preventDefault()
@@ -38,7 +52,7 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
   }
 
   return (
-    <form className={classes.box} onSubmit={send}>
+    <form className={classes.box} onSubmit={send} ref={form} tabIndex={-1}>
       <Textarea
         ref={field}
         aria-label={label}
@@ -54,11 +68,19 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
         classNames={{ input: classes.input ?? '' }}
       />
       {writing ? (
-        <ActionIcon variant="filled" color="pine" radius="xl" onClick={onStop} aria-label="Stop">
+        <ActionIcon key="stop" variant="filled" color="pine" radius="xl" onClick={stop} aria-label="Stop">
           <IconPlayerStopFilled size={18} aria-hidden />
         </ActionIcon>
       ) : (
-        <ActionIcon type="submit" variant="filled" color="pine" radius="xl" disabled={!text.trim()} aria-label="Send">
+        <ActionIcon
+          key="send"
+          type="submit"
+          variant="filled"
+          color="pine"
+          radius="xl"
+          disabled={!text.trim()}
+          aria-label="Send"
+        >
           <IconArrowUp size={20} aria-hidden />
         </ActionIcon>
       )}

@@ -32,7 +32,7 @@ export function ConversationDrawer({ opened, onClose, conversations, openId, onO
             <Group key={conversation.id} gap={4} wrap="nowrap">
               <NavLink
                 component="button"
-                label={titleOf(conversation)}
+                label={<span dir="auto">{titleOf(conversation)}</span>}
                 description={ago(conversation.updatedAt)}
                 active={conversation.id === openId}
                 onClick={() => {

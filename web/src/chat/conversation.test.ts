@@ -1,13 +1,20 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { chatBody, rewritten, type Turn, titleOf, upToLastQuestion } from './conversation.ts'
+import { canGoOn, chatBody, rewritten, type Turn, titleOf, upToLastQuestion } from './conversation.ts'
 
-const settings = { provider: undefined, model: undefined, temperature: 0.7, maxTokens: 1000, instructions: '' }
+const settings = {
+  provider: undefined,
+  model: undefined,
+  modelMaxTokens: undefined,
+  temperature: 0.7,
+  maxTokens: null,
+  instructions: '',
+}
 const turns: Turn[] = [
   { id: '1', role: 'user', content: 'What is a latch?' },
   { id: '2', role: 'assistant', content: 'A kind of lock.', ending: { kind: 'complete' } },
   { id: '3', role: 'user', content: 'And a key?' },
-  { id: '4', role: 'assistant', content: '', ending: { kind: 'failed', detail: 'openai is overloaded' } },
+  { id: '4', role: 'assistant', content: '', ending: { kind: 'failed', detail: 'openai is overloaded', code: null } },
 ]
 
 test('an answer that never came is not sent back to the vendor', () => {
@@ -22,6 +29,34 @@ test('instructions go first, as the system; provider and model only when chosen'
   assert.deepEqual(body.messages[0], { role: 'system', content: 'Be brief.' })
   assert.equal(body.provider, 'gemini')
   assert.equal('model' in body, false)
+})
+
+test('the answer may be as long as the reader says, else as the model can; a model that is not known is not asked for more than it may have', () => {
+  assert.equal(chatBody(turns, { ...settings, maxTokens: 300, modelMaxTokens: 16_384 }).max_tokens, 300)
+  assert.equal(chatBody(turns, { ...settings, modelMaxTokens: 8_192 }).max_tokens, 8_192)
+  assert.equal('max_tokens' in chatBody(turns, settings), false)
+})
+
+test('how an answer ended is asked for', () => {
+  assert.equal(chatBody(turns, settings).include_usage, true)
+})
+
+test('going on says so behind the answer that broke off, and to the model alone', () => {
+  const cut: Turn[] = [
+    { id: '1', role: 'user', content: 'Count to ten' },
+    { id: '2', role: 'assistant', content: 'One, two, th', ending: { kind: 'length' } },
+  ]
+  const { messages } = chatBody(cut, settings, { goOn: true })
+  assert.deepEqual(
+    messages.map(({ role }) => role),
+    ['user', 'assistant', 'user'],
+  )
+  assert.equal(messages[1]?.content, 'One, two, th')
+  assert.match(messages[2]?.content ?? '', /exactly where it stopped/)
+  assert.equal(canGoOn(cut), true)
+  assert.equal(canGoOn(turns), false, 'an answer without a word is answered again')
+  assert.equal(canGoOn(turns.slice(0, 2)), false, 'a whole answer is whole')
+  assert.equal(canGoOn([]), false)
 })
 
 test('a retry answers the last question again', () => {

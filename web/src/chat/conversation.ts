@@ -7,8 +7,11 @@ export type Conversation = { id: string; updatedAt: string; turns: Turn[] }
 export type ChatSettings = {
   provider: string | undefined
   model: string | undefined
+  /** The most that the model writes, as far as it is known and may be asked for. */
+  modelMaxTokens: number | undefined
   temperature: number
-  maxTokens: number
+  /** Null: as long as the model can. */
+  maxTokens: number | null
   instructions: string
 }
 
@@ -22,24 +25,38 @@ export function titleOf({ turns }: Conversation): string {
   return line.length > 60 ? `${line.slice(0, 59)}…` : line || 'Empty conversation'
 }
 
+/** Said to the model alone. A message of the reader's, because several models refuse a conversation that ends in their own words. */
+const GO_ON =
+  'Your last answer broke off. Go on exactly where it stopped, in the middle of the word if need be. Repeat nothing, and add no introduction.'
+
 /**
- * The request body for an answer to `turns`. Answers that stayed empty are left out, since vendors refuse empty messages;
+ * The request body for an answer to `turns`, or with `goOn` for the rest of the last one. Answers that stayed empty are left out, since vendors refuse empty messages;
  * two questions in a row are fine with all of them.
  */
-export function chatBody(turns: Turn[], settings: ChatSettings) {
+export function chatBody(turns: Turn[], settings: ChatSettings, { goOn = false } = {}) {
   const messages = turns
     .filter((turn) => turn.content.trim() !== '')
     .map(({ role, content }): { role: string; content: string } => ({ role, content }))
+  if (goOn) messages.push({ role: 'user', content: GO_ON })
   const instructions = settings.instructions.trim()
   if (instructions) messages.unshift({ role: 'system', content: instructions })
 
+  const maxTokens = settings.maxTokens ?? settings.modelMaxTokens
   return {
     messages,
+    include_usage: true,
     temperature: settings.temperature,
-    max_tokens: settings.maxTokens,
+    ...(maxTokens !== undefined && { max_tokens: maxTokens }),
     ...(settings.provider && { provider: settings.provider }),
     ...(settings.model && { model: settings.model }),
   }
+}
+
+/** Whether the last turn is an answer that has begun and is not whole. */
+export function canGoOn(turns: Turn[]): boolean {
+  const last = turns.at(-1)
+  if (last?.role !== 'assistant' || last.content.trim() === '' || last.ending === undefined) return false
+  return last.ending.kind !== 'complete' && last.ending.kind !== 'withheld'
 }
 
 /** The turns up to and including the last question: what a retry answers again. */

@@ -1,52 +1,53 @@
-import { Autocomplete, Group, Select } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Autocomplete, Group, Select, Skeleton } from '@mantine/core'
 import { useState } from 'react'
-import { readinessQuery } from '../api/readiness.ts'
-import { modelsQuery, vendorOf } from './models-query.ts'
+import { type Chosen, labelOf, type Wanted } from './chosen-model.ts'
+import type { Models } from './models-query.ts'
 
-type Choice = { provider: string | undefined; model: string | undefined }
-type ModelChoiceProps = Choice & { onChange: (choice: Choice) => void }
-
-const PROVIDERS = [
-  { value: 'openai', label: 'OpenAI' },
-  { value: 'anthropic', label: 'Anthropic' },
-  { value: 'gemini', label: 'Gemini' },
-]
+type ModelChoiceProps = {
+  models: Models | undefined
+  chosen: Chosen
+  failed: boolean
+  onChange: (wanted: Wanted) => void
+}
 
 /** The vendor, and optionally one of its models: left empty, the vendor's default answers. */
-export function ModelChoice({ provider, model, onChange }: ModelChoiceProps) {
-  const models = useQuery(modelsQuery)
-  const { data: readiness } = useQuery(readinessQuery)
-  const vendor = provider ?? 'openai'
-  const providers = PROVIDERS.map(({ value, label }) => {
-    const missing = readiness?.vendors?.[value] === 'not configured'
-    return { value, label: missing ? `${label} (not set up)` : label, disabled: missing }
-  })
+export function ModelChoice({ models, chosen, failed, onChange }: ModelChoiceProps) {
+  const { provider, model } = chosen
   const [typed, setTyped] = useState(model ?? '')
-  const names = (models.data ?? [])
-    .filter((known) => vendorOf(known) === vendor && !/embed/.test(known.id))
-    .map(({ id }) => id)
+  // What was typed belongs to the model before: a link, or another provider, has chosen another.
+  const [shown, setShown] = useState(model)
+  if (shown !== model) {
+    setShown(model)
+    setTyped(model ?? '')
+  }
 
+  if (models === undefined && !failed) return <Skeleton h={44} w={136} />
+  const providers = (models?.providers ?? []).map((one) => ({
+    value: one.provider,
+    label: one.configured ? labelOf(one) : `${labelOf(one)} (not set up)`,
+    disabled: !one.configured,
+  }))
+  const offered = (models?.models ?? []).filter((one) => one.provider === provider && one.kind === 'chat')
+  const defaultModel = models?.providers.find((one) => one.provider === provider)?.default_model
   const choose = (next: string) => onChange({ provider, model: next.trim() || undefined })
 
   return (
     <Group gap="xs" wrap="nowrap" miw={0} flex="1 1 18rem">
-      <Select
-        aria-label="Provider"
-        data={providers}
-        value={vendor}
-        onChange={(next) => {
-          setTyped('')
-          onChange({ provider: next === 'openai' || next === null ? undefined : next, model: undefined })
-        }}
-        w={136}
-        style={{ flexShrink: 0 }}
-        comboboxProps={{ shadow: 'md' }}
-      />
+      {providers.length > 0 && (
+        <Select
+          aria-label="Provider"
+          data={providers}
+          value={provider ?? null}
+          onChange={(next) => next !== null && onChange({ provider: next, model: undefined })}
+          w={136}
+          style={{ flexShrink: 0 }}
+          comboboxProps={{ shadow: 'md' }}
+        />
+      )}
       <Autocomplete
         aria-label="Model"
-        placeholder="Default model"
-        data={[...new Set(names)]}
+        placeholder={defaultModel ?? 'Default model'}
+        data={[...new Set(offered.map(({ id }) => id))]}
         value={typed}
         onChange={setTyped}
         onOptionSubmit={choose}

@@ -1,19 +1,16 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 
-export type Model = { id: string; owned_by?: string }
+/** The service's own word on which vendors it has and which models they offer, in the order in which to show them. */
+export type Models = {
+  default_provider: string
+  providers: { provider: string; label?: string; configured: boolean; default_model: string }[]
+  models: { id: string; provider: string; kind: 'chat' | 'embedding'; output_tokens_max?: number | null }[]
+}
 
-/** The models the service names. Only an aid to typing: the field takes any name, so a failure here is no failure. */
+/** Unknown while loading, and when it failed: the chat works without it, with what the service takes by itself. */
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
-  queryFn: async ({ signal }) => (await api.get<{ data: Model[] }>('/v1/models', { signal })).data,
+  queryFn: ({ signal }) => api.get<Models>('/api/ai/models', { signal }),
   staleTime: 10 * 60_000,
-  retry: false,
 })
-
-export function vendorOf({ id, owned_by }: Model): 'openai' | 'anthropic' | 'gemini' {
-  const hint = `${owned_by ?? ''} ${id}`.toLowerCase()
-  if (/anthropic|claude/.test(hint)) return 'anthropic'
-  if (/gemini|google/.test(hint)) return 'gemini'
-  return 'openai'
-}

@@ -1,7 +1,8 @@
 import { NumberInput, Textarea } from '@mantine/core'
 import { NamedSlider, SettingsPopover } from '../parts/settings-popover.tsx'
 
-export type Tuning = { temperature: number; maxTokens: number; instructions: string }
+/** `maxTokens` null: as long as the model can. */
+export type Tuning = { temperature: number; maxTokens: number | null; instructions: string }
 
 export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: (tuning: Tuning) => void }) {
   return (
@@ -26,12 +27,13 @@ export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: 
       />
       <NumberInput
         label="Longest answer"
-        description="In tokens, up to 16,384"
+        description="In tokens, up to 16,384; empty: as long as the model can"
+        placeholder="As long as the model can"
         min={1}
         max={16384}
         step={100}
-        value={tuning.maxTokens}
-        onChange={(value) => typeof value === 'number' && onChange({ ...tuning, maxTokens: value })}
+        value={tuning.maxTokens ?? ''}
+        onChange={(value) => onChange({ ...tuning, maxTokens: typeof value === 'number' ? value : null })}
         clampBehavior="blur"
       />
     </SettingsPopover>

@@ -1,30 +1,33 @@
-import { ActionIcon, Alert, Button, Group, Loader, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Button, Group, Loader, Text, Textarea, Tooltip, VisuallyHidden } from '@mantine/core'
 import { IconPencil, IconRefresh } from '@tabler/icons-react'
-import { type FormEvent, useRef, useState } from 'react'
+import { type FormEvent, memo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 import { CopyIcon } from '../parts/copy.tsx'
 import { Markdown } from '../parts/markdown.tsx'
-import type { Ending } from '../stream/stream.ts'
 import type { Turn } from './conversation.ts'
+import { EndingNote } from './ending-note.tsx'
 import classes from './turn-view.module.css'
 
 type TurnViewProps = {
   turn: Turn
   last: boolean
-  writing: boolean
+  /** What else could have answered, for who was failed by this model. */
+  others: string[]
   onRetry: () => void
-  onEdit: (content: string) => void
+  onGoOn: () => void
+  onEdit: (id: string, content: string) => void
 }
 
-export function TurnView({ turn, last, writing, onRetry, onEdit }: TurnViewProps) {
+/** Drawn again only when its own turn has changed: the others of a long conversation stand still while an answer grows. */
+export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onGoOn, onEdit }: TurnViewProps) {
   return turn.role === 'user' ? (
-    <Question turn={turn} writing={writing} onEdit={onEdit} />
+    <Question turn={turn} onEdit={onEdit} />
   ) : (
-    <Answer turn={turn} last={last} onRetry={onRetry} />
+    <Answer turn={turn} last={last} others={others} onRetry={onRetry} onGoOn={onGoOn} />
   )
-}
+})
 
-function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writing' | 'onEdit'>) {
+function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
   const [draft, setDraft] = useState<string | null>(null)
   const pencil = useRef<HTMLButtonElement>(null)
   const cancel = () => {
@@ -33,7 +36,7 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
   }
   const save = (event: FormEvent) => {
     event.preventDefault()
-    if (draft?.trim()) onEdit(draft.trim())
+    if (draft?.trim()) onEdit(turn.id, draft.trim())
     setDraft(null)
   }
 
@@ -63,17 +66,14 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
   }
   return (
     <article className={classes.question}>
-      <VisuallyHidden>You said</VisuallyHidden>
-      <div className={classes.bubble}>{turn.content}</div>
+      <VisuallyHidden component="h2">You said</VisuallyHidden>
+      <div className={classes.bubble} dir="auto">
+        {turn.content}
+      </div>
       <Group gap={0} className={classes.tools ?? ''}>
         <CopyIcon value={turn.content} what="message" />
         <Tooltip label="Edit and send again">
-          <ActionIcon
-            ref={pencil}
-            onClick={() => setDraft(turn.content)}
-            disabled={writing}
-            aria-label="Edit and send again"
-          >
+          <ActionIcon ref={pencil} onClick={() => setDraft(turn.content)} aria-label="Edit and send again">
             <IconPencil size={18} aria-hidden />
           </ActionIcon>
         </Tooltip>
@@ -82,14 +82,17 @@ function Question({ turn, writing, onEdit }: Pick<TurnViewProps, 'turn' | 'writi
   )
 }
 
-function Answer({ turn, last, onRetry }: Pick<TurnViewProps, 'turn' | 'last' | 'onRetry'>) {
+function Answer({ turn, last, others, onRetry, onGoOn }: Omit<TurnViewProps, 'onEdit'>) {
   const streaming = turn.ending === undefined
+  const begun = turn.content.trim() !== ''
   return (
     <article className={classes.answer}>
-      <VisuallyHidden>The model said</VisuallyHidden>
+      <VisuallyHidden component="h2">The model said</VisuallyHidden>
       {streaming && turn.content === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
       {turn.content !== '' && <Markdown text={turn.content} streaming={streaming} />}
-      {turn.ending && <EndingNote ending={turn.ending} />}
+      {turn.ending && (
+        <EndingNote ending={turn.ending} begun={begun} others={others} onGoOn={last && begun ? onGoOn : undefined} />
+      )}
       {!streaming && (
         <Group gap={0} className={classes.tools ?? ''}>
           {turn.content !== '' && <CopyIcon value={turn.content} what="answer" />}
@@ -103,22 +106,5 @@ function Answer({ turn, last, onRetry }: Pick<TurnViewProps, 'turn' | 'last' | '
         </Group>
       )}
     </article>
-  )
-}
-
-/** An answer that is not whole says so, always. */
-export function EndingNote({ ending }: { ending: Ending }) {
-  if (ending.kind === 'complete') return null
-  if (ending.kind === 'stopped') {
-    return (
-      <Text c="dimmed" size="sm" mt="xs">
-        You stopped this answer.
-      </Text>
-    )
-  }
-  return (
-    <Alert color={ending.kind === 'failed' ? 'red' : 'brass'} mt="sm" role="alert">
-      {ending.kind === 'failed' ? ending.detail : 'The connection broke off: this answer is not complete.'}
-    </Alert>
   )
 }

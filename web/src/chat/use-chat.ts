@@ -1,34 +1,45 @@
-import { useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useRef, useState } from 'react'
 import { newId } from '../parts/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
-import { type ChatSettings, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
+import { LEFT } from '../stream/stream.ts'
+import { type ChatSettings, canGoOn, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
 
-/** One conversation: its turns, the answer being written, and what can be done to them. `onSettled` gets the turns after each answer. */
+/**
+ * One conversation: its turns, the answer being written, and what can be done to them. `onSettled` gets the turns after each
+ * answer. What it returns keeps its identity while an answer grows, so that turns that do not change are not drawn again.
+ */
 export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns: Turn[]) => void) {
   const [turns, setTurns] = useState(start)
   const [writing, setWriting] = useState(false)
   const controller = useRef<AbortController | null>(null)
+  const latest = useRef({ turns, settings, onSettled })
+  useEffect(() => {
+    latest.current = { turns, settings, onSettled }
+  })
 
   // Leaving the page stops the answer, and with it the vendor's meter.
-  useEffect(() => () => controller.current?.abort(), [])
+  useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  async function answer(history: Turn[]) {
+  /** Writes a new answer behind `history`, or goes on with its last turn. */
+  const answer = useCallback(async (history: Turn[], { goOn = false } = {}) => {
     controller.current?.abort()
     const own = new AbortController()
     controller.current = own
     setWriting(true)
 
-    let draft: Turn = { id: newId(), role: 'assistant', content: '' }
+    const before = goOn ? history.slice(0, -1) : history
+    const last = goOn ? history.at(-1) : undefined
+    let draft: Turn = { id: last?.id ?? newId(), role: 'assistant', content: last?.content ?? '' }
     const show = (next: Turn) => {
       draft = next
       // Another answer has taken this one's place.
-      if (controller.current === own) setTurns([...history, draft])
+      if (controller.current === own) setTurns([...before, draft])
     }
     show(draft)
 
     const paced = pacedText((text) => show({ ...draft, content: draft.content + text }))
-    const ending = await openStream('/api/ai/chat', chatBody(history, settings), {
+    const ending = await openStream('/api/ai/chat', chatBody(history, latest.current.settings, { goOn }), {
       signal: own.signal,
       onPiece: (piece) => {
         if (piece.kind === 'token') paced.push(piece.token)
@@ -38,15 +49,22 @@ export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns
     show({ ...draft, ending })
     if (controller.current !== own) return
     setWriting(false)
-    onSettled([...history, draft])
-  }
+    latest.current.onSettled([...before, draft])
+  }, [])
 
-  return {
-    turns,
-    writing,
-    send: (content: string) => void answer([...turns, { id: newId(), role: 'user', content }]),
-    retry: () => void answer(upToLastQuestion(turns)),
-    edit: (id: string, content: string) => void answer(rewritten(turns, id, content)),
-    stop: () => controller.current?.abort(),
-  }
+  const send = useCallback(
+    (content: string) => void answer([...latest.current.turns, { id: newId(), role: 'user', content }]),
+    [answer],
+  )
+  const retry = useCallback(() => void answer(upToLastQuestion(latest.current.turns)), [answer])
+  const goOn = useCallback(() => {
+    if (canGoOn(latest.current.turns)) void answer(latest.current.turns, { goOn: true })
+  }, [answer])
+  const edit = useCallback(
+    (id: string, content: string) => void answer(rewritten(latest.current.turns, id, content)),
+    [answer],
+  )
+  const stop = useCallback(() => controller.current?.abort(), [])
+
+  return { turns, writing, send, retry, goOn, edit, stop }
 }

@@ -49,7 +49,9 @@ export function DocumentList() {
                     {documents.map((document) => (
                       <Table.Tr key={document.id}>
                         <Table.Td>
-                          <Text style={{ overflowWrap: 'anywhere' }}>{nameOf(document)}</Text>
+                          <Text dir="auto" style={{ overflowWrap: 'anywhere' }}>
+                            {nameOf(document)}
+                          </Text>
                           <Text c="dimmed" size="sm" className="mono">
                             {document.id}
                           </Text>

@@ -4,21 +4,25 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api } from '../api/client.ts'
+import { readinessQuery } from '../api/readiness.ts'
 import type { Chunk } from '../api/types.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Passage } from './passage.tsx'
+import { searchWords } from './search-words.ts'
 
 const route = getRouteApi('/inside/documents')
 
-/** Below this likeness (cosine) a passage has nothing to do with what was searched for, whatever model embeds. */
+/** Below this likeness a passage has nothing to do with what was searched for, whatever compares them. */
 const LEAST_SCORE = 0.1
 
-/** Search by meaning. The query is in the address, so a search can be kept and sent on. */
+/** A search of one's own documents. The query is in the address, so a search can be kept and sent on. */
 export function DocumentSearch() {
   const { q } = route.useSearch()
   const navigate = useNavigate()
   const [query, setQuery] = useState(q ?? '')
+  const { data: readiness } = useQuery(readinessQuery)
+  const words = searchWords(readiness?.embedder)
   const found = useQuery({
     queryKey: ['documents', 'search', q],
     queryFn: ({ signal }) =>
@@ -46,8 +50,9 @@ export function DocumentSearch() {
           <Group gap="sm" wrap="nowrap" align="flex-start">
             <TextInput
               flex={1}
-              aria-label="Search by meaning"
-              placeholder="By meaning, not by word"
+              aria-label="Search your documents"
+              placeholder={words.hint}
+              dir="auto"
               type="search"
               leftSection={<IconSearch size={18} aria-hidden />}
               value={query}
@@ -65,7 +70,7 @@ export function DocumentSearch() {
             {({ results }) =>
               results.length === 0 ? (
                 <Notice icon={IconSearchOff} title="Nothing found" order={3}>
-                  No passage of yours comes near “{q}”.
+                  {words.nothing} “{q}”.
                 </Notice>
               ) : (
                 <Stack mt="md" gap="sm">

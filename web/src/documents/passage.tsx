@@ -38,7 +38,7 @@ export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
           {chunk.score.toFixed(2)}
         </Badge>
       </Group>
-      <Text size="sm" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
+      <Text size="sm" dir="auto" lineClamp={whole ? undefined : 5} className={classes.content ?? ''}>
         {chunk.content.trim()}
       </Text>
       {long && (

@@ -5,8 +5,8 @@ import classes from './doors.module.css'
 const DOORS: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
   {
     icon: IconMessages,
-    title: 'Three vendors, one conversation',
-    text: 'OpenAI, Anthropic and Gemini behind one chat and one request format. An answer that was cut off is shown as cut off, never as whole.',
+    title: 'Several vendors, one conversation',
+    text: 'Models of OpenAI, Anthropic and Gemini, as far as they are set up here, behind one chat and one request format. An answer that was cut off is shown as cut off, never as whole.',
     span: 3,
   },
   {

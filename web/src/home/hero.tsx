@@ -14,8 +14,8 @@ export function Hero() {
             One key to your models and your documents
           </Title>
           <Text className={classes.lead}>
-            Chat with three model vendors, ask your own files and see the lines an answer stands on, and build on it all
-            with an API that any OpenAI client speaks.
+            Chat with the models of several vendors, ask your own files and see the lines an answer stands on, and build
+            on it all with an API that any OpenAI client speaks.
           </Text>
           <Group gap="sm" mt="xl">
             {signedIn ? (
@@ -32,7 +32,7 @@ export function Hero() {
             </ToButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
-            Free to start. No card needed.
+            An account is free, and needs no card. Chat, documents and API keys come with Pro.
           </Text>
         </div>
         <Specimen />

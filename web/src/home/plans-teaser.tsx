@@ -15,7 +15,7 @@ export function PlansTeaser() {
             Plans
           </Title>
           <Text c="dimmed" mt={4}>
-            Start free. Move up when you need the models.
+            An account is free. The models, your documents and API keys come with Pro.
           </Text>
         </div>
         <ToButton to="/pricing" variant="default">

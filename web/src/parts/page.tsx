@@ -10,7 +10,7 @@ export function Page({ title, lead, actions, wide = false, children }: PageProps
   return (
     <Box maw={wide ? 1240 : 980} mx="auto" w="100%">
       <Group justify="space-between" align="flex-end" mb="lg" gap="md">
-        <Box maw={640}>
+        <Box maw={640} miw={0}>
           <Title order={1}>{title}</Title>
           {lead && (
             <Text c="dimmed" mt={6}>

@@ -20,7 +20,9 @@ export function ScrollLog({ label, busy, stick, children }: ScrollLogProps) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
         tabIndex={0}
       >
-        {children}
+        <div ref={stick.content} className={classes.content}>
+          {children}
+        </div>
       </div>
       {stick.away && (
         <Button

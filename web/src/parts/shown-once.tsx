@@ -1,11 +1,15 @@
 import { Button, Checkbox, Group, Stack } from '@mantine/core'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 
 type ShownOnceProps = { confirmation: string; onDone: () => void; children: ReactNode }
 
 /** A secret that is shown this once: it goes by its own button alone, when its owner says that it is stored. */
 export function ShownOnce({ confirmation, onDone, children }: ShownOnceProps) {
   const [stored, setStored] = useState(false)
+  const box = useRef<HTMLDivElement>(null)
+
+  // The form that made it is gone, and the keyboard's place with it: the first thing to do now is to copy.
+  useEffect(() => box.current?.querySelector('button')?.focus(), [])
 
   // Closing the tab would lose it as surely as closing the dialog.
   useEffect(() => {
@@ -16,7 +20,7 @@ export function ShownOnce({ confirmation, onDone, children }: ShownOnceProps) {
   }, [stored])
 
   return (
-    <Stack>
+    <Stack ref={box}>
       {children}
       <Checkbox
         size="md"

@@ -5,18 +5,26 @@ const NEAR_PX = 48
 export type StickToBottom = ReturnType<typeof useStickToBottom>
 
 /**
- * Keeps a scrolling box at its end while content grows, until the reader scrolls up; then it stays where they read and says
- * so (`away`). `jump` goes back to the end.
+ * Keeps a scrolling box at its end while what is in it grows, until the reader scrolls up; then it stays where they read and
+ * says so (`away`). `jump` goes back to the end. The growth is heard of after the browser has laid it out, so that following
+ * it costs no layout of its own.
  */
-export function useStickToBottom(content: unknown) {
+export function useStickToBottom() {
   const box = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
   const stuck = useRef(true)
+  const lastTop = useRef(0)
   const [away, setAway] = useState(false)
 
   const onScroll = useCallback(() => {
     const element = box.current
     if (!element) return
-    stuck.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
+    // Only the reader goes up; what grows under a box that stands at its end has not moved it away.
+    const isUp = element.scrollTop < lastTop.current
+    lastTop.current = element.scrollTop
+    const isNear = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX
+    if (isNear) stuck.current = true
+    else if (isUp) stuck.current = false
     setAway(!stuck.current)
   }, [])
 
@@ -26,10 +34,14 @@ export function useStickToBottom(content: unknown) {
     box.current?.scrollTo({ top: box.current.scrollHeight })
   }, [])
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs because the content changed.
   useEffect(() => {
-    if (stuck.current) box.current?.scrollTo({ top: box.current.scrollHeight })
-  }, [content])
+    if (!content.current) return
+    const observer = new ResizeObserver(() => {
+      if (stuck.current) box.current?.scrollTo({ top: box.current.scrollHeight })
+    })
+    observer.observe(content.current)
+    return () => observer.disconnect()
+  }, [])
 
-  return { box, onScroll, away, jump }
+  return { box, content, onScroll, away, jump }
 }

@@ -25,7 +25,7 @@ export function PlanAction({ plan, period, subscription }: PlanActionProps) {
     if (signedIn) return null
     return (
       <ToButton to="/register" variant="default">
-        Start free
+        Create a free account
       </ToButton>
     )
   }

@@ -27,8 +27,8 @@ export function PricingPage() {
           Plans and prices
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          Looking around costs nothing. Models, documents and keys open with a paid plan, and close again when you
-          cancel it.
+          An account costs nothing, and buying in the storefront needs no plan. Chat, documents and API keys open with
+          Pro, and close when a plan that you cancelled has run out.
         </Text>
       </Box>
       {canceled && (

@@ -41,7 +41,7 @@ export function RegisterPage() {
   return (
     <Door
       title="Create your account"
-      lead="Free to start. No card needed."
+      lead="An account is free, and needs no card. Chat, documents and API keys come with Pro."
       after={
         <>
           Already have one?{' '}

@@ -1,18 +1,26 @@
 import { Button, Group } from '@mantine/core'
 import { IconHammer } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
+import { useCallback, useEffect } from 'react'
 import { ApiProblem, sentence } from '../api/problem.ts'
 import { Notice } from '../parts/notice.tsx'
 import { useTitle } from '../parts/title.ts'
+import { useBooted } from './booted.ts'
 
 /** A page that failed to load or to draw. A new release of the app takes the old one's files away: reloading gets the new ones. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   useTitle('Something went wrong')
+  useBooted()
   const router = useRouter()
-  const again = () => {
+  const again = useCallback(() => {
     reset()
     void router.invalidate()
-  }
+  }, [reset, router])
+  // What failed for want of a connection is tried again when there is one.
+  useEffect(() => {
+    addEventListener('online', again)
+    return () => removeEventListener('online', again)
+  }, [again])
   const unreached = error instanceof ApiProblem && error.status === 0
   const stale = /dynamically imported module|Importing a module script failed|module script/i.test(
     error instanceof Error ? error.message : '',

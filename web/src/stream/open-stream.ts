@@ -1,6 +1,6 @@
 import { request } from '../api/client.ts'
 import { ApiProblem, sentence } from '../api/problem.ts'
-import { type Ending, type Piece, readStream } from './stream.ts'
+import { abortedEnding, type Ending, type Piece, readStream } from './stream.ts'
 
 /** Posts a body and reads the token stream that answers it. Failures before the first token end it as `failed` too. */
 export async function openStream(
@@ -11,9 +11,12 @@ export async function openStream(
   try {
     const response = await request('POST', path, { body: { ...body, stream: true }, signal })
     if (!response.body) return { kind: 'cut' }
-    return await readStream(response.body, onPiece, signal)
+    const ending = await readStream(response.body, onPiece, signal)
+    return ending.kind === 'failed' ? { ...ending, requestId: response.headers.get('x-request-id') } : ending
   } catch (error) {
-    if (signal.aborted) return { kind: 'stopped' }
-    return { kind: 'failed', detail: error instanceof ApiProblem ? sentence(error) : 'The answer could not be read.' }
+    if (signal.aborted) return abortedEnding(signal)
+    if (!(error instanceof ApiProblem)) return { kind: 'failed', detail: 'The answer could not be read.', code: null }
+    const { code, status, requestId } = error
+    return { kind: 'failed', detail: sentence(error), code, status, requestId }
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { type Piece, readStream } from './stream.ts'
+import { LEFT, type Piece, readStream } from './stream.ts'
 
 test('tokens arrive in order and [DONE] makes the answer whole', async () => {
   const { pieces, ending } = await read('data: {"token":"Hel"}\n\ndata: {"token":"lo"}\n\ndata: [DONE]\n\n')
@@ -23,7 +23,12 @@ test('an error event says why, and what follows it is not read', async () => {
     'data: {"token":"a"}\n\nevent: error\ndata: {"detail":"openai went away"}\n\ndata: {"token":"b"}\n\ndata: [DONE]\n\n',
   )
   assert.deepEqual(pieces, [{ kind: 'token', token: 'a' }])
-  assert.deepEqual(ending, { kind: 'failed', detail: 'openai went away' })
+  assert.deepEqual(ending, { kind: 'failed', detail: 'openai went away', code: null })
+})
+
+test('an error event may name its kind', async () => {
+  const { ending } = await read('event: error\ndata: {"detail":"openai went away","code":"vendor_failed"}\n\n')
+  assert.deepEqual(ending, { kind: 'failed', detail: 'openai went away', code: 'vendor_failed' })
 })
 
 test('the word [DONE] inside a token does not end the answer', async () => {
@@ -43,6 +48,38 @@ test('sources and usage are told apart from tokens; comments and unknown events 
     { kind: 'token', token: 'a' },
     { kind: 'usage', usage },
   ])
+})
+
+test('an answer that reached its length, or that was withheld, is told apart from a whole one', async () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 }
+  const ended = async (finish_reason: unknown) =>
+    await read(
+      `data: {"token":"a"}\n\nevent: usage\ndata: ${JSON.stringify({ usage, model: 'gpt-6-luna', finish_reason })}\n\ndata: [DONE]\n\n`,
+    )
+
+  const long = await ended('length')
+  assert.deepEqual(long.ending, { kind: 'length' })
+  assert.deepEqual(long.pieces, [
+    { kind: 'token', token: 'a' },
+    { kind: 'usage', usage },
+  ])
+  assert.deepEqual((await ended('content_filter')).ending, { kind: 'withheld' })
+  for (const whole of ['stop', 'tool_calls', null, undefined, 7, 'a word of tomorrow']) {
+    assert.deepEqual((await ended(whole)).ending, { kind: 'complete' }, String(whole))
+  }
+})
+
+test('a reason to finish does not make a cut answer whole', async () => {
+  const { ending } = await read(
+    'data: {"token":"a"}\n\nevent: usage\ndata: {"usage":null,"finish_reason":"length"}\n\n',
+  )
+  assert.deepEqual(ending, { kind: 'cut' })
+})
+
+test('an answer that was left is told apart from one that was stopped', async () => {
+  const body = () => new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error('aborted')) })
+  assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort(LEFT)), { kind: 'left' })
+  assert.deepEqual(await readStream(body(), () => undefined, AbortSignal.abort()), { kind: 'stopped' })
 })
 
 test('a broken connection keeps what came; one the reader stopped is told apart from one that was cut', async () => {

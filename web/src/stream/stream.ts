@@ -1,6 +1,7 @@
 /**
  * Reads the service's token streams. The one thing to know: only `[DONE]` ends an answer. A connection that closes
- * without it was cut, and an `event: error` says why; neither must ever look like a whole answer.
+ * without it was cut, and an `event: error` says why; neither must ever look like a whole answer. Nor must one that reached
+ * its length: the `event: usage` before `[DONE]` says so where it was asked for.
  */
 import { createParser } from 'eventsource-parser'
 import type { Chunk, TokenUsage } from '../api/types.ts'
@@ -10,7 +11,20 @@ export type Piece =
   | { kind: 'sources'; sources: Chunk[] }
   | { kind: 'usage'; usage: TokenUsage }
 
-export type Ending = { kind: 'complete' } | { kind: 'cut' } | { kind: 'stopped' } | { kind: 'failed'; detail: string }
+/**
+ * How an answer ended: whole; at its length; withheld by the vendor's filter; with its connection; by the reader's hand; because
+ * the reader left the page; or failed. `status` is that of the reply, missing when the failure came inside a stream.
+ */
+export type Ending =
+  | { kind: 'complete' | 'length' | 'withheld' | 'cut' | 'stopped' | 'left' }
+  | { kind: 'failed'; detail: string; code: string | null; status?: number; requestId?: string | null }
+
+/** The reason to abort with when the page is left, as opposed to the answer stopped. */
+export const LEFT = Symbol('the page was left')
+
+export function abortedEnding(signal: AbortSignal): Ending {
+  return { kind: signal.reason === LEFT ? 'left' : 'stopped' }
+}
 
 /** Calls `onPiece` for every piece in order and resolves with how the stream ended. Never throws. */
 export async function readStream(
@@ -19,13 +33,15 @@ export async function readStream(
   signal?: AbortSignal,
 ): Promise<Ending> {
   let ending: Ending | null = null
+  let whole: Ending = { kind: 'complete' }
 
   const parser = createParser({
     onEvent({ event, data }) {
       if (ending !== null) return
-      if (event === 'error') ending = { kind: 'failed', detail: detailOf(data) }
-      else if (data === '[DONE]') ending = { kind: 'complete' }
+      if (event === 'error') ending = failureOf(data)
+      else if (data === '[DONE]') ending = whole
       else {
+        if (event === 'usage') whole = finishOf(data)
         const piece = pieceOf(event, data)
         if (piece) onPiece(piece)
       }
@@ -47,7 +63,14 @@ export async function readStream(
   }
 
   if (ending !== null) return ending
-  return signal?.aborted ? { kind: 'stopped' } : { kind: 'cut' }
+  return signal?.aborted ? abortedEnding(signal) : { kind: 'cut' }
+}
+
+function finishOf(data: string): Ending {
+  const value = parsed(data)
+  const reason = typeof value === 'object' && value !== null && 'finish_reason' in value ? value.finish_reason : null
+  if (reason === 'length') return { kind: 'length' }
+  return { kind: reason === 'content_filter' ? 'withheld' : 'complete' }
 }
 
 function pieceOf(event: string | undefined, data: string): Piece | null {
@@ -70,11 +93,14 @@ function pieceOf(event: string | undefined, data: string): Piece | null {
   return 'token' in value && typeof value.token === 'string' ? { kind: 'token', token: value.token } : null
 }
 
-function detailOf(data: string): string {
+function failureOf(data: string): Ending {
   const value = parsed(data)
-  return typeof value === 'object' && value !== null && 'detail' in value && typeof value.detail === 'string'
-    ? value.detail
-    : 'The model stopped with an error'
+  const said: { detail?: unknown; code?: unknown } = typeof value === 'object' && value !== null ? value : {}
+  return {
+    kind: 'failed',
+    detail: typeof said.detail === 'string' ? said.detail : 'The model stopped with an error',
+    code: typeof said.code === 'string' ? said.code : null,
+  }
 }
 
 function parsed(data: string): unknown {

@@ -96,11 +96,12 @@ export const theme = createTheme({
     ActionIcon: { defaultProps: { size: 44, variant: 'subtle', color: 'gray' } },
     Input: { defaultProps: { size: 'md' } },
     InputWrapper: { defaultProps: { size: 'md' } },
-    TextInput: { defaultProps: { size: 'md' } },
+    // What people write may be in any script: the field finds its direction from its first letter.
+    TextInput: { defaultProps: { size: 'md', dir: 'auto' } },
     PasswordInput: { defaultProps: { size: 'md', rightSectionWidth: 48 } },
     NumberInput: { defaultProps: { size: 'md' } },
     Select: { defaultProps: { size: 'md', allowDeselect: false } },
-    Textarea: { defaultProps: { size: 'md' } },
+    Textarea: { defaultProps: { size: 'md', dir: 'auto' } },
     // A link inside a sentence must be told from it by more than its colour.
     Anchor: { defaultProps: { underline: 'always' } },
     // The cross that closes a dialog or a notice: as large a target as every other.

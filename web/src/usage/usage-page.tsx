@@ -12,6 +12,7 @@ import { Notice } from '../parts/notice.tsx'
 import { Page } from '../parts/page.tsx'
 import { useUser } from '../session/user.ts'
 import { daysUpTo, everyDay } from './days.ts'
+import { groupName } from './group-name.ts'
 import type { Bar } from './usage-chart.tsx'
 import { usageQuery } from './usage-query.ts'
 import { UsageTable } from './usage-table.tsx'
@@ -99,9 +100,8 @@ export function UsagePage() {
 function useNames(groupedBy: string): (key: string) => string {
   const paid = useUser().subscription_tier !== 'free'
   const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && paid })
-  if (groupedBy !== 'key') return (key) => key
   const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
-  return (key) => (key === 'session' ? 'This app' : (names.get(key) ?? `${key.slice(0, 8)}…`))
+  return (key) => groupName(groupedBy, key, names)
 }
 
 function bars(data: Usage, days: number, groupedBy: string, measure: string, nameOf: (key: string) => string): Bar[] {

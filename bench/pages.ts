@@ -1,0 +1,100 @@
+// How smoothly the chat runs while a fast model writes into a long conversation. Limit: no task above 50 ms of the main thread's own time.
+import type { Page } from 'playwright-core'
+import { openBrowser, signIn, visit } from '../e2e/browser.ts'
+import { LONG_MS, type Tasks, tasksOf } from './pages/tasks.ts'
+import { MARKDOWN, steadyVendor } from './pages/vendor.ts'
+import { payingUser, startService } from './service.ts'
+import { printTable } from './table.ts'
+
+export const says = 'long tasks of the chat page at 250 tokens a second, in an empty chat and in one of 300 messages'
+
+const MESSAGES = 300
+const TOKENS = 2_500
+const PER_SECOND = 250
+const AFTERWARDS_MS = 1_500
+
+/** Opening draws what is seen, and lays out the rest: more than a step of a stream may take, and once. */
+const OPENING_LONGEST_MS = 150
+
+export async function run(): Promise<void> {
+  const vendor = await steadyVendor({ tokens: TOKENS, perSecond: PER_SECOND })
+  const service = await startService({
+    OPENAI_BASE_URL: vendor.url,
+    OPENAI_API_KEY: 'sk-bench',
+    RATE_LIMIT_AI: 'off',
+    RATE_LIMIT_GENERAL: 'off',
+  })
+  const closing: (() => unknown)[] = []
+  try {
+    const user = await payingUser(service)
+    const { page } = await visit(await openBrowser({ after: (close: () => unknown) => closing.push(close) }))
+    page.setDefaultTimeout(120_000)
+    await signIn(page, service.url, user.email, user.password)
+    await keepLongConversation(page, user.userId)
+
+    // While a trace runs the page is only typed into: looking for elements is work on the very thread that is measured.
+    const box = page.getByRole('textbox', { name: 'Message' })
+    const answered = async () => {
+      await page.keyboard.insertText('How does a lock work?')
+      const finished = vendor.finished()
+      await page.keyboard.press('Enter')
+      await finished
+      await page.waitForTimeout(AFTERWARDS_MS)
+    }
+    const rows: [string, Tasks, number][] = []
+
+    await page.goto(`${service.url}/chat`)
+    await box.focus()
+    rows.push([`${TOKENS} tokens into an empty chat`, await tasksOf(page, answered), LONG_MS])
+
+    // Gone to inside the app, so that loading its scripts is not in it.
+    await page.getByRole('link', { name: 'Documents' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Documents' }).waitFor()
+    const opened = async () => {
+      await page.evaluate(`history.pushState({}, '', '/chat?c=long')`)
+      for (let drawn = 0; drawn < MESSAGES; ) {
+        await page.waitForTimeout(250)
+        drawn = await page.evaluate<number>(`document.getElementsByTagName('article').length`)
+      }
+    }
+    rows.push([`opening ${MESSAGES} messages`, await tasksOf(page, opened), OPENING_LONGEST_MS])
+
+    await box.focus()
+    rows.push([`${TOKENS} tokens into ${MESSAGES} messages`, await tasksOf(page, answered), LONG_MS])
+    const typed = async () => {
+      for (const letter of 'a word and another') await page.keyboard.type(letter)
+    }
+    rows.push([`typing into ${MESSAGES} messages`, await tasksOf(page, typed), LONG_MS])
+
+    printTable(
+      `the main thread's own time, at ${PER_SECOND} tokens a second`,
+      ['while', 'tasks', 'in all', `above ${LONG_MS} ms`, 'longest', 'limit', ''],
+      rows.map(([name, { tasks, cpuMs, long, longest }, limit]) => [
+        name,
+        tasks,
+        `${Math.round(cpuMs)} ms`,
+        long,
+        `${Math.round(longest)} ms`,
+        `${limit} ms`,
+        longest <= limit ? 'holds' : 'BROKEN',
+      ]),
+    )
+  } finally {
+    for (const close of closing) await close()
+    await service.stop()
+    vendor.close()
+  }
+}
+
+/** As the app itself keeps one, under the id `long`. */
+async function keepLongConversation(page: Page, userId: string): Promise<void> {
+  const turns = Array.from({ length: MESSAGES }, (_, index) =>
+    index % 2 === 0
+      ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}: how does a lock work?` }
+      : { id: `t${index}`, role: 'assistant', content: MARKDOWN, ending: { kind: 'complete' } },
+  )
+  const kept = [{ id: 'long', updatedAt: new Date().toISOString(), turns }]
+  await page.evaluate(
+    `localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(JSON.stringify(kept))})`,
+  )
+}

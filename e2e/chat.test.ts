@@ -1,0 +1,209 @@
+// The chat in a browser, with vendors that answer well, are cut, fail and are slow: who answers, how an answer ends, what is said of it.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { testApp } from '#testing/app.ts'
+import { cuts, event, mockVendor, refuses, type Step, says, streams } from '#testing/mock-vendor.ts'
+import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+
+test('a reader chats: with whom they chose, as long as it takes, and is told the truth about every answer', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, {
+    userApp: true,
+    env: { ...vendor.env.anthropic, ...vendor.env.openai, LLM_VENDORS: 'anthropic,openai,gemini', SANDBOX: 'off' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { page, errors } = await visit(await openBrowser(t))
+  const chat = `${app.config.urls.base}/chat`
+  const provider = page.getByRole('combobox', { name: 'Provider' })
+  const stop = page.getByRole('button', { name: 'Stop' })
+  await signIn(page, app.config.urls.base, ada.email)
+
+  await t.test('the provider in the box is the one that answers', async () => {
+    await page.goto(chat)
+    await provider.waitFor()
+    assert.match(await provider.inputValue(), /anthropic/i, 'the service’s own default')
+
+    for (const [choice, path] of [
+      [/^openai$/i, '/v1/chat/completions'],
+      [/^anthropic$/i, '/v1/messages'],
+    ] as const) {
+      vendor.play(says('Hello'))
+      await provider.click()
+      await page.getByRole('option', { name: choice }).click()
+      await ask(page, `Who is at ${path}?`)
+      assert.match(await provider.inputValue(), choice)
+      assert.deepEqual(
+        vendor.calls.map((call) => call.path),
+        [path],
+      )
+    }
+  })
+
+  await t.test('a provider that is not set up cannot be chosen, by hand or by a link', async () => {
+    await page.goto(`${chat}?provider=gemini&model=gemini-9`)
+    await provider.waitFor()
+    assert.match(await provider.inputValue(), /anthropic/i)
+    await provider.click()
+    const gemini = page.getByRole('option', { name: /gemini/i })
+    assert.equal(await gemini.getAttribute('data-combobox-disabled'), 'true')
+    await page.keyboard.press('Escape')
+    vendor.play(says('Hello'))
+    await ask(page, 'Who are you?')
+    assert.equal(vendor.calls[0]?.path, '/v1/messages')
+    assert.notEqual(vendor.calls[0]?.body.model, 'gemini-9')
+  })
+
+  await t.test('an answer that reached its length says so, and goes on from there', async () => {
+    await page.goto(`${chat}?provider=openai`)
+    vendor.play(ends('One, two, thr', 'length'))
+    await ask(page, 'Count to five')
+    await page.getByText('Stopped at the length limit.').waitFor()
+    const asked = vendor.calls[0]?.body
+    assert.equal(
+      asked.max_completion_tokens ?? asked.max_tokens,
+      16_384,
+      'the most there is, when the reader sets none',
+    )
+
+    vendor.play(ends('ee, four, five.', 'stop'))
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.getByText('One, two, three, four, five.').waitFor()
+    assert.equal(await page.getByText('Stopped at the length limit.').count(), 0)
+    assert.equal(await page.getByRole('article').count(), 2, 'one question, one answer')
+    const messages: { role: string; content: string }[] = vendor.calls[0]?.body.messages
+    assert.deepEqual(
+      messages.map(({ role }) => role),
+      ['user', 'assistant', 'user'],
+    )
+    assert.equal(messages[1]?.content, 'One, two, thr')
+
+    await page.reload()
+    await page.getByText('One, two, three, four, five.').waitFor()
+    assert.equal(await page.getByText('Go on exactly').count(), 0, 'what is said to the model alone is not shown')
+  })
+
+  await t.test('a failure is told in a reader’s words, with what to do and the id to quote', async () => {
+    await page.goto(`${chat}?provider=openai`)
+    vendor.play(refuses(500))
+    await ask(page, 'Hello?')
+    const alert = page.getByRole('alert').filter({ hasText: 'The model' })
+    assert.match(
+      await alert.innerText(),
+      /^The model did not answer\. Try again, or switch to anthropic\. \(Request \S+\)$/i,
+    )
+    await assertAccessible(page, 'a failed answer')
+
+    vendor.play(cuts('The first half'))
+    await ask(page, 'And now?')
+    assert.match(
+      await alert.last().innerText(),
+      /^The model broke off in the middle of its answer\. Try again, or switch to anthropic\. \(Request \S+\)/i,
+    )
+    await page.getByRole('button', { name: 'Continue' }).waitFor()
+  })
+
+  await t.test('the keyboard is in the message box after Stop, however it was pressed', async () => {
+    for (const press of ['by mouse', 'by keyboard']) {
+      await page.goto(chat)
+      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+      await write(page, 'Talk to me')
+      await page.getByText('word word').first().waitFor()
+      if (press === 'by mouse') await stop.click()
+      else {
+        await stop.focus()
+        await page.keyboard.press('Enter')
+      }
+      await page.getByText('You stopped this answer.').waitFor()
+      assert.equal(await focused(page), 'Message', press)
+      await page.keyboard.type('x')
+      assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
+    }
+  })
+
+  await t.test('an answer that was left says that it was left, not stopped', async () => {
+    await page.goto(chat)
+    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+    await write(page, 'Talk to me again')
+    await page.getByText('word word').first().waitFor()
+    await page.getByRole('link', { name: 'Documents' }).first().click()
+    await page.getByRole('heading', { level: 1, name: 'Documents' }).waitFor()
+    await page.goBack()
+    await page.getByText('This answer broke off when you left the page.').waitFor()
+    assert.equal(await page.getByText('You stopped this answer.').count(), 0)
+  })
+
+  await t.test('a long conversation opens at its end, and stays where its reader is', async () => {
+    await keepConversation(page, ada.userId, 90)
+    await page.goto(`${chat}?c=long`)
+    await page.getByText('Question 44').waitFor()
+    const log = page.getByRole('log')
+    const fromEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight)
+    await page.getByText('Question 0', { exact: true }).waitFor({ state: 'attached' })
+    assert.equal(await page.getByRole('article').count(), 90)
+    assert.ok((await fromEnd()) < 48, `${await fromEnd()} px above the end when all is drawn`)
+
+    vendor.play(says('word '.repeat(300), { gapMs: 5 }))
+    await write(page, 'And on')
+    await page.getByText('word word').first().waitFor()
+    await page.waitForTimeout(300)
+    assert.ok((await fromEnd()) < 48, 'follows the answer')
+
+    await log.hover()
+    await page.mouse.wheel(0, -1_500)
+    await page.getByRole('button', { name: 'Jump to latest' }).waitFor()
+    const before = await log.evaluate((box) => box.scrollTop)
+    await page.waitForTimeout(500)
+    assert.equal(await log.evaluate((box) => box.scrollTop), before, 'does not pull away from who reads above')
+    await page.getByRole('button', { name: 'Jump to latest' }).click()
+    await page.waitForTimeout(300)
+    assert.ok((await fromEnd()) < 48)
+  })
+  assert.deepEqual(errors, [])
+})
+
+/** As the app itself keeps one, under the id `long`. */
+async function keepConversation(page: Page, userId: string, messages: number): Promise<void> {
+  const turns = Array.from({ length: messages }, (_, index) =>
+    index % 2 === 0
+      ? { id: `t${index}`, role: 'user', content: `Question ${index / 2}` }
+      : { id: `t${index}`, role: 'assistant', content: 'A **long** answer. '.repeat(60), ending: { kind: 'complete' } },
+  )
+  const kept = JSON.stringify([{ id: 'long', updatedAt: new Date().toISOString(), turns }])
+  await page.evaluate(`localStorage.setItem('latchkey.conversations.${userId}', ${JSON.stringify(kept)})`)
+}
+
+/** Sends a message and waits until the answer has ended, however it ended. */
+async function ask(page: Page, text: string): Promise<void> {
+  await write(page, text)
+  await page.getByText(text, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Answer again' }).waitFor()
+}
+
+async function write(page: Page, text: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'Message' }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+/** What the element with the keyboard is called. */
+function focused(page: Page): Promise<string> {
+  return page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.tagName')
+}
+
+/** Answers as OpenAI does, with a reason to finish. */
+function ends(text: string, reason: 'stop' | 'length'): Step {
+  const chunk = (delta: object, finish_reason: string | null) =>
+    event({
+      id: 'c',
+      object: 'chat.completion.chunk',
+      model: 'gpt-6-luna',
+      choices: [{ index: 0, delta, finish_reason }],
+    })
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 }
+  return streams(
+    chunk({ role: 'assistant', content: text }, null),
+    chunk({}, reason),
+    event({ id: 'c', choices: [], usage }),
+    event('[DONE]'),
+  )
+}

@@ -1,0 +1,152 @@
+// Every form of Markdown that a model may write, as the chat draws it: by what the browser computed, not by its markup.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { mockVendor, says } from '#testing/mock-vendor.ts'
+import { assertAccessible, openBrowser, signIn, styleOf, visit } from './browser.ts'
+
+const SHEET = `# First
+
+## Second
+
+### Third
+
+#### Fourth
+
+##### Fifth
+
+###### Sixth
+
+A **bold word**, an *italic word*, a ~~struck word~~, a \`code word\` and a [link word](https://example.com/page).
+
+- a dot
+  - a dot inside
+- another
+
+3. three
+4. four
+
+- [x] a thing done
+- [ ] a thing to do
+
+> A quoted line
+
+---
+
+| Vendor | Price |
+| :--- | ---: |
+| Northwind-Traders-Limited | 400,000.00 |
+| Contoso | 12.50 |
+
+\`\`\`python
+def greet(name): return f"Hello, {name}, this is a line that is longer than any telephone is wide"
+\`\`\`
+
+\`\`\`
+no language
+\`\`\`
+
+A claim.[^1] And x<sup>2</sup>.
+
+[^1]: The note below.
+
+![a picture](https://example.com/pixel.png)
+
+مرحبا بالعالم
+`
+
+test('an answer is drawn as its Markdown means it', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { userApp: true, env: vendor.env.openai })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { page, errors } = await visit(await openBrowser(t))
+  vendor.play(says(SHEET))
+  await signIn(page, app.config.urls.base, ada.email)
+  await page.goto(`${app.config.urls.base}/chat`)
+  await page.getByRole('textbox', { name: 'Message' }).fill('Show me all you can')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Answer again' }).waitFor()
+  const answer = page.getByRole('article').last()
+  const style = (selector: string, property: string, at = 0) => styleOf(answer.locator(selector).nth(at), property)
+
+  await t.test('headings: one page heading alone, each level smaller than the one above', async () => {
+    assert.equal(await page.getByRole('heading', { level: 1 }).count(), 1)
+    const sizes: number[] = []
+    for (const name of ['First', 'Second', 'Third', 'Fourth', 'Fifth', 'Sixth']) {
+      sizes.push(Number.parseFloat(await styleOf(answer.getByRole('heading', { name, exact: true }), 'font-size')))
+    }
+    assert.deepEqual(
+      sizes,
+      sizes.toSorted((a, b) => b - a),
+    )
+    assert.ok((sizes[0] ?? 0) > (sizes[3] ?? 0) && (sizes[3] ?? 0) > (sizes[5] ?? 0), `${sizes}`)
+    assert.equal(await answer.getByRole('heading', { name: 'First', level: 3 }).count(), 1)
+    assert.equal(await answer.getByRole('heading', { name: 'Second', level: 4 }).count(), 1)
+  })
+
+  await t.test('words: bold, italic, struck, code, links', async () => {
+    assert.ok(Number(await styleOf(answer.getByText('bold word', { exact: true }), 'font-weight')) >= 600)
+    assert.equal(await style('em', 'font-style'), 'italic')
+    assert.match(await style('del', 'text-decoration-line'), /line-through/)
+    assert.match(await style('p > code', 'font-family'), /mono/i)
+    assert.notEqual(await style('p > code', 'background-color'), 'rgba(0, 0, 0, 0)')
+    assert.match(await style('p > a', 'text-decoration-line'), /underline/)
+  })
+
+  await t.test('lists: dots, numbers from where they start, tasks with their boxes', async () => {
+    assert.equal(await style('ul:not([data-tasks]) > li', 'list-style-type'), 'disc')
+    assert.equal(await style('ul ul > li', 'list-style-type'), 'circle')
+    assert.equal(await style('ol > li', 'list-style-type'), 'decimal')
+    assert.equal(await answer.locator('ol').first().getAttribute('start'), '3')
+    assert.equal(await style('ul[data-tasks] > li', 'list-style-type'), 'none')
+    assert.equal(await answer.getByRole('checkbox', { name: 'Done' }).isChecked(), true)
+    assert.equal(await answer.getByRole('checkbox', { name: 'To do' }).isChecked(), false)
+  })
+
+  await t.test('quotes, rules, and tables with their columns aligned', async () => {
+    assert.notEqual(await style('blockquote', 'border-inline-start-width'), '0px')
+    assert.equal(await style('hr', 'border-top-style'), 'solid')
+    assert.equal(await style('td', 'text-align', 1), 'right')
+    assert.equal(await style('td', 'border-top-style'), 'solid')
+    assert.ok(Number(await style('th', 'font-weight')) >= 600)
+  })
+
+  await t.test('code blocks: the language is named, and the line is not folded', async () => {
+    await answer.getByText('python', { exact: true }).waitFor()
+    assert.equal(await style('pre code', 'white-space-collapse'), 'preserve')
+    assert.equal(await style('pre', 'overflow-x'), 'auto')
+    assert.equal(await answer.getByRole('button', { name: 'Copy code' }).count(), 2)
+  })
+
+  await t.test('footnotes lead down and back inside the answer', async () => {
+    await answer.getByRole('link', { name: '1', exact: true }).click()
+    const note = answer.locator('li', { hasText: 'The note below.' })
+    assert.equal(await note.evaluate((element) => element.matches(':focus')), true)
+    assert.equal(new URL(page.url()).hash, '')
+  })
+
+  await t.test('a picture is a link, and a text of another script runs its own way', async () => {
+    assert.equal(await answer.locator('img').count(), 0)
+    await answer.getByRole('link', { name: 'Image: a picture' }).waitFor()
+    assert.equal(await styleOf(answer.getByText('مرحبا بالعالم'), 'direction'), 'rtl')
+  })
+
+  await t.test('on a phone a wide table scrolls and keeps its words whole', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    const lines = await answer
+      .getByRole('cell', { name: 'Northwind-Traders-Limited' })
+      .evaluate((cell) => cell.getBoundingClientRect().height)
+    const one = await answer
+      .getByRole('cell', { name: 'Contoso' })
+      .evaluate((cell) => cell.getBoundingClientRect().height)
+    assert.equal(lines, one, 'a word is broken over two lines')
+    assert.equal(await page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth'), 0)
+  })
+
+  await t.test('all of it can be used by everybody', async () => {
+    await assertAccessible(page, 'a sheet of Markdown on a phone')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await assertAccessible(page, 'a sheet of Markdown in the dark')
+  })
+  assert.deepEqual(errors, [])
+})

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { chosenModel } from './chosen-model.ts'
+import type { Models } from './models-query.ts'
+
+const models: Models = {
+  default_provider: 'anthropic',
+  providers: [
+    { provider: 'anthropic', label: 'Anthropic', configured: true, default_model: 'claude-x' },
+    { provider: 'openai', label: 'OpenAI', configured: true, default_model: 'gpt-x' },
+    { provider: 'gemini', label: 'Gemini', configured: false, default_model: 'gemini-x' },
+    { provider: 'groq', configured: true, default_model: 'llama-x' },
+  ],
+  models: [
+    { id: 'claude-x', provider: 'anthropic', kind: 'chat', output_tokens_max: 128_000 },
+    { id: 'gpt-x', provider: 'openai', kind: 'chat', output_tokens_max: 4_096 },
+    { id: 'llama-x', provider: 'groq', kind: 'chat', output_tokens_max: null },
+  ],
+}
+const nothing = { provider: undefined, model: undefined }
+
+test('without a choice the service’s default answers, and is named', () => {
+  assert.deepEqual(chosenModel(nothing, models), {
+    provider: 'anthropic',
+    model: undefined,
+    modelMaxTokens: 16_384,
+    others: ['OpenAI', 'groq'],
+  })
+})
+
+test('a choice is sent, whichever provider is the default', () => {
+  assert.equal(chosenModel({ ...nothing, provider: 'openai' }, models).provider, 'openai')
+  assert.equal(chosenModel({ ...nothing, provider: 'anthropic' }, models).provider, 'anthropic')
+  assert.equal(chosenModel({ ...nothing, provider: 'groq' }, models).provider, 'groq')
+})
+
+test('a link cannot choose a provider that is not set up or not there, nor its model', () => {
+  for (const provider of ['gemini', 'nobody', '']) {
+    const chosen = chosenModel({ provider, model: 'gemini-y' }, models)
+    assert.deepEqual([chosen.provider, chosen.model], ['anthropic', undefined], provider)
+  }
+  const other = { ...models, default_provider: 'gemini' }
+  assert.equal(
+    chosenModel(nothing, other).provider,
+    'anthropic',
+    'where the default has no key, the first that has one',
+  )
+})
+
+test('a model by name belongs to the provider shown; how long it writes is asked only where it is known', () => {
+  assert.deepEqual(chosenModel({ provider: undefined, model: 'claude-y' }, models).modelMaxTokens, undefined)
+  assert.equal(chosenModel({ provider: undefined, model: 'claude-y' }, models).model, 'claude-y')
+  assert.equal(chosenModel({ provider: 'openai', model: undefined }, models).modelMaxTokens, 4_096)
+  assert.equal(chosenModel({ provider: 'groq', model: undefined }, models).modelMaxTokens, undefined)
+})
+
+test('while nothing is known, the link is taken at its word', () => {
+  assert.deepEqual(chosenModel({ provider: 'openai', model: 'gpt-x' }, undefined), {
+    provider: 'openai',
+    model: 'gpt-x',
+    modelMaxTokens: undefined,
+    others: [],
+  })
+})

@@ -1,0 +1,43 @@
+import type { Models } from './models-query.ts'
+
+/** The most that the service lets a chat ask for. */
+const ASKED_TOKENS_MAX = 16_384
+
+export type Wanted = { provider: string | undefined; model: string | undefined }
+
+/** Who answers. What is shown is what is sent; `provider` is undefined only while it is not known what there is. */
+export type Chosen = {
+  provider: string | undefined
+  model: string | undefined
+  modelMaxTokens: number | undefined
+  /** The labels of the other providers, the default one first. */
+  others: string[]
+}
+
+/**
+ * A link may name any provider: one that is not there, or has no key, gives way to the service's default, and takes its model
+ * with it. A model may be any name, since vendors have more of them than the service lists.
+ */
+export function chosenModel({ provider, model }: Wanted, models: Models | undefined): Chosen {
+  if (models === undefined) return { provider, model, modelMaxTokens: undefined, others: [] }
+  const open = models.providers.filter(({ configured }) => configured)
+  const wanted = open.find((one) => one.provider === provider)
+  const taken = wanted ?? open.find((one) => one.provider === models.default_provider) ?? open[0]
+  const named = provider === undefined || wanted ? model : undefined
+  return {
+    provider: taken?.provider,
+    model: named,
+    modelMaxTokens: taken && maxTokensOf(models, taken.provider, named ?? taken.default_model),
+    others: open.filter((one) => one !== taken).map(labelOf),
+  }
+}
+
+export function labelOf({ provider, label }: Models['providers'][number]): string {
+  return label ?? provider
+}
+
+/** Undefined for a model whose limit nobody knows: a vendor refuses to be asked for more than it gives. */
+function maxTokensOf({ models }: Models, provider: string, id: string): number | undefined {
+  const known = models.find((model) => model.provider === provider && model.id === id)?.output_tokens_max
+  return known == null ? undefined : Math.min(known, ASKED_TOKENS_MAX)
+}

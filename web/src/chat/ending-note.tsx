@@ -1,0 +1,48 @@
+import { Alert, Button, Group, Text } from '@mantine/core'
+import { IconArrowRight } from '@tabler/icons-react'
+import { failureWords } from '../stream/failure-words.ts'
+import type { Ending } from '../stream/stream.ts'
+
+type EndingNoteProps = {
+  ending: Ending
+  /** Part of the answer is there. */
+  begun: boolean
+  others?: string[]
+  /** Writes on from where the answer broke off; missing where that is not possible. */
+  onGoOn?: (() => void) | undefined
+}
+
+const WORDS = {
+  length: 'Stopped at the length limit.',
+  withheld: 'The rest of this answer was withheld by the model’s own filter.',
+  stopped: 'You stopped this answer.',
+  left: 'This answer broke off when you left the page.',
+  cut: 'The connection broke off: this answer is not complete.',
+} as const
+
+/** An answer that is not whole says so, always, and where it can go on from, how. */
+export function EndingNote({ ending, begun, others, onGoOn }: EndingNoteProps) {
+  if (ending.kind === 'complete') return null
+  const more = ending.kind !== 'withheld' && onGoOn && (
+    <Button variant="default" rightSection={<IconArrowRight size={18} aria-hidden />} onClick={onGoOn}>
+      Continue
+    </Button>
+  )
+  if (ending.kind === 'failed' || ending.kind === 'cut') {
+    const failed = ending.kind === 'failed'
+    return (
+      <Alert color={failed ? 'red' : 'brass'} mt="sm" role="alert">
+        {failed ? failureWords(ending, { begun, ...(others && { others }) }) : WORDS.cut}
+        {more && <div style={{ marginTop: '0.5rem' }}>{more}</div>}
+      </Alert>
+    )
+  }
+  return (
+    <Group gap="sm" mt="xs">
+      <Text c="dimmed" size="sm">
+        {WORDS[ending.kind]}
+      </Text>
+      {more}
+    </Group>
+  )
+}

@@ -1,0 +1,7 @@
+/** What a group of calls is called. `keys` holds the names of the API keys that are still there, by id. */
+export function groupName(groupedBy: string, key: string, keys: ReadonlyMap<string, string>): string {
+  if (groupedBy === 'key') return key === 'session' ? 'This app' : (keys.get(key) ?? `${key.slice(0, 8)}…`)
+  // The service's own index compares words: no model is asked, and none is paid.
+  if (groupedBy === 'model' && /^(local\/)?lexical-\d/.test(key)) return 'Word search, no model'
+  return key === '' ? 'No model' : key
+}
