@@ -74,7 +74,7 @@ export type Config = {
     github: (OAuthClient & { baseUrl: string; apiUrl: string }) | null
   }
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
-  limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate }
+  limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   superuser: { email: string; password: string | null } | null
   budgets: Record<PaidTier, number | null>
   maxTextBytes: number
@@ -180,6 +180,7 @@ export function readConfig(env: Env): Config {
       ai: read.rate('RATE_LIMIT_AI', '30/60'),
       rag: read.rate('RATE_LIMIT_RAG', '60/60'),
       auth: read.rate('RATE_LIMIT_AUTH', '10/60'),
+      signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
     superuser: readSuperuser(read),
     budgets: {

@@ -167,6 +167,7 @@ async function startNodes(t: TestContext, redisUrl: string): Promise<[string, st
         SUPERUSER_PASSWORD: ROOT.password,
         RATE_LIMIT_GENERAL: 'off',
         RATE_LIMIT_AUTH: 'off',
+        RATE_LIMIT_SIGNUP: 'off',
         LOG_LEVEL: 'error',
       },
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -60,6 +60,7 @@ export async function testApp(
       RATE_LIMIT_AI: 'off',
       RATE_LIMIT_RAG: 'off',
       RATE_LIMIT_AUTH: 'off',
+      RATE_LIMIT_SIGNUP: 'off',
       ...options.env,
     })
     const service = await create(config)

@@ -7,6 +7,8 @@ import fastJson from 'fast-json-stringify'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
@@ -17,6 +19,7 @@ import type { Platform } from '../platform.ts'
 import { Problem } from '../problem.ts'
 import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
+import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -34,7 +37,8 @@ export type AppOptions = {
   authenticators: Authenticators
   /** The public address; https adds HSTS. */
   url: string
-  shapeOf(url: string): ErrorShape
+  /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
+  shapeOf(path: string): ErrorShape
   /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
   cookies?: boolean
 }
@@ -44,6 +48,16 @@ export async function createApp(
   { authenticators, url, shapeOf, cookies = false }: AppOptions,
 ): Promise<App> {
   const { config, log, metrics } = platform
+  const gate = createGate({ config, limiter: platform.limiter, authenticators })
+  const secure = securityHeaders({ https: url.startsWith('https:') })
+
+  /** What every reply says. */
+  function dress(request: FastifyRequest, reply: FastifyReply): void {
+    secure(reply)
+    reply.header('x-request-id', request.id)
+    if (isApiRequest(request, request.routeOptions.config ?? {})) reply.header('cache-control', 'no-store')
+  }
+
   const app = Fastify({
     loggerInstance: childless(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -56,7 +70,13 @@ export async function createApp(
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: refuseMalformed,
-    frameworkErrors: (error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply as never),
+    // An address that is malformed comes past all hooks.
+    frameworkErrors(error, request, reply) {
+      dress(request, reply as FastifyReply)
+      gate(request, reply as FastifyReply, (refused) =>
+        replyWithError(shapeOf(pathOf(request)), refused ?? error, request, reply as FastifyReply),
+      )
+    },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.setValidatorCompiler(validatorCompiler)
@@ -69,13 +89,14 @@ export async function createApp(
   })
 
   app.addHook('onRoute', requireTerms)
+  app.addHook('onRoute', (route) => {
+    const isApi = isApiRoute(route.url)
+    route.config = { ...route.config, isApi, limit: route.config?.limit ?? (isApi ? 'general' : undefined) }
+  })
   app.decorateRequest('caller', null)
 
-  const secure = securityHeaders({ https: url.startsWith('https:') })
   app.addHook('onRequest', (request, reply, done) => {
-    secure(reply)
-    reply.header('x-request-id', request.id)
-    if (request.url.startsWith('/api') || request.url.startsWith('/v1')) reply.header('cache-control', 'no-store')
+    dress(request, reply)
     done()
   })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
@@ -85,7 +106,7 @@ export async function createApp(
   )
 
   if (cookies) await app.register(cookie)
-  app.addHook('onRequest', createGate({ config, limiter: platform.limiter, authenticators }))
+  app.addHook('onRequest', gate)
 
   const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
@@ -106,9 +127,9 @@ export async function createApp(
     done()
   })
 
-  app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply))
+  app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(pathOf(request)), error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    replyWithError(shapeOf(request.url), new Problem('not_found', 404, 'Not Found'), request, reply),
+    replyWithError(shapeOf(pathOf(request)), new Problem('not_found', 404, 'Not Found'), request, reply),
   )
   return app as unknown as App
 }
