@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, exposures, readConfig } from './config.ts'
 
 test('nothing set is a working sandbox', () => {
   const config = readConfig({})
@@ -22,6 +22,55 @@ test('production without keys starts and plays nothing', () => {
   assert.equal(config.ai.vendors.openai.apiKey, null)
   assert.equal(config.oauth.google, null)
   assert.equal(config.mail.sandboxed, false)
+})
+
+test('the sandbox is on by itself only where every public address is this machine', () => {
+  for (const env of [
+    {},
+    { BASE_URL: 'http://127.0.0.1:9000', STOREFRONT_URL: 'http://shop.localhost:9000' },
+    { FRONTEND_URL: 'http://localhost:5173' },
+  ]) {
+    assert.equal(readConfig(env).sandbox.on, true, JSON.stringify(env))
+  }
+  for (const name of ['BASE_URL', 'FRONTEND_URL', 'STOREFRONT_URL']) {
+    for (const url of ['https://app.example.com', 'http://192.168.1.7:8000', 'http://localhost.example.com']) {
+      const config = readConfig({ [name]: url })
+      assert.equal(config.sandbox.on, false, `${name}=${url}`)
+      assert.deepEqual([config.processor.sandboxed, config.mail.sandboxed, config.oauth.google], [false, false, null])
+      assert.equal(config.ai.vendors.openai.sandboxed, false)
+    }
+  }
+  assert.equal(readConfig({ BASE_URL: 'https://demo.example.com', SANDBOX: 'on' }).sandbox.on, true)
+})
+
+test('where mail is real the sandbox plays no sign-in provider', () => {
+  const played = readConfig({})
+  assert.deepEqual([played.oauth.google?.sandboxed, played.oauth.github?.sandboxed], [true, true])
+  for (const sandbox of ['auto', 'on']) {
+    const { oauth, processor } = readConfig({ SMTP_URL: 'smtp://mail.example.com', SANDBOX: sandbox })
+    assert.deepEqual([oauth.google, oauth.github], [null, null])
+    assert.equal(processor.sandboxed, true)
+  }
+  const keyed = { GOOGLE_CLIENT_ID: 'x', GOOGLE_CLIENT_SECRET: 'y', SMTP_URL: 'smtp://mail.example.com' }
+  assert.equal(readConfig(keyed).oauth.google?.sandboxed, false)
+})
+
+test('no secret of the sandbox stands in the settings', () => {
+  const { webhookSecret, storefrontWebhookSecret } = readConfig({}).processor
+  assert.deepEqual([webhookSecret, storefrontWebhookSecret], [null, null])
+  const own = readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_own' }).processor
+  assert.deepEqual([own.webhookSecret, own.storefrontWebhookSecret], ['whsec_own', 'whsec_own'])
+})
+
+test('what lets strangers in is named', () => {
+  const named = (env: Record<string, string>) => exposures(readConfig(env)).map(({ setting }) => setting)
+  assert.deepEqual(named({}), [])
+  assert.deepEqual(named({ HOST: '::1' }), [])
+  assert.deepEqual(named({ NODE_ENV: 'production', BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), [])
+  assert.deepEqual(named({ HOST: '0.0.0.0' }), ['SANDBOX'])
+  assert.deepEqual(named({ TRUST_PROXY: '1' }), ['SANDBOX'])
+  assert.deepEqual(named({ SANDBOX: 'on' }), ['SANDBOX'])
+  assert.deepEqual(named({ BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), ['NODE_ENV'])
 })
 
 const WRONG: [env: Record<string, string>, says: RegExp][] = [

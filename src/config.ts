@@ -1,6 +1,7 @@
 // Guards the door between the environment and the service: the only reader of process.env.
 // One thing to know: a wrong value stops the start with one line that names the setting; nothing falls back silently.
 import { resolve } from 'node:path'
+import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 export type VendorName = 'openai' | 'anthropic' | 'gemini'
@@ -11,7 +12,12 @@ export const VENDOR_NAMES: readonly VendorName[] = ['openai', 'anthropic', 'gemi
 /** A limit of `requests` per `seconds`; null switches it off. */
 export type Rate = { requests: number; seconds: number } | null
 
-export type OAuthClient = { clientId: string; clientSecret: string }
+export type OAuthClient = {
+  clientId: string
+  clientSecret: string
+  /** True when the sandbox plays this provider: it vouches for whatever address is typed. */
+  sandboxed: boolean
+}
 
 export type VendorConfig = {
   /** Null: the vendor is not configured. */
@@ -122,11 +128,6 @@ export function readConfig(env: Env): Config {
       'SANDBOX=on is refused with NODE_ENV=production: the sandbox hands out mail and money to anyone',
     )
   }
-  const sandbox = {
-    on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production),
-    open: sandboxSetting === 'on',
-  }
-
   const host = read.text('HOST', '127.0.0.1')
   const port = read.port('PORT', 8000)
   const storefrontPort = read.port('STOREFRONT_PORT', 8001)
@@ -140,6 +141,12 @@ export function readConfig(env: Env): Config {
     throw new ConfigError(
       'STOREFRONT_URL and BASE_URL name the same host on one port: give them different hosts, or STOREFRONT_PORT another port',
     )
+  }
+
+  const sandbox = {
+    // Whoever tells the world a public address is no newcomer on a laptop.
+    on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
+    open: sandboxSetting === 'on',
   }
 
   // The sandbox is called over the address this process listens on, whatever the public one is.
@@ -173,7 +180,8 @@ export function readConfig(env: Env): Config {
     processor: readProcessor(read, sandbox.on, sandboxUrl),
     ai,
     embedder: readEmbedder(read, ai.vendors),
-    oauth: readOAuth(read, sandbox.on, sandboxUrl),
+    // Nobody is vouched for by a sandbox where the letters to them are real.
+    oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandboxUrl),
     mail: readMail(read, sandbox.on, urls.base),
     limits: {
       general: read.rate('RATE_LIMIT_GENERAL', '100/60'),
@@ -278,35 +286,33 @@ function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Co
 
   return {
     secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
-    webhookSecret: webhookSecret ?? (sandboxed ? 'whsec_sandbox_billing' : null),
-    storefrontWebhookSecret:
-      read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ??
-      webhookSecret ??
-      (sandboxed ? 'whsec_sandbox_storefront' : null),
+    // The sandbox's own are made from the data's root (platform.ts): one that stood here would be everybody's.
+    webhookSecret,
+    storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
     prices,
   }
 }
 
-function readOAuth(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['oauth'] {
+function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): Config['oauth'] {
   const client = (prefix: string): OAuthClient | null => {
     const clientId = read.optional(`${prefix}_CLIENT_ID`)
     const clientSecret = read.optional(`${prefix}_CLIENT_SECRET`)
     if ((clientId === null) !== (clientSecret === null)) {
       throw new ConfigError(`${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET go together: one of them is missing`)
     }
-    if (clientId !== null && clientSecret !== null) return { clientId, clientSecret }
+    if (clientId !== null && clientSecret !== null) return { clientId, clientSecret, sandboxed: false }
     return null
   }
-  const sandboxClient = { clientId: 'sandbox', clientSecret: 'sandbox-secret' }
+  const sandboxClient = { clientId: 'sandbox', clientSecret: 'sandbox-secret', sandboxed: true }
   const google = client('GOOGLE')
   const github = client('GITHUB')
 
   return {
     google: google
       ? { ...google, issuer: read.url('GOOGLE_ISSUER', ['http:', 'https:']) ?? 'https://accounts.google.com' }
-      : sandboxOn
+      : isPlayed
         ? { ...sandboxClient, issuer: `${sandboxUrl}/oauth/google` }
         : null,
     github: github
@@ -315,7 +321,7 @@ function readOAuth(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config
           baseUrl: trimSlash(read.url('GITHUB_BASE_URL', ['http:', 'https:']) ?? 'https://github.com'),
           apiUrl: trimSlash(read.url('GITHUB_API_URL', ['http:', 'https:']) ?? 'https://api.github.com'),
         }
-      : sandboxOn
+      : isPlayed
         ? { ...sandboxClient, baseUrl: `${sandboxUrl}/oauth/github`, apiUrl: `${sandboxUrl}/oauth/github` }
         : null,
   }
@@ -434,6 +440,32 @@ function reader(env: Env) {
     },
   }
 }
+
+/** Settings that each are right, and together let strangers in; told by `doctor`, and at every start. */
+export function exposures({ production, sandbox, http, urls }: Config): { setting: string; says: string }[] {
+  const found: { setting: string; says: string }[] = []
+  if (sandbox.open) {
+    found.push({
+      setting: 'SANDBOX',
+      says: 'SANDBOX=on: whoever reaches this port reads all mail, pays with play money and signs in as whom they like',
+    })
+  } else if (sandbox.on && (!isLoopbackBinding(http.host) || http.trustProxy !== false)) {
+    found.push({
+      setting: 'SANDBOX',
+      says: `the sandbox is on, and ${http.trustProxy === false ? `HOST=${http.host} lets others reach this port` : 'TRUST_PROXY says that a proxy stands in front'}: set NODE_ENV=production or SANDBOX=off`,
+    })
+  }
+  if (!production && !isLocal(urls)) {
+    found.push({
+      setting: 'NODE_ENV',
+      says: `NODE_ENV is not production, but ${Object.values(urls).find((url) => !isLocal({ url }))} is no address of this machine: set NODE_ENV=production`,
+    })
+  }
+  return found
+}
+
+const isLocal = (urls: Record<string, string>) => Object.values(urls).every((url) => isLoopbackHost(new URL(url).host))
+const isLoopbackBinding = (host: string) => isLoopbackHost(host) || isLoopbackAddress(host)
 
 export function isVendorName(value: unknown): value is VendorName {
   return VENDOR_NAMES.some((name) => name === value)

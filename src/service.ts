@@ -13,6 +13,7 @@ import type { SuperuserNotice } from '#identity/superuser.ts'
 import { createMail } from '#mail/mail.ts'
 import { type App, createApp } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
+import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import { ragMigrations } from '#rag/migrations.ts'
@@ -171,8 +172,9 @@ export async function createService(
 /** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
 function openSandbox({ config, clock }: Platform) {
   const { processor, http, urls } = config
-  // Events go to this machine's own ports; to the public address only where the storefront runs in another process.
-  const storefront = config.serve.has('storefront') ? `http://127.0.0.1:${http.storefrontPort}` : urls.storefront
+  // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
+  const isElsewhere = !config.serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
+  const storefront = isElsewhere ? urls.storefront : `http://127.0.0.1:${http.storefrontPort}`
   return createSandbox({
     dataDir: config.dataDir,
     clock,

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { hasSuperuser } from '#identity/superuser.ts'
 import { makeFolder } from '#platform/folder.ts'
-import type { Config } from '../config.ts'
+import { type Config, exposures } from '../config.ts'
 import type { Context } from './context.ts'
 
 type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: string }
@@ -124,7 +124,7 @@ function oauth({ oauth: { google, github } }: Config): Line[] {
   return Object.entries({ google, github }).map(([provider, client]) => {
     const name = `Sign-in ${provider}`
     if (client === null) return { mark: 'off', name, says: `${provider.toUpperCase()}_CLIENT_ID is not set` }
-    if (client.clientId === 'sandbox') return { mark: 'sandbox', name, says: 'an account chooser of its own' }
+    if (client.sandboxed) return { mark: 'sandbox', name, says: 'an account chooser of its own' }
     return { mark: 'ok', name, says: `client ${client.clientId}` }
   })
 }
@@ -142,7 +142,7 @@ function products({ products: { location } }: Config): Line {
 
 /** Settings that each are right, and together are not. */
 function warnings(config: Config): Line[] {
-  const lines: Line[] = []
+  const lines: Line[] = exposures(config).map(({ setting, says }) => ({ mark: 'wrong', name: setting, says }))
   if (config.production && config.urls.base.startsWith('http:')) {
     lines.push({
       mark: 'wrong',

@@ -340,3 +340,27 @@ async function passkeyLogin(app: TestApp, device: Device) {
   const { options } = (await app.post('/api/auth/passkeys/login/options', {})).body
   return app.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, options, placeOf(app)) })
 }
+
+test('a provider that the sandbox plays opens and links no superuser', async (t) => {
+  const app = await testApp(t)
+  const root = await verified(app, 'root')
+  const linked = await throughProvider(app, 'github', { email: 'helper@example.com' })
+  assert.ok(linked.target.searchParams.get('access_token'))
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('email', 'in', ['root@example.com', 'helper@example.com'])
+    .execute()
+
+  // By address, by a link made before, and by the superuser's own hand.
+  for (const [provider, email] of [
+    ['google', 'root@example.com'],
+    ['github', 'helper@example.com'],
+  ] as const) {
+    const { target } = await throughProvider(app, provider, { email })
+    assert.equal(target.href, `${app.config.urls.frontend}/login?error=sandboxed_provider`)
+  }
+  const { target } = await throughProvider(app, 'google', { email: 'root@example.com' }, root)
+  assert.equal(target.searchParams.get('error'), 'sandboxed_provider')
+  assert.deepEqual((await root.get('/api/users/me/oauth')).body, [])
+})

@@ -58,16 +58,17 @@ export async function openPlatform(
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = await createBus({ redis, log })
   const jobs = createJobs({ db, clock, log })
+  const secrets = await openSecrets({ db, clock }, config.secretKey)
 
   return {
-    config,
+    config: withSandboxSecrets(config, secrets),
     db,
     dialect: database.dialect,
     databaseAddress: database.address,
     clock,
     jobs,
     inbox: createInbox({ db, clock, log, jobs }),
-    secrets: await openSecrets({ db, clock }, config.secretKey),
+    secrets,
     limiter: redis ? redisLimiter({ redis, clock, log }) : memoryLimiter(clock),
     bus,
     redis,
@@ -80,4 +81,19 @@ export async function openPlatform(
       await database.close()
     },
   }
+}
+
+/** What the sandbox signs its events with where nobody set a secret: every data folder has its own. */
+function withSandboxSecrets(config: Config, secrets: Secrets): Config {
+  const { processor } = config
+  if (!processor.sandboxed) return config
+  const made = (name: string) => `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
+  return Object.freeze({
+    ...config,
+    processor: Object.freeze({
+      ...processor,
+      webhookSecret: processor.webhookSecret ?? made('billing'),
+      storefrontWebhookSecret: processor.storefrontWebhookSecret ?? made('storefront'),
+    }),
+  })
 }

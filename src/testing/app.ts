@@ -88,7 +88,9 @@ export async function testApp(
   const app = {
     url,
     storefrontUrl,
-    config,
+    get config() {
+      return service.platform.config
+    },
     clock,
     dataDir,
     get platform() {
