@@ -1,5 +1,5 @@
 // Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
@@ -11,7 +11,8 @@ import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import type { SuperuserNotice } from '#identity/superuser.ts'
 import { createMail } from '#mail/mail.ts'
-import { type App, createApp } from '#platform/http/app.ts'
+import { type App, CONNECTIONS_MAX, createApp } from '#platform/http/app.ts'
+import { admitBodies } from '#platform/http/bodies.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { platformMigrations } from '#platform/migrations.ts'
@@ -37,6 +38,8 @@ export type Service = {
   rag: Rag
   api: App | null
   storefront: App | null
+  /** What listens: one where both servers share a port. */
+  servers: readonly Server[]
   /** How to become the superuser, while there is none; known once it listens. */
   readonly superuserNotice: SuperuserNotice
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
@@ -95,11 +98,13 @@ export async function createService(
     session: (token) => shop.authenticate(token),
   }
   const state = { draining: false }
+  const bodies = admitBodies(platform)
 
   const api = config.serve.has('api')
     ? await createApp(platform, {
         authenticators,
         url: config.urls.base,
+        bodies,
         shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
       })
     : null
@@ -119,7 +124,13 @@ export async function createService(
     })
 
   const storefront = config.serve.has('storefront')
-    ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error', cookies: true })
+    ? await createApp(platform, {
+        authenticators,
+        url: config.urls.storefront,
+        bodies,
+        shapeOf: () => 'error',
+        cookies: true,
+      })
     : null
   if (storefront) mountStorefront(storefront, { platform, identity, state, shop })
 
@@ -136,6 +147,7 @@ export async function createService(
     rag,
     api,
     storefront,
+    servers: listener.servers,
     get superuserNotice() {
       return superuserNotice
     },
@@ -210,6 +222,7 @@ function createListener(config: Config, api: App | null, storefront: App | null)
   const shared = api !== null && storefront !== null && port === storefrontPort && port !== 0
   if (!shared) {
     return {
+      servers: [api, storefront].flatMap((app) => app?.server ?? []),
       async listen() {
         await api?.listen({ host, port }).catch((error) => explain(error, 'PORT', port))
         await storefront
@@ -234,7 +247,9 @@ function createListener(config: Config, api: App | null, storefront: App | null)
       app.routing(request, response)
     },
   ).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
+  server.maxConnections = CONNECTIONS_MAX
   return {
+    servers: [server],
     async listen() {
       await Promise.all([api.ready(), storefront.ready()])
       await new Promise<void>((resolve, reject) => {

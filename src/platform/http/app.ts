@@ -17,6 +17,7 @@ import Fastify, {
 } from 'fastify'
 import type { Platform } from '../platform.ts'
 import { Problem } from '../problem.ts'
+import type { BodyAdmission } from './bodies.ts'
 import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
@@ -33,19 +34,24 @@ export type App = FastifyInstance<
 
 export const MEGABYTE = 1024 * 1024
 
+/** An idle one costs some 20 KB; beyond this a new one is closed at once, and a balancer goes elsewhere. */
+export const CONNECTIONS_MAX = 10_000
+
 export type AppOptions = {
   authenticators: Authenticators
   /** The public address; https adds HSTS. */
   url: string
   /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
   shapeOf(path: string): ErrorShape
+  /** What may be in flight; one for all servers of a process. */
+  bodies: BodyAdmission
   /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
   cookies?: boolean
 }
 
 export async function createApp(
   platform: Platform,
-  { authenticators, url, shapeOf, cookies = false }: AppOptions,
+  { authenticators, url, shapeOf, bodies, cookies = false }: AppOptions,
 ): Promise<App> {
   const { config, log, metrics } = platform
   const gate = createGate({ config, limiter: platform.limiter, authenticators })
@@ -64,8 +70,11 @@ export async function createApp(
     genReqId: () => randomUUID(),
     trustProxy: config.http.trustProxy,
     bodyLimit: MEGABYTE,
-    // A slow client holds a socket, never a worker: 20 s for its headers, 5 min for its largest upload.
-    http: { headersTimeout: 20_000, requestTimeout: 300_000, keepAliveTimeout: 72_000, maxHeaderSize: 16_384 },
+    // A slow client holds a socket, never a worker: 20 s for its headers; a body's own time is told in bodies.ts. Fastify
+    // sets these two itself, and would undo them inside `http`.
+    requestTimeout: bodies.requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
@@ -79,6 +88,7 @@ export async function createApp(
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.server.maxConnections = CONNECTIONS_MAX
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(({ schema }) => {
     let stringify: ((value: unknown) => string) | null = null
@@ -107,6 +117,7 @@ export async function createApp(
 
   if (cookies) await app.register(cookie)
   app.addHook('onRequest', gate)
+  app.addHook('preParsing', bodies.admit)
 
   const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
