@@ -73,6 +73,12 @@ test('what lets strangers in is named', () => {
   assert.deepEqual(named({ BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), ['NODE_ENV'])
 })
 
+test('TRUST_PROXY counts proxies or names their networks', () => {
+  const read = (value: string) => readConfig({ TRUST_PROXY: value }).http.trustProxy
+  assert.deepEqual(['', 'false', '0', 'true', '1', '2'].map(read), [false, false, false, 1, 1, 2])
+  assert.deepEqual(read('10.0.0.0/8, ::1,loopback'), ['10.0.0.0/8', '::1', 'loopback'])
+})
+
 const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ BASE_URL: 'localhost:8000' }, /^BASE_URL is wrong: expected .*, got 'localhost:8000'$/],
   [{ PORT: 'eighty' }, /^PORT is wrong: expected a port from 0 to 65535, got 'eighty'$/],
@@ -87,6 +93,11 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
   [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
   [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
+  [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
+  [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
+  [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],
+  [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY is wrong/],
+  [{ TRUST_PROXY: '-1' }, /^TRUST_PROXY is wrong/],
   [{ PORT: '9000', STOREFRONT_PORT: '9000' }, /same host on one port/],
 ]
 

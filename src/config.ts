@@ -1,5 +1,6 @@
 // Guards the door between the environment and the service: the only reader of process.env.
 // One thing to know: a wrong value stops the start with one line that names the setting; nothing falls back silently.
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
@@ -35,7 +36,8 @@ export type Config = {
   debug: boolean
   logLevel: string
   serve: ReadonlySet<Part>
-  http: { host: string; port: number; storefrontPort: number; trustProxy: boolean | string[] }
+  /** `trustProxy`: how many proxies stand in front, or their networks. */
+  http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
   urls: { base: string; frontend: string; storefront: string }
   dataDir: string
   databaseUrl: string | null
@@ -350,11 +352,27 @@ function readSuperuser(read: Reader): Config['superuser'] {
   return email === null ? null : { email, password }
 }
 
-function readTrustProxy(read: Reader): boolean | string[] {
+/** Never all: the first addresses of X-Forwarded-For are written by whoever asks. */
+function readTrustProxy(read: Reader): false | number | string[] {
   const value = read.optional('TRUST_PROXY')
   if (value === null || /^(false|off|0|no)$/i.test(value)) return false
-  if (/^(true|on|1|yes)$/i.test(value)) return true
-  return value.split(',').map((entry) => entry.trim())
+  if (/^(true|on|yes)$/i.test(value)) return 1
+  if (/^\d{1,2}$/.test(value)) return Number(value)
+  const networks = read.words('TRUST_PROXY')
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong === undefined && networks.length > 0) return networks
+  throw new ConfigError(
+    `TRUST_PROXY is wrong: expected the number of proxies in front (true: 1) or their networks (as 10.0.0.0/8), got '${wrong ?? value}'`,
+  )
+}
+
+/** An address, a network that is not everything, or one of the names that proxy-addr knows. */
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
 type Reader = ReturnType<typeof reader>

@@ -15,6 +15,7 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify'
+import type { Config } from '../../config.ts'
 import type { Platform } from '../platform.ts'
 import { Problem } from '../problem.ts'
 import type { BodyAdmission } from './bodies.ts'
@@ -68,7 +69,7 @@ export async function createApp(
     loggerInstance: childless(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    trustProxy: config.http.trustProxy,
+    trustProxy: trusted(config.http.trustProxy),
     bodyLimit: MEGABYTE,
     // A slow client holds a socket, never a worker: 20 s for its headers; a body's own time is told in bodies.ts. Fastify
     // sets these two itself, and would undo them inside `http`.
@@ -143,6 +144,13 @@ export async function createApp(
     replyWithError(shapeOf(pathOf(request)), new Problem('not_found', 404, 'Not Found'), request, reply),
   )
   return app as unknown as App
+}
+
+/** Hops are counted from the socket's own: with one proxy in front, the address that it has seen is the last of the header. */
+function trusted(proxies: Config['http']['trustProxy']) {
+  // Fastify would take a bare number for "trust nobody".
+  if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies
+  return proxies === false ? false : [...proxies]
 }
 
 /** A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. */

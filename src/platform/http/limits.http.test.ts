@@ -24,6 +24,24 @@ test('registrations have a limit of their own, by address', async (t) => {
   assert.deepEqual([other.status, other.headers.get('ratelimit-remaining')], [404, '1'])
 })
 
+for (const [setting, chain, counted] of [
+  // What is believed is what the proxies themselves have seen; the rest is the client's to write.
+  ['true', ['made up', '203.0.113.7'], '203.0.113.7'],
+  ['1', ['198.51.100.1', '198.51.100.2', '203.0.113.7'], '203.0.113.7'],
+  ['2', ['198.51.100.1', '203.0.113.7', '10.0.0.9'], '203.0.113.7'],
+  ['loopback,10.0.0.0/8', ['198.51.100.1', '203.0.113.7', '10.0.0.9'], '203.0.113.7'],
+  ['10.0.0.0/8', ['203.0.113.7'], '127.0.0.1'],
+  ['false', ['203.0.113.7'], '127.0.0.1'],
+] as const) {
+  test(`TRUST_PROXY=${setting} behind ${chain.join(', ')} counts ${counted}`, async (t) => {
+    const app = await testApp(t, { env: { RATE_LIMIT_GENERAL: '100/60', TRUST_PROXY: setting } })
+    const headers = { 'x-forwarded-for': chain.join(', ') }
+    await app.get('/api/nothing', { headers })
+    const hit = await app.platform.limiter.hit('general', counted, { requests: 100, seconds: 60 })
+    assert.equal(hit.remaining, 98)
+  })
+}
+
 test('ten registrations an hour, unless a setting says otherwise', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_SIGNUP: '' } })
   const reply = await app.post('/api/auth/register', {})
