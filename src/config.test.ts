@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { ConfigError, exposures, readConfig } from './config.ts'
 
@@ -79,6 +82,22 @@ test('TRUST_PROXY counts proxies or names their networks', () => {
   assert.deepEqual(read('10.0.0.0/8, ::1,loopback'), ['10.0.0.0/8', '::1', 'loopback'])
 })
 
+test('a secret may come from a file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-secrets-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'secret')
+  writeFileSync(file, 'from a file\n')
+  assert.equal(readConfig({ SECRET_KEY_FILE: file }).secretKey, 'from a file')
+  assert.equal(readConfig({ SECRET_KEY_FILE: file, SECRET_KEY: 'itself' }).secretKey, 'itself')
+  assert.equal(readConfig({ OPENAI_API_KEY_FILE: file }).ai.vendors.openai.apiKey, 'from a file')
+  writeFileSync(file, 'postgres://u:hunter2@db/x')
+  assert.equal(readConfig({ DATABASE_URL_FILE: file }).databaseUrl, 'postgres://u:hunter2@db/x')
+  // Only secrets: another setting's name with _FILE is somebody else's.
+  assert.equal(readConfig({ HOST_FILE: file }).http.host, '127.0.0.1')
+  writeFileSync(file, 'mysql://u:hunter2@db/x')
+  assert.throws(() => readConfig({ DATABASE_URL_FILE: file }), /DATABASE_URL is wrong: .*, got '…'$/)
+})
+
 const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ BASE_URL: 'localhost:8000' }, /^BASE_URL is wrong: expected .*, got 'localhost:8000'$/],
   [{ PORT: 'eighty' }, /^PORT is wrong: expected a port from 0 to 65535, got 'eighty'$/],
@@ -93,6 +112,8 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
   [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
   [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
+  [{ SECRET_KEY_OLD: 'x' }, /^SECRET_KEY_OLD is set without SECRET_KEY$/],
+  [{ SECRET_KEY_FILE: '/nowhere' }, /^SECRET_KEY_FILE cannot be read: ENOENT/],
   [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
   [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
   [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],

@@ -1,5 +1,6 @@
 // Guards the door between the environment and the service: the only reader of process.env.
 // One thing to know: a wrong value stops the start with one line that names the setting; nothing falls back silently.
+import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
@@ -89,8 +90,10 @@ export type Config = {
   maxFileBytes: number
   metricsToken: string | null
   geoipDb: string | null
-  /** Mixed into the root of all secrets; null: the root kept in the database alone. */
+  /** Seals the root of all secrets; null: it lies plain in the database. */
   secretKey: string | null
+  /** The former one, while it is being changed. */
+  secretKeyOld: string | null
 }
 
 export class ConfigError extends Error {}
@@ -99,9 +102,10 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads settings from `.env` (in the working directory, when there) and the environment, which wins.
+ * `toLook`: for commands that tell what is missing, and open nothing.
  * @throws ConfigError with one line that names the wrong setting.
  */
-export function configFromProcess(): Config {
+export function configFromProcess({ toLook = false }: { toLook?: boolean } = {}): Config {
   try {
     process.loadEnvFile()
   } catch (error) {
@@ -109,7 +113,13 @@ export function configFromProcess(): Config {
       throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
     }
   }
-  return readConfig(process.env)
+  const config = readConfig(process.env)
+  if (config.production && config.secretKey === null && !toLook) {
+    throw new ConfigError(
+      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (openssl rand -base64 32)',
+    )
+  }
+  return config
 }
 
 /** Whether a failed start tells its stack as well; also where the settings themselves are wrong. */
@@ -201,7 +211,7 @@ export function readConfig(env: Env): Config {
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
-    secretKey: read.optional('SECRET_KEY'),
+    ...readSecretKeys(read),
   })
 }
 
@@ -352,6 +362,13 @@ function readSuperuser(read: Reader): Config['superuser'] {
   return email === null ? null : { email, password }
 }
 
+function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'> {
+  const secretKey = read.optional('SECRET_KEY')
+  const secretKeyOld = read.optional('SECRET_KEY_OLD')
+  if (secretKeyOld !== null && secretKey === null) throw new ConfigError('SECRET_KEY_OLD is set without SECRET_KEY')
+  return { secretKey, secretKeyOld }
+}
+
 /** Never all: the first addresses of X-Forwarded-For are written by whoever asks. */
 function readTrustProxy(read: Reader): false | number | string[] {
   const value = read.optional('TRUST_PROXY')
@@ -380,12 +397,14 @@ type Reader = ReturnType<typeof reader>
 function reader(env: Env) {
   const optional = (name: string): string | null => {
     const value = env[name]?.trim()
-    return value ? value : null
+    if (value) return value
+    const file = SECRET_NAME.test(name) ? env[`${name}_FILE`]?.trim() : undefined
+    return file ? secretFrom(`${name}_FILE`, file) : null
   }
 
   const fail = (name: string, expected: string): never => {
     throw new ConfigError(
-      `${name} is wrong: expected ${expected}, got '${isSecret(name, env[name] ?? '') ? '…' : env[name]}'`,
+      `${name} is wrong: expected ${expected}, got '${env[name] === undefined || isSecret(name, env[name]) ? '…' : env[name]}'`,
     )
   }
 
@@ -487,6 +506,17 @@ const isLoopbackBinding = (host: string) => isLoopbackHost(host) || isLoopbackAd
 
 export function isVendorName(value: unknown): value is VendorName {
   return VENDOR_NAMES.some((name) => name === value)
+}
+
+/** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
+const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$/
+
+function secretFrom(setting: string, path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null
+  } catch (error) {
+    throw new ConfigError(`${setting} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /** An address is one only where it can carry a password. */

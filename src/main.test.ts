@@ -39,6 +39,12 @@ test('a wrong setting in .env is named too', async (t) => {
   assert.match(errors, /^Latchkey cannot start: RATE_LIMIT_AI is wrong: .*\n$/)
 })
 
+test('production does not start without SECRET_KEY', async () => {
+  const { code, errors } = await start({ NODE_ENV: 'production' })
+  assert.equal(code, 1)
+  assert.match(errors, /^Latchkey cannot start: SECRET_KEY is not set: .*\n$/)
+})
+
 test('a busy port is named, with the setting that moves it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-busy-'))
   const holder = createServer()

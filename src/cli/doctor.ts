@@ -10,6 +10,9 @@ type Line = { mark: 'ok' | 'sandbox' | 'off' | 'wrong'; name: string; says: stri
 
 const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
 
+/** In characters; a random one of 16 has some 95 bits. */
+const SECRET_LENGTH_MIN = 16
+
 export async function run(_args: string[], { config, platform, print }: Context): Promise<number> {
   const lines: Line[] = [
     await database(config, platform),
@@ -22,6 +25,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     ...vendors(config),
     ...oauth(config),
     { mark: 'ok', name: 'Embedder', says: config.embedder },
+    secretKey(config),
     products(config),
     await superuser(config, platform),
     ...warnings(config),
@@ -127,6 +131,20 @@ function oauth({ oauth: { google, github } }: Config): Line[] {
     if (client.sandboxed) return { mark: 'sandbox', name, says: 'an account chooser of its own' }
     return { mark: 'ok', name, says: `client ${client.clientId}` }
   })
+}
+
+function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
+  const name = 'SECRET_KEY'
+  if (secretKey === null) {
+    return production
+      ? { mark: 'wrong', name, says: 'not set: the service does not start without (openssl rand -base64 32)' }
+      : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
+  }
+  if (secretKey.length < SECRET_LENGTH_MIN) {
+    return { mark: 'wrong', name, says: `shorter than ${SECRET_LENGTH_MIN} characters: it can be guessed` }
+  }
+  if (secretKeyOld !== null) return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
+  return { mark: 'ok', name, says: 'set' }
 }
 
 function products({ products: { location } }: Config): Line {

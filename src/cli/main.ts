@@ -51,7 +51,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
 
   let opened: Platform | null = null
   try {
-    const config = configFromProcess()
+    const config = configFromProcess({ toLook: name === 'doctor' || name === 'tour' })
     const context: Context = {
       config,
       print: (line = '') => console.log(line),

@@ -58,7 +58,9 @@ export async function openPlatform(
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = await createBus({ redis, log })
   const jobs = createJobs({ db, clock, log })
-  const secrets = await openSecrets({ db, clock }, config.secretKey)
+  const secrets = await openSecrets({ db, clock }, config).catch((error: Error) => {
+    throw new Error(`the database ${database.address} cannot be used: ${error.message}`, { cause: error })
+  })
 
   return {
     config: withSandboxSecrets(config, secrets),
