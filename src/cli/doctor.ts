@@ -1,8 +1,10 @@
 // Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
-import { accessSync, constants, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { hasSuperuser } from '#identity/superuser.ts'
-import { makeFolder } from '#platform/folder.ts'
+import { Unmigrated } from '#platform/db/migrate.ts'
+import { Missing } from '#platform/db/open.ts'
 import { type Config, exposures } from '../config.ts'
 import type { Context } from './context.ts'
 
@@ -42,22 +44,33 @@ export async function run(_args: string[], { config, platform, print }: Context)
 }
 
 async function database(_config: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Database'
   try {
     const { databaseAddress } = await platform()
-    return { mark: 'ok', name: 'Database', says: databaseAddress }
+    return { mark: 'ok', name, says: databaseAddress }
   } catch (error) {
-    return { mark: 'wrong', name: 'Database', says: (error as Error).message }
+    const says = (error as Error).message
+    return { mark: isToCome(error) ? 'off' : 'wrong', name, says }
   }
 }
 
+/** What the next start of the service makes or migrates. */
+const isToCome = (error: unknown) => error instanceof Missing || error instanceof Unmigrated
+
+/** Looks, and makes nothing: a wrong DATA_DIR must not come to life by asking. */
 function dataFolder({ dataDir }: Config): Line {
+  const name = 'Data folder'
+  let folder = dataDir
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   try {
-    makeFolder(dataDir)
-    accessSync(dataDir, constants.W_OK)
-    return { mark: 'ok', name: 'Data folder', says: dataDir }
+    accessSync(folder, constants.W_OK)
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is no folder`)
   } catch (error) {
-    return { mark: 'wrong', name: 'Data folder', says: `${dataDir} cannot be written: ${(error as Error).message}` }
+    return { mark: 'wrong', name, says: `${dataDir} cannot be written: ${(error as Error).message}` }
   }
+  return folder === dataDir
+    ? { mark: 'ok', name, says: dataDir }
+    : { mark: 'off', name, says: `${dataDir} is not there yet: the first start makes it` }
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {
@@ -68,6 +81,7 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
     await client?.ping()
     return { mark: 'ok', name: 'Redis', says: 'answers' }
   } catch (error) {
+    if (isToCome(error)) return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
   }
 }

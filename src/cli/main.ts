@@ -57,7 +57,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       print: (line = '') => console.log(line),
       async platform() {
         const { migrations } = await import('../service.ts')
-        opened ??= await openPlatform(config, migrations, { log: createLog('warn') })
+        opened ??= await openPlatform(config, migrations, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

@@ -1,8 +1,7 @@
 // Ways to come into somebody's account, or to stay there after being shut out; each is tried here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createService } from '#src/service.ts'
-import { type Client, clientOf, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
@@ -277,22 +276,10 @@ test('switched off while a sign-in is under way: no session comes of it', async 
 test('SUPERUSER_EMAIL with a password makes its account, and an account that is there keeps its own password', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
-  const [port] = await freePorts(1)
-  const config = {
-    ...app.config,
-    superuser: { email: ada.email, password: 'of the settings' },
-    serve: new Set(['api' as const]),
-    http: { ...app.config.http, port: port! },
-  }
-  const again = await createService(config, { clock: app.clock, log: app.platform.log, userApp: false })
-  try {
-    await again.listen()
-    assert.equal((await ada.get('/api/auth/me')).body.is_superuser, true)
-    const login = (password: string) => app.post('/api/auth/login', { email: ada.email, password })
-    assert.deepEqual([(await login('of the settings')).status, (await login(PASSWORD)).status], [401, 200])
-  } finally {
-    await again.close(1_000)
-  }
+  await app.restart({ superuser: { email: ada.email, password: 'of the settings' } })
+  assert.equal((await ada.get('/api/auth/me')).body.is_superuser, true)
+  const login = (password: string) => app.post('/api/auth/login', { email: ada.email, password })
+  assert.deepEqual([(await login('of the settings')).status, (await login(PASSWORD)).status], [401, 200])
 })
 
 async function verified(app: TestApp, name: string): Promise<Client> {

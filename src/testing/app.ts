@@ -125,10 +125,10 @@ export async function testApp(
       return reply.body
     },
 
-    /** Stops the service and starts it again on the same data, as after a deployment. */
-    async restart() {
+    /** Stops the service and starts it again on the same data, as after a deployment; with other settings, if they are given. */
+    async restart(changes: Partial<Config> = {}) {
       await service.close(1_000)
-      service = await create(config)
+      service = await create({ ...config, ...changes })
       await service.listen()
     },
   }
