@@ -37,6 +37,7 @@ export async function startService(
       STOREFRONT_PORT: String(storefrontPort),
       DATA_DIR: dataDir,
       LOG_LEVEL: 'error',
+      RATE_LIMIT_SIGNUP: 'off',
       ...env,
     },
     stdio: ['ignore', 'ignore', 'inherit'],

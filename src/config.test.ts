@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, exposures, readConfig } from './config.ts'
 
 test('nothing set is a working sandbox', () => {
   const config = readConfig({})
@@ -36,6 +39,77 @@ test('production without keys starts and plays nothing', () => {
   assert.equal(config.mail.sandboxed, false)
 })
 
+test('the sandbox is on by itself only where every public address is this machine', () => {
+  for (const env of [
+    {},
+    { BASE_URL: 'http://127.0.0.1:9000', STOREFRONT_URL: 'http://shop.localhost:9000' },
+    { FRONTEND_URL: 'http://localhost:5173' },
+  ]) {
+    assert.equal(readConfig(env).sandbox.on, true, JSON.stringify(env))
+  }
+  for (const name of ['BASE_URL', 'FRONTEND_URL', 'STOREFRONT_URL']) {
+    for (const url of ['https://app.example.com', 'http://192.168.1.7:8000', 'http://localhost.example.com']) {
+      const config = readConfig({ [name]: url })
+      assert.equal(config.sandbox.on, false, `${name}=${url}`)
+      assert.deepEqual([config.processor.sandboxed, config.mail.sandboxed, config.oauth.google], [false, false, null])
+      assert.equal(config.ai.vendors.openai.sandboxed, false)
+    }
+  }
+  assert.equal(readConfig({ BASE_URL: 'https://demo.example.com', SANDBOX: 'on' }).sandbox.on, true)
+})
+
+test('where mail is real the sandbox plays no sign-in provider', () => {
+  const played = readConfig({})
+  assert.deepEqual([played.oauth.google?.sandboxed, played.oauth.github?.sandboxed], [true, true])
+  for (const sandbox of ['auto', 'on']) {
+    const { oauth, processor } = readConfig({ SMTP_URL: 'smtp://mail.example.com', SANDBOX: sandbox })
+    assert.deepEqual([oauth.google, oauth.github], [null, null])
+    assert.equal(processor.sandboxed, true)
+  }
+  const keyed = { GOOGLE_CLIENT_ID: 'x', GOOGLE_CLIENT_SECRET: 'y', SMTP_URL: 'smtp://mail.example.com' }
+  assert.equal(readConfig(keyed).oauth.google?.sandboxed, false)
+})
+
+test('no secret of the sandbox stands in the settings', () => {
+  const { webhookSecret, storefrontWebhookSecret } = readConfig({}).processor
+  assert.deepEqual([webhookSecret, storefrontWebhookSecret], [null, null])
+  const own = readConfig({ STRIPE_WEBHOOK_SECRET: 'whsec_own' }).processor
+  assert.deepEqual([own.webhookSecret, own.storefrontWebhookSecret], ['whsec_own', 'whsec_own'])
+})
+
+test('what lets strangers in is named', () => {
+  const named = (env: Record<string, string>) => exposures(readConfig(env)).map(({ setting }) => setting)
+  assert.deepEqual(named({}), [])
+  assert.deepEqual(named({ HOST: '::1' }), [])
+  assert.deepEqual(named({ NODE_ENV: 'production', BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), [])
+  assert.deepEqual(named({ HOST: '0.0.0.0' }), ['SANDBOX'])
+  assert.deepEqual(named({ TRUST_PROXY: '1' }), ['SANDBOX'])
+  assert.deepEqual(named({ SANDBOX: 'on' }), ['SANDBOX'])
+  assert.deepEqual(named({ BASE_URL: 'https://app.example.com', HOST: '0.0.0.0' }), ['NODE_ENV'])
+})
+
+test('TRUST_PROXY counts proxies or names their networks', () => {
+  const read = (value: string) => readConfig({ TRUST_PROXY: value }).http.trustProxy
+  assert.deepEqual(['', 'false', '0', 'true', '1', '2'].map(read), [false, false, false, 1, 1, 2])
+  assert.deepEqual(read('10.0.0.0/8, ::1,loopback'), ['10.0.0.0/8', '::1', 'loopback'])
+})
+
+test('a secret may come from a file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-secrets-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'secret')
+  writeFileSync(file, 'from a file\n')
+  assert.equal(readConfig({ SECRET_KEY_FILE: file }).secretKey, 'from a file')
+  assert.equal(readConfig({ SECRET_KEY_FILE: file, SECRET_KEY: 'itself' }).secretKey, 'itself')
+  assert.equal(readConfig({ OPENAI_API_KEY_FILE: file }).ai.vendors.openai.apiKey, 'from a file')
+  writeFileSync(file, 'postgres://u:hunter2@db/x')
+  assert.equal(readConfig({ DATABASE_URL_FILE: file }).databaseUrl, 'postgres://u:hunter2@db/x')
+  // Only secrets: another setting's name with _FILE is somebody else's.
+  assert.equal(readConfig({ HOST_FILE: file }).http.host, '127.0.0.1')
+  writeFileSync(file, 'mysql://u:hunter2@db/x')
+  assert.throws(() => readConfig({ DATABASE_URL_FILE: file }), /DATABASE_URL is wrong: .*, got '…'$/)
+})
+
 const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ BASE_URL: 'localhost:8000' }, /^BASE_URL is wrong: expected .*, got 'localhost:8000'$/],
   [{ PORT: 'eighty' }, /^PORT is wrong: expected a port from 0 to 65535, got 'eighty'$/],
@@ -51,6 +125,13 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
   [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
   [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
+  [{ SECRET_KEY_OLD: 'x' }, /^SECRET_KEY_OLD is set without SECRET_KEY$/],
+  [{ SECRET_KEY_FILE: '/nowhere' }, /^SECRET_KEY_FILE cannot be read: ENOENT/],
+  [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],
+  [{ TRUST_PROXY: '10.0.0.0/8,0.0.0.0/0' }, /got '0\.0\.0\.0\/0'$/],
+  [{ TRUST_PROXY: '::/0' }, /^TRUST_PROXY is wrong/],
+  [{ TRUST_PROXY: '10.0.0.0/33' }, /^TRUST_PROXY is wrong/],
+  [{ TRUST_PROXY: '-1' }, /^TRUST_PROXY is wrong/],
   [{ PORT: '9000', STOREFRONT_PORT: '9000' }, /same host on one port/],
 ]
 

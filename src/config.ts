@@ -1,6 +1,9 @@
 // Guards the door between the environment and the service: the only reader of process.env.
 // One thing to know: a wrong value stops the start with one line that names the setting; nothing falls back silently.
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 export type VendorName = 'openai' | 'anthropic' | 'gemini'
@@ -11,7 +14,12 @@ export const VENDOR_NAMES: readonly VendorName[] = ['openai', 'anthropic', 'gemi
 /** A limit of `requests` per `seconds`; null switches it off. */
 export type Rate = { requests: number; seconds: number } | null
 
-export type OAuthClient = { clientId: string; clientSecret: string }
+export type OAuthClient = {
+  clientId: string
+  clientSecret: string
+  /** True when the sandbox plays this provider: it vouches for whatever address is typed. */
+  sandboxed: boolean
+}
 
 export type VendorConfig = {
   /** Null: the vendor is not configured. */
@@ -29,7 +37,8 @@ export type Config = {
   debug: boolean
   logLevel: string
   serve: ReadonlySet<Part>
-  http: { host: string; port: number; storefrontPort: number; trustProxy: boolean | string[] }
+  /** `trustProxy`: how many proxies stand in front, or their networks. */
+  http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
   urls: { base: string; frontend: string; storefront: string }
   dataDir: string
   databaseUrl: string | null
@@ -74,7 +83,7 @@ export type Config = {
     github: (OAuthClient & { baseUrl: string; apiUrl: string }) | null
   }
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
-  limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate }
+  limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   superuser: { email: string; password: string | null } | null
   budgets: Record<PaidTier, number | null>
   /** How long what has happened is kept. */
@@ -83,10 +92,12 @@ export type Config = {
   maxFileBytes: number
   metricsToken: string | null
   geoipDb: string | null
-  /** Mixed into the root of all secrets; null: the root kept in the database alone. */
+  /** Seals the root of all secrets; null: it lies plain in the database. */
   secretKey: string | null
   /** How long a failed payment leaves a plan open. */
   pastDueGraceDays: number
+  /** The former one, while it is being changed. */
+  secretKeyOld: string | null
 }
 
 export class ConfigError extends Error {}
@@ -95,9 +106,10 @@ type Env = Readonly<Record<string, string | undefined>>
 
 /**
  * Reads settings from `.env` (in the working directory, when there) and the environment, which wins.
+ * `toLook`: for commands that tell what is missing, and open nothing.
  * @throws ConfigError with one line that names the wrong setting.
  */
-export function configFromProcess(): Config {
+export function configFromProcess({ toLook = false }: { toLook?: boolean } = {}): Config {
   try {
     process.loadEnvFile()
   } catch (error) {
@@ -105,7 +117,13 @@ export function configFromProcess(): Config {
       throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
     }
   }
-  return readConfig(process.env)
+  const config = readConfig(process.env)
+  if (config.production && config.secretKey === null && !toLook) {
+    throw new ConfigError(
+      'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (openssl rand -base64 32)',
+    )
+  }
+  return config
 }
 
 /** Whether a failed start tells its stack as well; also where the settings themselves are wrong. */
@@ -126,11 +144,6 @@ export function readConfig(env: Env): Config {
       'SANDBOX=on is refused with NODE_ENV=production: the sandbox hands out mail and money to anyone',
     )
   }
-  const sandbox = {
-    on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production),
-    open: sandboxSetting === 'on',
-  }
-
   const host = read.text('HOST', '127.0.0.1')
   const port = read.port('PORT', 8000)
   const storefrontPort = read.port('STOREFRONT_PORT', 8001)
@@ -144,6 +157,12 @@ export function readConfig(env: Env): Config {
     throw new ConfigError(
       'STOREFRONT_URL and BASE_URL name the same host on one port: give them different hosts, or STOREFRONT_PORT another port',
     )
+  }
+
+  const sandbox = {
+    // Whoever tells the world a public address is no newcomer on a laptop.
+    on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
+    open: sandboxSetting === 'on',
   }
 
   // The sandbox is called over the address this process listens on, whatever the public one is.
@@ -177,13 +196,15 @@ export function readConfig(env: Env): Config {
     processor: readProcessor(read, sandbox.on, sandboxUrl),
     ai,
     embedder: readEmbedder(read, ai.vendors),
-    oauth: readOAuth(read, sandbox.on, sandboxUrl),
+    // Nobody is vouched for by a sandbox where the letters to them are real.
+    oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandboxUrl),
     mail: readMail(read, sandbox.on, urls.base),
     limits: {
       general: read.rate('RATE_LIMIT_GENERAL', '100/60'),
       ai: read.rate('RATE_LIMIT_AI', '30/60'),
       rag: read.rate('RATE_LIMIT_RAG', '60/60'),
       auth: read.rate('RATE_LIMIT_AUTH', '10/60'),
+      signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
     superuser: readSuperuser(read),
     budgets: {
@@ -195,7 +216,7 @@ export function readConfig(env: Env): Config {
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
-    secretKey: read.optional('SECRET_KEY'),
+    ...readSecretKeys(read),
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
   })
 }
@@ -276,35 +297,33 @@ function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Co
 
   return {
     secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
-    webhookSecret: webhookSecret ?? (sandboxed ? 'whsec_sandbox_billing' : null),
-    storefrontWebhookSecret:
-      read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ??
-      webhookSecret ??
-      (sandboxed ? 'whsec_sandbox_storefront' : null),
+    // The sandbox's own are made from the data's root (platform.ts): one that stood here would be everybody's.
+    webhookSecret,
+    storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
     prices,
   }
 }
 
-function readOAuth(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['oauth'] {
+function readOAuth(read: Reader, isPlayed: boolean, sandboxUrl: string): Config['oauth'] {
   const client = (prefix: string): OAuthClient | null => {
     const clientId = read.optional(`${prefix}_CLIENT_ID`)
     const clientSecret = read.optional(`${prefix}_CLIENT_SECRET`)
     if ((clientId === null) !== (clientSecret === null)) {
       throw new ConfigError(`${prefix}_CLIENT_ID and ${prefix}_CLIENT_SECRET go together: one of them is missing`)
     }
-    if (clientId !== null && clientSecret !== null) return { clientId, clientSecret }
+    if (clientId !== null && clientSecret !== null) return { clientId, clientSecret, sandboxed: false }
     return null
   }
-  const sandboxClient = { clientId: 'sandbox', clientSecret: 'sandbox-secret' }
+  const sandboxClient = { clientId: 'sandbox', clientSecret: 'sandbox-secret', sandboxed: true }
   const google = client('GOOGLE')
   const github = client('GITHUB')
 
   return {
     google: google
       ? { ...google, issuer: read.url('GOOGLE_ISSUER', ['http:', 'https:']) ?? 'https://accounts.google.com' }
-      : sandboxOn
+      : isPlayed
         ? { ...sandboxClient, issuer: `${sandboxUrl}/oauth/google` }
         : null,
     github: github
@@ -313,7 +332,7 @@ function readOAuth(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config
           baseUrl: trimSlash(read.url('GITHUB_BASE_URL', ['http:', 'https:']) ?? 'https://github.com'),
           apiUrl: trimSlash(read.url('GITHUB_API_URL', ['http:', 'https:']) ?? 'https://api.github.com'),
         }
-      : sandboxOn
+      : isPlayed
         ? { ...sandboxClient, baseUrl: `${sandboxUrl}/oauth/github`, apiUrl: `${sandboxUrl}/oauth/github` }
         : null,
   }
@@ -342,11 +361,34 @@ function readSuperuser(read: Reader): Config['superuser'] {
   return email === null ? null : { email, password }
 }
 
-function readTrustProxy(read: Reader): boolean | string[] {
+function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'> {
+  const secretKey = read.optional('SECRET_KEY')
+  const secretKeyOld = read.optional('SECRET_KEY_OLD')
+  if (secretKeyOld !== null && secretKey === null) throw new ConfigError('SECRET_KEY_OLD is set without SECRET_KEY')
+  return { secretKey, secretKeyOld }
+}
+
+/** Never all: the first addresses of X-Forwarded-For are written by whoever asks. */
+function readTrustProxy(read: Reader): false | number | string[] {
   const value = read.optional('TRUST_PROXY')
   if (value === null || /^(false|off|0|no)$/i.test(value)) return false
-  if (/^(true|on|1|yes)$/i.test(value)) return true
-  return value.split(',').map((entry) => entry.trim())
+  if (/^(true|on|yes)$/i.test(value)) return 1
+  if (/^\d{1,2}$/.test(value)) return Number(value)
+  const networks = read.words('TRUST_PROXY')
+  const wrong = networks.find((network) => !isNetwork(network))
+  if (wrong === undefined && networks.length > 0) return networks
+  throw new ConfigError(
+    `TRUST_PROXY is wrong: expected the number of proxies in front (true: 1) or their networks (as 10.0.0.0/8), got '${wrong ?? value}'`,
+  )
+}
+
+/** An address, a network that is not everything, or one of the names that proxy-addr knows. */
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0) return false
+  return bits === undefined || (/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
 }
 
 type Reader = ReturnType<typeof reader>
@@ -354,12 +396,14 @@ type Reader = ReturnType<typeof reader>
 function reader(env: Env) {
   const optional = (name: string): string | null => {
     const value = env[name]?.trim()
-    return value ? value : null
+    if (value) return value
+    const file = SECRET_NAME.test(name) ? env[`${name}_FILE`]?.trim() : undefined
+    return file ? secretFrom(`${name}_FILE`, file) : null
   }
 
   const fail = (name: string, expected: string): never => {
     throw new ConfigError(
-      `${name} is wrong: expected ${expected}, got '${isSecret(name, env[name] ?? '') ? '…' : env[name]}'`,
+      `${name} is wrong: expected ${expected}, got '${env[name] === undefined || isSecret(name, env[name]) ? '…' : env[name]}'`,
     )
   }
 
@@ -438,8 +482,45 @@ function reader(env: Env) {
   }
 }
 
+/** Settings that each are right, and together let strangers in; told by `doctor`, and at every start. */
+export function exposures({ production, sandbox, http, urls }: Config): { setting: string; says: string }[] {
+  const found: { setting: string; says: string }[] = []
+  if (sandbox.open) {
+    found.push({
+      setting: 'SANDBOX',
+      says: 'SANDBOX=on: whoever reaches this port reads all mail, pays with play money and signs in as whom they like',
+    })
+  } else if (sandbox.on && (!isLoopbackBinding(http.host) || http.trustProxy !== false)) {
+    found.push({
+      setting: 'SANDBOX',
+      says: `the sandbox is on, and ${http.trustProxy === false ? `HOST=${http.host} lets others reach this port` : 'TRUST_PROXY says that a proxy stands in front'}: set NODE_ENV=production or SANDBOX=off`,
+    })
+  }
+  if (!production && !isLocal(urls)) {
+    found.push({
+      setting: 'NODE_ENV',
+      says: `NODE_ENV is not production, but ${Object.values(urls).find((url) => !isLocal({ url }))} is no address of this machine: set NODE_ENV=production`,
+    })
+  }
+  return found
+}
+
+const isLocal = (urls: Record<string, string>) => Object.values(urls).every((url) => isLoopbackHost(new URL(url).host))
+const isLoopbackBinding = (host: string) => isLoopbackHost(host) || isLoopbackAddress(host)
+
 export function isVendorName(value: unknown): value is VendorName {
   return VENDOR_NAMES.some((name) => name === value)
+}
+
+/** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
+const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$/
+
+function secretFrom(setting: string, path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null
+  } catch (error) {
+    throw new ConfigError(`${setting} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 /** An address is one only where it can carry a password. */

@@ -5,7 +5,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { freePorts } from '#testing/app.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'latchkey.js')
@@ -37,6 +38,12 @@ test('a wrong setting in .env is named too', async (t) => {
   const { code, errors } = await start({}, folder)
   assert.equal(code, 1)
   assert.match(errors, /^Latchkey cannot start: RATE_LIMIT_AI is wrong: .*\n$/)
+})
+
+test('production does not start without SECRET_KEY', async () => {
+  const { code, errors } = await start({ NODE_ENV: 'production' })
+  assert.equal(code, 1)
+  assert.match(errors, /^Latchkey cannot start: SECRET_KEY is not set: .*\n$/)
 })
 
 test('a busy port is named, with the setting that moves it', async (t) => {
@@ -85,3 +92,45 @@ test('a database that does not answer is named, without its password', async () 
   assert.match(errors, /^Latchkey cannot start: .*127\.0\.0\.1.*\n$/)
   assert.doesNotMatch(errors, /hunter2/)
 })
+
+test('a second start on one data folder is refused; after a kill the next one takes it over', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-twice-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const env = (serve: string, port: number) => ({
+    DATA_DIR: folder,
+    PORT: '1',
+    STOREFRONT_PORT: String(port),
+    SERVE: serve,
+    LOG_LEVEL: 'error',
+  })
+  const ports = await freePorts(4)
+  const first = await running(t, env('storefront,worker', ports[0]!))
+  for (const serve of ['storefront', 'worker,api']) {
+    const second = await start(env(serve, ports[1]!))
+    assert.equal(second.code, 1)
+    assert.equal(
+      second.errors,
+      `Latchkey cannot start: the data folder ${folder} is in use by process ${first.pid}: stop it, or set DATA_DIR (several nodes need DATABASE_URL)\n`,
+    )
+  }
+  first.kill('SIGKILL')
+  await new Promise((resolve) => first.once('exit', resolve))
+  await running(t, env('storefront,worker', ports[2]!))
+})
+
+/** A service that answers. */
+async function running(t: TestContext, env: Record<string, string>) {
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  for (let tries = 0; tries < 600; tries++) {
+    assert.equal(child.exitCode, null, 'it ended')
+    const alive = await fetch(`http://127.0.0.1:${env.STOREFRONT_PORT}/healthz`).catch(() => null)
+    if (alive?.ok) return child
+    await wait(50)
+  }
+  throw new Error('it does not answer')
+}

@@ -1,5 +1,5 @@
 // Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
@@ -11,8 +11,10 @@ import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import type { SuperuserNotice } from '#identity/superuser.ts'
 import { createMail } from '#mail/mail.ts'
-import { type App, createApp } from '#platform/http/app.ts'
+import { type App, CONNECTIONS_MAX, createApp } from '#platform/http/app.ts'
+import { admitBodies } from '#platform/http/bodies.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
+import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { startRetention } from '#platform/jobs/retention.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
@@ -37,6 +39,8 @@ export type Service = {
   rag: Rag
   api: App | null
   storefront: App | null
+  /** What listens: one where both servers share a port. */
+  servers: readonly Server[]
   /** How to become the superuser, while there is none; known once it listens. */
   readonly superuserNotice: SuperuserNotice
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
@@ -97,11 +101,13 @@ export async function createService(
     session: (token) => shop.authenticate(token),
   }
   const state = { draining: false }
+  const bodies = admitBodies(platform)
 
   const api = config.serve.has('api')
     ? await createApp(platform, {
         authenticators,
         url: config.urls.base,
+        bodies,
         shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
       })
     : null
@@ -121,7 +127,13 @@ export async function createService(
     })
 
   const storefront = config.serve.has('storefront')
-    ? await createApp(platform, { authenticators, url: config.urls.storefront, shapeOf: () => 'error', cookies: true })
+    ? await createApp(platform, {
+        authenticators,
+        url: config.urls.storefront,
+        bodies,
+        shapeOf: () => 'error',
+        cookies: true,
+      })
     : null
   if (storefront) mountStorefront(storefront, { platform, identity, state, shop })
 
@@ -139,6 +151,7 @@ export async function createService(
     rag,
     api,
     storefront,
+    servers: listener.servers,
     get superuserNotice() {
       return superuserNotice
     },
@@ -179,8 +192,9 @@ export async function createService(
 /** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
 function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']) {
   const { processor, http, urls } = config
-  // Events go to this machine's own ports; to the public address only where the storefront runs in another process.
-  const storefront = config.serve.has('storefront') ? `http://127.0.0.1:${http.storefrontPort}` : urls.storefront
+  // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
+  const isElsewhere = !config.serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
+  const storefront = isElsewhere ? urls.storefront : `http://127.0.0.1:${http.storefrontPort}`
   return createSandbox({
     dataDir: config.dataDir,
     clock,
@@ -217,6 +231,7 @@ function createListener(config: Config, api: App | null, storefront: App | null)
   const shared = api !== null && storefront !== null && port === storefrontPort && port !== 0
   if (!shared) {
     return {
+      servers: [api, storefront].flatMap((app) => app?.server ?? []),
       async listen() {
         await api?.listen({ host, port }).catch((error) => explain(error, 'PORT', port))
         await storefront
@@ -241,7 +256,9 @@ function createListener(config: Config, api: App | null, storefront: App | null)
       app.routing(request, response)
     },
   ).on('clientError', (error, socket) => api.server.emit('clientError', error, socket))
+  server.maxConnections = CONNECTIONS_MAX
   return {
+    servers: [server],
     async listen() {
       await Promise.all([api.ready(), storefront.ready()])
       await new Promise<void>((resolve, reject) => {

@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import fastifyStatic from '@fastify/static'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
+import { canonicalPath } from '#platform/http/path.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 
 const WEB = join(import.meta.dirname, '..', 'web')
@@ -18,7 +19,7 @@ const STAMP = join(DIST, '.sources')
 const YEAR_S = 31_536_000
 
 /** What is not the app's: unknown addresses below these stay 404. */
-const OTHERS = /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json)(\/|$|\?)/
+const OTHERS = /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json)(\/|$)/
 
 export async function userAppRoutes(app: App, log: Log): Promise<void> {
   await ensureBuilt(log)
@@ -39,7 +40,7 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
   })
 
   app.get('/*', { config: { access: 'anyone' } }, (request, reply) => {
-    if (OTHERS.test(request.url) || !wantsPage(request.headers.accept)) {
+    if (OTHERS.test(canonicalPath(request.url)) || !wantsPage(request.headers.accept)) {
       reply.callNotFound()
       return reply
     }

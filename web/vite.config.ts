@@ -10,6 +10,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 // `npm run build` writes web/dist, which the service serves. `vite web` serves the sources instead and passes
 // what belongs to the service on to it (API_URL, by default the service's own default address).
 const service = process.env.API_URL ?? 'http://localhost:8000'
+// The sandbox answers nobody whom a proxy speaks for.
 const passedOn = ['/api', '/v1', '/sandbox', '/readyz', '/healthz', '/docs', '/redoc', '/openapi.json', '/.well-known']
 
 export default defineConfig(({ command }) => {
@@ -30,7 +31,7 @@ export default defineConfig(({ command }) => {
     },
     server: {
       port: 5173,
-      proxy: Object.fromEntries(passedOn.map((path) => [path, { target: service, xfwd: true }])),
+      proxy: Object.fromEntries(passedOn.map((path) => [path, { target: service, xfwd: path !== '/sandbox' }])),
     },
   }
 })

@@ -7,6 +7,7 @@ import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
 import { addressKey } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
+import { isOfThisMachine } from '#platform/http/loopback.ts'
 import { rateHeaders } from '#platform/limiter.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
@@ -47,6 +48,9 @@ export function eventRoute(
         async onRequest(request, reply) {
           const rate = config.limits.general
           if (rate) reply.headers(rateHeaders(await limiter.hit('events', addressKey(request.ip), rate)))
+          if (config.processor.sandboxed && !isOfThisMachine(request)) {
+            throw new Problem('sandbox_only', 403, 'The sandbox’s events come from this machine alone')
+          }
         },
       },
       async (request) => {

@@ -408,3 +408,51 @@ function breakProcessor(app: TestApp): () => void {
     broken = false
   }
 }
+
+const PAYLOAD = JSON.stringify({ id: 'evt_1', object: 'event', type: 'x.y', data: { object: { id: 'obj' } } })
+
+function sendSigned(app: TestApp, secret: string, headers: Record<string, string> = {}) {
+  return app.request('POST', '/api/billing/webhook', {
+    body: PAYLOAD,
+    headers: {
+      'stripe-signature': Stripe.webhooks.generateTestHeaderString({ payload: PAYLOAD, secret }),
+      'content-type': 'application/json',
+      ...headers,
+    },
+  })
+}
+
+test('every data folder has its own secrets for what the sandbox signs, and keeps them', async (t) => {
+  const seen = new Set<string>()
+  for (const folder of ['one', 'another']) {
+    await t.test(folder, async (t) => {
+      const app = await testApp(t)
+      const { webhookSecret, storefrontWebhookSecret } = app.config.processor
+      for (const secret of [webhookSecret ?? '', storefrontWebhookSecret ?? '']) {
+        assert.match(secret, /^whsec_sandbox_[\w-]{43}$/)
+        seen.add(secret)
+      }
+      await app.restart()
+      assert.equal(app.config.processor.webhookSecret, webhookSecret)
+      assert.equal((await sendSigned(app, webhookSecret ?? '')).status, 200)
+      assert.equal((await sendSigned(app, 'whsec_sandbox_billing')).status, 400)
+    })
+  }
+  assert.equal(seen.size, 4)
+})
+
+for (const sandbox of ['auto', 'on']) {
+  test(`with SANDBOX=${sandbox} the sandbox's events come from this machine alone`, async (t) => {
+    const app = await testApp(t, { env: { SANDBOX: sandbox } })
+    const secret = app.config.processor.webhookSecret ?? ''
+    for (const name of ['x-forwarded-for', 'x-real-ip', 'via', 'cf-ray', 'forwarded']) {
+      assert.equal((await sendSigned(app, secret, { [name]: '127.0.0.1' })).status, 403, name)
+    }
+    assert.equal((await sendSigned(app, secret)).status, 200)
+  })
+}
+
+test('events of a real processor come from anywhere', async (t) => {
+  const app = await testApp(t, { env: { STRIPE_SECRET_KEY: 'sk_test_x', STRIPE_WEBHOOK_SECRET: 'whsec_own' } })
+  assert.equal((await sendSigned(app, 'whsec_own', { 'x-forwarded-for': '203.0.113.9' })).status, 200)
+})

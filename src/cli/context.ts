@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 
 export type Context = {
   config: Config
-  /** Opens the same database as the service; closed when the command ends. */
+  /** Opens the service's database, as it is: nothing is made or migrated. Closed when the command ends. */
   platform(): Promise<Platform>
   print(line?: string): void
 }

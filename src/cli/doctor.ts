@@ -1,9 +1,11 @@
 // Tells what is configured, what the sandbox plays, and what is wrong: every line is checked, not only read.
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { dirname } from 'node:path'
 import { hasSuperuser } from '#identity/superuser.ts'
-import { makeFolder } from '#platform/folder.ts'
-import type { Config } from '../config.ts'
+import { Unmigrated } from '#platform/db/migrate.ts'
+import { Missing } from '#platform/db/open.ts'
+import { type Config, exposures } from '../config.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
@@ -11,6 +13,9 @@ import { checkProducts } from './checks/products.ts'
 import type { Context } from './context.ts'
 
 const SIGNS: Record<Line['mark'], string> = { ok: '✔', sandbox: '◌', off: '–', wrong: '✖' }
+
+/** In characters; a random one of 16 has some 95 bits. */
+const SECRET_LENGTH_MIN = 16
 
 export async function run(_args: string[], { config, platform, print }: Context): Promise<number> {
   const lines: Line[] = [
@@ -24,6 +29,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     ...vendors(config),
     ...oauth(config),
     { mark: 'ok', name: 'Embedder', says: config.embedder },
+    secretKey(config),
     ...(await checkProducts(config, new Date().toISOString())),
     await superuser(config, platform),
     ...warnings(config),
@@ -40,22 +46,33 @@ export async function run(_args: string[], { config, platform, print }: Context)
 }
 
 async function database(_config: Config, platform: Context['platform']): Promise<Line> {
+  const name = 'Database'
   try {
     const { databaseAddress } = await platform()
-    return { mark: 'ok', name: 'Database', says: databaseAddress }
+    return { mark: 'ok', name, says: databaseAddress }
   } catch (error) {
-    return { mark: 'wrong', name: 'Database', says: (error as Error).message }
+    const says = (error as Error).message
+    return { mark: isToCome(error) ? 'off' : 'wrong', name, says }
   }
 }
 
+/** What the next start of the service makes or migrates. */
+const isToCome = (error: unknown) => error instanceof Missing || error instanceof Unmigrated
+
+/** Looks, and makes nothing: a wrong DATA_DIR must not come to life by asking. */
 function dataFolder({ dataDir }: Config): Line {
+  const name = 'Data folder'
+  let folder = dataDir
+  while (!existsSync(folder) && folder !== dirname(folder)) folder = dirname(folder)
   try {
-    makeFolder(dataDir)
-    accessSync(dataDir, constants.W_OK)
-    return { mark: 'ok', name: 'Data folder', says: dataDir }
+    accessSync(folder, constants.W_OK)
+    if (!statSync(folder).isDirectory()) throw new Error(`${folder} is no folder`)
   } catch (error) {
-    return { mark: 'wrong', name: 'Data folder', says: `${dataDir} cannot be written: ${(error as Error).message}` }
+    return { mark: 'wrong', name, says: `${dataDir} cannot be written: ${(error as Error).message}` }
   }
+  return folder === dataDir
+    ? { mark: 'ok', name, says: dataDir }
+    : { mark: 'off', name, says: `${dataDir} is not there yet: the first start makes it` }
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {
@@ -66,6 +83,7 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
     await redis?.ask((client) => client.ping())
     return { mark: 'ok', name: 'Redis', says: 'answers' }
   } catch (error) {
+    if (isToCome(error)) return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
   }
 }
@@ -109,14 +127,28 @@ function oauth({ oauth: { google, github } }: Config): Line[] {
   return Object.entries({ google, github }).map(([provider, client]) => {
     const name = `Sign-in ${provider}`
     if (client === null) return { mark: 'off', name, says: `${provider.toUpperCase()}_CLIENT_ID is not set` }
-    if (client.clientId === 'sandbox') return { mark: 'sandbox', name, says: 'an account chooser of its own' }
+    if (client.sandboxed) return { mark: 'sandbox', name, says: 'an account chooser of its own' }
     return { mark: 'ok', name, says: `client ${client.clientId}` }
   })
 }
 
+function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
+  const name = 'SECRET_KEY'
+  if (secretKey === null) {
+    return production
+      ? { mark: 'wrong', name, says: 'not set: the service does not start without (openssl rand -base64 32)' }
+      : { mark: 'off', name, says: 'not set: a copy of the database opens everything; production refuses that' }
+  }
+  if (secretKey.length < SECRET_LENGTH_MIN) {
+    return { mark: 'wrong', name, says: `shorter than ${SECRET_LENGTH_MIN} characters: it can be guessed` }
+  }
+  if (secretKeyOld !== null) return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
+  return { mark: 'ok', name, says: 'set' }
+}
+
 /** Settings that each are right, and together are not. */
 function warnings(config: Config): Line[] {
-  const lines: Line[] = []
+  const lines: Line[] = exposures(config).map(({ setting, says }) => ({ mark: 'wrong', name: setting, says }))
   if (config.production && config.urls.base.startsWith('http:')) {
     lines.push({
       mark: 'wrong',

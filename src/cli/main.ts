@@ -51,13 +51,13 @@ async function main([name = '', ...args]: string[]): Promise<number> {
 
   let opened: Platform | null = null
   try {
-    const config = configFromProcess()
+    const config = configFromProcess({ toLook: name === 'doctor' || name === 'tour' })
     const context: Context = {
       config,
       print: (line = '') => console.log(line),
       async platform() {
         const { migrations } = await import('../service.ts')
-        opened ??= await openPlatform(config, migrations, { log: createLog('warn') })
+        opened ??= await openPlatform(config, migrations, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

@@ -7,7 +7,6 @@ import { run as superuser } from '#cli/superuser.ts'
 import { forgetOldTokens } from '#identity/one-time-tokens.ts'
 import { forgetOldSessions } from '#identity/sessions.ts'
 import { setSubscription } from '#identity/subscription.ts'
-import { createService } from '#src/service.ts'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { throughProvider } from '#testing/provider.ts'
 
@@ -155,19 +154,8 @@ test('SUPERUSER_EMAIL and SUPERUSER_PASSWORD make one at the first start', async
 test('SUPERUSER_EMAIL never promotes an account whose address nobody has proven', async (t) => {
   const app = await testApp(t)
   const eve = await app.as('root')
-  const config = { ...app.config, superuser: { email: eve.email, password: null }, serve: new Set(['api' as const]) }
-  const [port] = await import('#testing/app.ts').then(({ freePorts }) => freePorts(1))
-  const again = await createService(
-    { ...config, http: { ...config.http, port: port! } },
-    { clock: app.clock, log: app.platform.log, userApp: false },
-  )
-  try {
-    await again.listen()
-    assert.equal((await eve.get('/api/auth/me')).body.is_superuser, false)
-  } finally {
-    // Before the test's own service takes the database away.
-    await again.close(1_000)
-  }
+  await app.restart({ superuser: { email: eve.email, password: null } })
+  assert.equal((await eve.get('/api/auth/me')).body.is_superuser, false)
 })
 
 test('the full export is a ZIP of JSON with everything, and only what is of the user', async (t) => {

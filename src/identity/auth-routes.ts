@@ -51,7 +51,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
         }),
         response: { 201: UserView },
       },
-      config: { access: 'anyone' },
+      config: { access: 'anyone', limit: 'signup' },
     },
     async (request, reply) => reply.status(201).send(userView(await register(deps, request.body))),
   )

@@ -45,6 +45,7 @@ async function findOrMake(
   const linked = await linkedUser(tx, provider, identity.subject)
   if (linked) {
     if (!linked.is_active) throw refuse('inactive_account')
+    if (isUnproven(deps, provider, linked)) throw refuse('sandboxed_provider')
     return linked
   }
   const { email } = identity
@@ -57,6 +58,7 @@ async function findOrMake(
     // Whoever registered this address without proving it may be waiting for its owner to come (account pre-hijacking).
     if (!existing.is_verified) throw refuse('account_exists')
     if (!existing.is_active) throw refuse('inactive_account')
+    if (isUnproven(deps, provider, existing)) throw refuse('sandboxed_provider')
     if (await hasProvider(tx, existing.id, provider)) throw refuse('account_exists')
     return linkByEmail(deps, tx, existing.id, provider, identity)
   }
@@ -115,6 +117,11 @@ async function linkByEmail(
   return (await findUser(tx, userId)) ?? user
 }
 
+/** The sandbox vouches for whatever is typed: not enough for an account that may do everything. */
+function isUnproven({ config }: IdentityDeps, provider: OAuthProvider, user: User): boolean {
+  return user.is_superuser && config.oauth[provider]?.sandboxed === true
+}
+
 /** Adds a way in to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
 export async function linkProvider(
   deps: IdentityDeps,
@@ -128,6 +135,7 @@ export async function linkProvider(
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
     // Signed out since the flow began: whoever did that shuts out the one who began it.
     if (!(await isLive(deps, tx, userId, sessionId))) throw new RefusedSignIn('invalid_state', { linking: true })
+    if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
     if (owner?.id === userId) return
     if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })

@@ -20,6 +20,7 @@ export type OAuthRefusal =
   | 'account_exists'
   | 'already_linked'
   | 'inactive_account'
+  | 'sandboxed_provider'
 
 export class RefusedSignIn extends Error {
   readonly refusal: OAuthRefusal

@@ -4,8 +4,7 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { issueKey, rotateKey } from '#api-keys/keys.ts'
 import { auditOf } from '#identity/audit.ts'
-import { createService } from '#src/service.ts'
-import { type Client, clientOf, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
@@ -297,22 +296,10 @@ test('switched off while a sign-in is under way: no session comes of it', async 
 test('SUPERUSER_EMAIL with a password makes its account, and an account that is there keeps its own password', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
-  const [port] = await freePorts(1)
-  const config = {
-    ...app.config,
-    superuser: { email: ada.email, password: 'of the settings' },
-    serve: new Set(['api' as const]),
-    http: { ...app.config.http, port: port! },
-  }
-  const again = await createService(config, { clock: app.clock, log: app.platform.log, userApp: false })
-  try {
-    await again.listen()
-    assert.equal((await ada.get('/api/auth/me')).body.is_superuser, true)
-    const login = (password: string) => app.post('/api/auth/login', { email: ada.email, password })
-    assert.deepEqual([(await login('of the settings')).status, (await login(PASSWORD)).status], [401, 200])
-  } finally {
-    await again.close(1_000)
-  }
+  await app.restart({ superuser: { email: ada.email, password: 'of the settings' } })
+  assert.equal((await ada.get('/api/auth/me')).body.is_superuser, true)
+  const login = (password: string) => app.post('/api/auth/login', { email: ada.email, password })
+  assert.deepEqual([(await login('of the settings')).status, (await login(PASSWORD)).status], [401, 200])
 })
 
 test('an API key that was made or rotated in the week before a change of address falls with the undoing', async (t) => {
@@ -625,3 +612,27 @@ async function passkeyLogin(app: TestApp, device: Device) {
   const { options } = (await app.post('/api/auth/passkeys/login/options', {})).body
   return app.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, options, placeOf(app)) })
 }
+
+test('a provider that the sandbox plays opens and links no superuser', async (t) => {
+  const app = await testApp(t)
+  const root = await verified(app, 'root')
+  const linked = await throughProvider(app, 'github', { email: 'helper@example.com' })
+  assert.ok(linked.target.searchParams.get('access_token'))
+  await app.platform.db
+    .updateTable('users')
+    .set({ is_superuser: true })
+    .where('email', 'in', ['root@example.com', 'helper@example.com'])
+    .execute()
+
+  // By address, by a link made before, and by the superuser's own hand.
+  for (const [provider, email] of [
+    ['google', 'root@example.com'],
+    ['github', 'helper@example.com'],
+  ] as const) {
+    const { target } = await throughProvider(app, provider, { email })
+    assert.equal(target.href, `${app.config.urls.frontend}/login?error=sandboxed_provider`)
+  }
+  const { target } = await throughProvider(app, 'google', { email: 'root@example.com' }, root)
+  assert.equal(target.searchParams.get('error'), 'sandboxed_provider')
+  assert.deepEqual((await root.get('/api/users/me/oauth')).body, [])
+})

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { type Bus, createBus } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
 import type { Database, Db, Dialect } from './db/db.ts'
-import { type Migration, migrate } from './db/migrate.ts'
+import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migrate.ts'
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
@@ -32,10 +32,16 @@ export type Platform = {
   close(): Promise<void>
 }
 
-export type PlatformOptions = { clock?: Clock; log?: Log; database?: Database }
+export type PlatformOptions = {
+  clock?: Clock
+  log?: Log
+  database?: Database
+  /** A command, which finds what a service has made: it migrates nothing and makes nothing. */
+  isGuest?: boolean
+}
 
 /**
- * Opens the database, applies the migrations and connects what is configured.
+ * Opens the database, applies the migrations (a guest only looks) and connects what is configured.
  * @throws Error with a sentence for the operator.
  */
 export async function openPlatform(
@@ -43,6 +49,7 @@ export async function openPlatform(
   migrations: Migration[],
   options: PlatformOptions = {},
 ): Promise<Platform> {
+  const { isGuest = false } = options
   const clock = options.clock ?? systemClock
   const log = options.log ?? createLog(config.logLevel)
   const database =
@@ -50,26 +57,33 @@ export async function openPlatform(
     openDatabase({
       databaseUrl: config.databaseUrl,
       dataDir: config.dataDir,
+      isGuest,
+      parts: isGuest ? [] : [...config.serve],
       onNotice: (message) => log.debug({ message }, 'notice of the database'),
     })
   const { db } = database
-  await migrate(db, migrations, clock.now()).catch((error: Error) => {
-    throw new Error(`the database ${database.address} cannot be used: ${error.message}`, { cause: error })
-  })
+  const explain = async (error: Error): Promise<never> => {
+    await database.close()
+    const message = `the database ${database.address} cannot be used: ${error.message}`
+    throw error instanceof Unmigrated ? new Unmigrated(error.missing, message) : new Error(message, { cause: error })
+  }
+  if (isGuest) await requireMigrated(db, migrations).catch(explain)
+  else await migrate(db, migrations, clock.now()).catch(explain)
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = await createBus({ redis, log })
   const jobs = createJobs({ db, clock, log })
+  const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
 
   return {
-    config,
+    config: withSandboxSecrets(config, secrets),
     db,
     dialect: database.dialect,
     databaseAddress: database.address,
     clock,
     jobs,
     inbox: createInbox({ db, clock, log, jobs }),
-    secrets: await openSecrets({ db, clock }, config.secretKey),
+    secrets,
     limiter: redis ? redisLimiter({ redis, clock }) : memoryLimiter(clock),
     bus,
     redis,
@@ -83,4 +97,19 @@ export async function openPlatform(
       await database.close()
     },
   }
+}
+
+/** What the sandbox signs its events with where nobody set a secret: every data folder has its own. */
+function withSandboxSecrets(config: Config, secrets: Secrets): Config {
+  const { processor } = config
+  if (!processor.sandboxed) return config
+  const made = (name: string) => `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
+  return Object.freeze({
+    ...config,
+    processor: Object.freeze({
+      ...processor,
+      webhookSecret: processor.webhookSecret ?? made('billing'),
+      storefrontWebhookSecret: processor.storefrontWebhookSecret ?? made('storefront'),
+    }),
+  })
 }

@@ -1,5 +1,5 @@
 // Guards the keys that the service makes for itself: one random root in the database, a key per purpose derived from it.
-// One thing to know: with SECRET_KEY set, the database alone (a stolen backup) opens nothing.
+// One thing to know: with SECRET_KEY set the root is stored sealed, so the database alone (a stolen backup) opens nothing.
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import './tables.ts'
 import type { Clock } from './clock.ts'
@@ -16,23 +16,89 @@ export type Secrets = {
   open(purpose: string, sealed: string): string
 }
 
-/** Reads the root, or makes it at the first start. */
-export async function openSecrets({ db, clock }: { db: Db; clock: Clock }, secretKey: string | null): Promise<Secrets> {
-  await db
-    .insertInto('secrets')
-    .values({ name: 'root', value: randomBytes(32), created_at: clock.now() })
-    .onConflict((conflict) => conflict.column('name').doNothing())
-    .execute()
-  const { value } = await db.selectFrom('secrets').select('value').where('name', '=', 'root').executeTakeFirstOrThrow()
-  return deriveSecrets(value, secretKey)
+export type RootKeys = { secretKey: string | null; secretKeyOld: string | null }
+
+/**
+ * Reads the root, or makes it at the first start. With a SECRET_KEY it is stored sealed; one that lies plain, or sealed
+ * with the former key, is sealed anew. Nothing else changes: what was derived from the root stays as it is.
+ * `isGuest`: only reads. @throws Error with a sentence where the root cannot be opened.
+ */
+export async function openSecrets(
+  { db, clock }: { db: Db; clock: Clock },
+  keys: RootKeys,
+  { isGuest = false }: { isGuest?: boolean } = {},
+): Promise<Secrets> {
+  const { secretKey } = keys
+  const stored = (root: Buffer) => (secretKey === null ? root : sealRoot(root, secretKey))
+  if (!isGuest) {
+    await db
+      .insertInto('secrets')
+      .values({ name: 'root', value: stored(randomBytes(ROOT_BYTES)), created_at: clock.now() })
+      .onConflict((conflict) => conflict.column('name').doNothing())
+      .execute()
+  }
+  const row = await db.selectFrom('secrets').select('value').where('name', '=', 'root').executeTakeFirst()
+  if (!row) throw new Error('the database has no keys yet: start the service once')
+
+  const { root, isCurrent } = openRoot(Buffer.from(row.value), keys)
+  // Another node may have been quicker: then it stands there as it should.
+  if (!isCurrent && !isGuest) {
+    await db
+      .updateTable('secrets')
+      .set({ value: stored(root) })
+      .where('name', '=', 'root')
+      .where('value', '=', row.value)
+      .execute()
+  }
+  return deriveSecrets(root)
 }
 
-export function deriveSecrets(root: Uint8Array, secretKey: string | null): Secrets {
+const ROOT_BYTES = 32
+
+/** Plain it is 32 bytes; sealed 60: nonce, tag, root. */
+function openRoot(stored: Buffer, { secretKey, secretKeyOld }: RootKeys): { root: Buffer; isCurrent: boolean } {
+  if (stored.length === ROOT_BYTES) return { root: stored, isCurrent: secretKey === null }
+  if (secretKey === null) throw new Error('its keys are sealed with a SECRET_KEY: set it')
+  const root = unsealed(stored, sealingKey(secretKey))
+  if (root) return { root, isCurrent: true }
+  const former = secretKeyOld === null ? null : unsealed(stored, sealingKey(secretKeyOld))
+  if (former) return { root: former, isCurrent: false }
+  throw new Error(
+    secretKeyOld === null
+      ? 'SECRET_KEY is not the one that its keys are sealed with: set the former one as SECRET_KEY_OLD to change it'
+      : 'neither SECRET_KEY nor SECRET_KEY_OLD is the one that its keys are sealed with',
+  )
+}
+
+const sealRoot = (root: Buffer, secretKey: string) => sealed(root, sealingKey(secretKey))
+
+const sealingKey = (secretKey: string) =>
+  Buffer.from(hkdfSync('sha256', secretKey, '', 'latchkey/seal-of-the-root', 32))
+
+function sealed(bytes: Buffer, key: Buffer): Buffer {
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  const text = Buffer.concat([cipher.update(bytes), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), text])
+}
+
+/** Null: sealed with another key, or changed. */
+function unsealed(bytes: Buffer, key: Buffer): Buffer | null {
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12), { authTagLength: 16 })
+  decipher.setAuthTag(bytes.subarray(12, 28))
+  try {
+    return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()])
+  } catch {
+    return null
+  }
+}
+
+export function deriveSecrets(root: Uint8Array): Secrets {
   const keys = new Map<string, Buffer>()
   const key = (purpose: string): Buffer => {
     const known = keys.get(purpose)
     if (known) return known
-    const derived = Buffer.from(hkdfSync('sha256', root, secretKey ?? '', `latchkey/${purpose}`, 32))
+    const derived = Buffer.from(hkdfSync('sha256', root, '', `latchkey/${purpose}`, 32))
     keys.set(purpose, derived)
     return derived
   }
@@ -40,17 +106,11 @@ export function deriveSecrets(root: Uint8Array, secretKey: string | null): Secre
   return {
     key,
     hash: (purpose, value) => createHmac('sha256', key(purpose)).update(value).digest('base64url'),
-    seal(purpose, text) {
-      const nonce = randomBytes(12)
-      const cipher = createCipheriv('aes-256-gcm', key(purpose), nonce)
-      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url')
-    },
+    seal: (purpose, text) => sealed(Buffer.from(text, 'utf8'), key(purpose)).toString('base64url'),
     open(purpose, text) {
-      const bytes = Buffer.from(text, 'base64url')
-      const decipher = createDecipheriv('aes-256-gcm', key(purpose), bytes.subarray(0, 12), { authTagLength: 16 })
-      decipher.setAuthTag(bytes.subarray(12, 28))
-      return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString('utf8')
+      const bytes = unsealed(Buffer.from(text, 'base64url'), key(purpose))
+      if (bytes === null) throw new Error(`this was not sealed here for '${purpose}'`)
+      return bytes.toString('utf8')
     },
   }
 }

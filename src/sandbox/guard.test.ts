@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLoopbackAddress, isLoopbackHost } from './guard.ts'
+import { isLoopbackAddress, isLoopbackHost, isOfThisMachine } from '#platform/http/loopback.ts'
 
 test('only this machine counts as loopback', () => {
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])
@@ -32,4 +32,38 @@ test('a Host that only looks like loopback is foreign', () => {
   ]) {
     assert.ok(!isLoopbackHost(host), String(host))
   }
+})
+
+test('what a proxy or tunnel passes on does not count as made on this machine', () => {
+  const asked = (headers: Record<string, string>, httpVersion = '1.1') =>
+    isOfThisMachine({ socket: { remoteAddress: '127.0.0.1' }, headers, raw: { httpVersion } })
+  assert.ok(asked({ host: 'localhost', 'user-agent': 'x', 'x-requested-with': 'y', 'x-request-id': 'z', origin: 'o' }))
+  for (const name of [
+    'x-forwarded-for',
+    'x-forwarded-host',
+    'x-forwarded-proto',
+    'x-forwarded',
+    'forwarded',
+    'via',
+    'x-real-ip',
+    'x-client-ip',
+    'client-ip',
+    'true-client-ip',
+    'x-cluster-client-ip',
+    'cf-connecting-ip',
+    'cf-ray',
+    'cdn-loop',
+    'fastly-client-ip',
+    'fly-client-ip',
+    'x-original-host',
+    'x-envoy-external-address',
+    'x-amzn-trace-id',
+    'x-azure-clientip',
+    'tailscale-user-login',
+  ]) {
+    // The value is the proxy's client's to write.
+    assert.ok(!asked({ host: 'localhost', [name]: '127.0.0.1' }), name)
+  }
+  // As nginx speaks to its upstreams when nobody tells it otherwise, without a header of its own.
+  assert.ok(!asked({ host: '127.0.0.1:8000', connection: 'close' }, '1.0'))
 })

@@ -1,3 +1,7 @@
 import type {} from '@fastify/swagger'
+import type {} from '#platform/http/bodies.ts'
 /** Every route of the sandbox is open and uncounted: who may come at all is decided at its gate (guard.ts). */
-export const OPEN = { config: { access: 'anyone', limit: 'none' }, schema: { hide: true } } as const
+export const OPEN = {
+  config: { access: 'anyone', limit: 'none', bodies: 'uncounted' },
+  schema: { hide: true },
+} as const

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { request as httpRequest } from 'node:http'
+import { connect } from 'node:net'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 
@@ -88,11 +89,34 @@ test('a foreign Host or a foreign page is turned away', async (t) => {
   assert.equal(await withHost('localhost'), 200)
   assert.equal(await withHost('evil.example'), 403)
   assert.equal(await withHost('localhost.evil.example'), 403)
-  const tunnelled = { 'x-forwarded-for': '203.0.113.9' }
-  assert.equal((await app.request('GET', '/sandbox/mail.json', { headers: tunnelled })).status, 403)
+  for (const name of ['x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'cf-connecting-ip', 'via', 'forwarded']) {
+    // Loopback, too: the header is the proxy's, what stands in it is its client's.
+    for (const value of ['203.0.113.9', '127.0.0.1']) {
+      const { status } = await app.request('GET', '/sandbox/mail.json', { headers: { [name]: value } })
+      assert.equal(status, 403, `${name}: ${value}`)
+    }
+  }
+  assert.match(await bareProxied(app.url), /^HTTP\/1\.1 403 /)
   const crossSite = { 'sec-fetch-site': 'cross-site' }
   assert.equal((await app.request('POST', '/sandbox/mail/clear', { headers: crossSite })).status, 403)
 })
+
+test('SANDBOX=on answers others', async (t) => {
+  const app = await testApp(t, { env: { SANDBOX: 'on' } })
+  assert.equal((await app.get('/sandbox/mail.json', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status, 200)
+})
+
+/** As nginx passes a request on with `proxy_pass http://127.0.0.1:8000;` and nothing else. */
+function bareProxied(url: string): Promise<string> {
+  const { port } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), '127.0.0.1')
+    let answer = ''
+    socket.on('data', (chunk) => (answer += chunk))
+    socket.once('error', reject).once('close', () => resolve(answer))
+    socket.write(`GET /sandbox/mail.json HTTP/1.0\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`)
+  })
+}
 
 test('without the sandbox there is nothing under its address', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' } })

@@ -2,9 +2,10 @@
 // One thing to know: the product reaches it over HTTP through its ordinary clients; nothing imports this folder but the wiring.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
+import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { openDatabase } from './database.ts'
 import { parseForm } from './form.ts'
-import { isLoopbackHost, loopbackOnly } from './guard.ts'
+import { loopbackOnly } from './guard.ts'
 import { homeRoutes } from './home.ts'
 import { mailboxRoutes } from './mailbox.ts'
 import type { Embed } from './model-embeddings.ts'

@@ -67,6 +67,7 @@ export async function testApp(
       RATE_LIMIT_AI: 'off',
       RATE_LIMIT_RAG: 'off',
       RATE_LIMIT_AUTH: 'off',
+      RATE_LIMIT_SIGNUP: 'off',
       ...options.env,
     })
     const service = await create(config)
@@ -94,7 +95,9 @@ export async function testApp(
   const app = {
     url,
     storefrontUrl,
-    config,
+    get config() {
+      return service.platform.config
+    },
     clock,
     dataDir,
     get platform() {
@@ -129,10 +132,10 @@ export async function testApp(
       return reply.body
     },
 
-    /** Stops the service and starts it again on the same data, as after a deployment. */
-    async restart() {
+    /** Stops the service and starts it again on the same data, as after a deployment; with other settings, if they are given. */
+    async restart(changes: Partial<Config> = {}) {
       await service.close(1_000)
-      service = await create(config)
+      service = await create({ ...config, ...changes })
       await service.listen()
     },
   }

@@ -62,23 +62,72 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
       'create table if not exists migrations (position {serial}, id text not null unique, checksum text not null, applied_at {timestamp} not null);',
     )
 
-    const applied = new Map(
-      (await tx.selectFrom('migrations').select(['id', 'checksum']).execute()).map((row) => [row.id, row.checksum]),
-    )
+    const applied = await appliedMigrations(tx)
     refuseUnknown(applied, migrations)
+    refuseChanged(applied, migrations)
 
     const fresh: string[] = []
     for (const migration of migrations) {
-      const checksum = createHash('sha256').update(migration.sql).digest('hex')
-      const known = applied.get(migration.id)
-      if (known === checksum) continue
-      if (known !== undefined) throw new Error(`migration ${migration.id} was changed after it had been applied`)
+      if (applied.has(migration.id)) continue
       await run(tx, dialect, migration.sql)
-      await tx.insertInto('migrations').values({ id: migration.id, checksum, applied_at: now }).execute()
+      const values = { id: migration.id, checksum: checksumOf(migration), applied_at: now }
+      await tx.insertInto('migrations').values(values).execute()
       fresh.push(migration.id)
     }
     return fresh
   })
+}
+
+/** The database is not (yet) one of this version. */
+export class Unmigrated extends Error {
+  /** How many migrations are missing; all of them where nothing was ever made. */
+  readonly missing: number
+  constructor(missing: number, message: string) {
+    super(message)
+    this.missing = missing
+  }
+}
+
+/**
+ * Looks, and applies nothing: for commands, which are guests of a service's database.
+ * @throws Unmigrated when something is missing; Error as `migrate` does.
+ */
+export async function requireMigrated(db: Db, migrations: Migration[]): Promise<void> {
+  if (!(await hasMigrations(db))) throw new Unmigrated(migrations.length, 'it is empty: start the service once')
+  const applied = await appliedMigrations(db)
+  refuseUnknown(applied, migrations)
+  refuseChanged(applied, migrations)
+  const missing = migrations.filter(({ id }) => !applied.has(id)).length
+  if (missing > 0) {
+    throw new Unmigrated(
+      missing,
+      `it is of an older version (migrations missing: ${missing}): start the service of this one first`,
+    )
+  }
+}
+
+async function hasMigrations(db: Db): Promise<boolean> {
+  const { rows } = await (dialectOf(db) === 'postgres'
+    ? sql`select 1 where to_regclass('migrations') is not null`
+    : sql`select 1 from sqlite_master where type = 'table' and name = 'migrations'`
+  ).execute(db)
+  return rows.length > 0
+}
+
+async function appliedMigrations(db: Db): Promise<Map<string, string>> {
+  const rows = await db.selectFrom('migrations').select(['id', 'checksum']).execute()
+  return new Map(rows.map((row) => [row.id, row.checksum]))
+}
+
+const checksumOf = ({ sql: text }: Migration) => createHash('sha256').update(text).digest('hex')
+
+function refuseChanged(applied: Map<string, string>, migrations: Migration[]) {
+  for (const migration of migrations) {
+    const known = applied.get(migration.id)
+    if (known !== undefined && known !== checksumOf(migration)) {
+      throw new Error(`migration ${migration.id} was changed after it had been applied`)
+    }
+  }
 }
 
 function refuseUnknown(applied: Map<string, string>, migrations: Migration[]) {

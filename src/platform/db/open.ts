@@ -1,6 +1,7 @@
-import { chmodSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { Kysely } from 'kysely'
+import { FolderInUse, lockFolder } from '../data-lock.ts'
 import { makeFolder } from '../folder.ts'
 import type { Database } from './db.ts'
 import { openPostgres, postgresDialect } from './postgres.ts'
@@ -12,13 +13,27 @@ export type OpenOptions = {
   dataDir: string
   connectionsMax?: number
   onNotice?: (message: string) => void
+  /** A command: it opens what a service has made, and makes nothing. */
+  isGuest?: boolean
+  /** What this process serves: on SQLite nobody else may serve the same from this folder. */
+  parts?: readonly string[]
 }
+
+/** There is no database where one was looked for. */
+export class Missing extends Error {}
 
 /**
  * Opens PostgreSQL when there is an address, else the SQLite file in the data folder (made readable to its owner alone).
  * @throws Error with a sentence for the operator when the folder or the file cannot be written.
  */
-export function openDatabase({ databaseUrl, dataDir, connectionsMax = 10, onNotice }: OpenOptions): Database {
+export function openDatabase({
+  databaseUrl,
+  dataDir,
+  connectionsMax = 10,
+  onNotice,
+  isGuest = false,
+  parts = [],
+}: OpenOptions): Database {
   if (databaseUrl !== null) {
     // `?max=20` in the address sets the pool's size.
     const max = Number(new URL(databaseUrl).searchParams.get('max')) || connectionsMax
@@ -29,12 +44,17 @@ export function openDatabase({ databaseUrl, dataDir, connectionsMax = 10, onNoti
   }
 
   const path = join(dataDir, 'latchkey.db')
+  if (isGuest && !existsSync(path)) {
+    throw new Missing(`there is no database in ${dataDir}: start the service once, or check DATA_DIR`)
+  }
   try {
     makeFolder(dataDir)
+    const unlock = lockFolder(dataDir, parts)
     const db = new Kysely<Tables>({ dialect: sqliteDialect(path) })
     chmodSync(path, 0o600)
-    return { db, dialect: 'sqlite', address: path, close: () => db.destroy() }
+    return { db, dialect: 'sqlite', address: path, close: () => db.destroy().finally(unlock) }
   } catch (error) {
+    if (error instanceof FolderInUse) throw error
     throw new Error(
       `the data folder ${dataDir} cannot be used (${(error as Error).message}): make it writable, or set DATA_DIR`,
     )

@@ -7,16 +7,21 @@ import fastJson from 'fast-json-stringify'
 import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
   LogController,
   type RawReplyDefaultExpression,
   type RawRequestDefaultExpression,
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify'
+import type { Config } from '../../config.ts'
 import type { Platform } from '../platform.ts'
 import { Problem } from '../problem.ts'
+import type { BodyAdmission } from './bodies.ts'
 import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
+import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
 
@@ -30,35 +35,61 @@ export type App = FastifyInstance<
 
 export const MEGABYTE = 1024 * 1024
 
+/** An idle one costs some 20 KB; beyond this a new one is closed at once, and a balancer goes elsewhere. */
+export const CONNECTIONS_MAX = 10_000
+
 export type AppOptions = {
   authenticators: Authenticators
   /** The public address; https adds HSTS. */
   url: string
-  shapeOf(url: string): ErrorShape
+  /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
+  shapeOf(path: string): ErrorShape
+  /** What may be in flight; one for all servers of a process. */
+  bodies: BodyAdmission
   /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
   cookies?: boolean
 }
 
 export async function createApp(
   platform: Platform,
-  { authenticators, url, shapeOf, cookies = false }: AppOptions,
+  { authenticators, url, shapeOf, bodies, cookies = false }: AppOptions,
 ): Promise<App> {
   const { config, log, metrics } = platform
+  const gate = createGate({ config, limiter: platform.limiter, authenticators })
+  const secure = securityHeaders({ https: url.startsWith('https:') })
+
+  /** What every reply says. */
+  function dress(request: FastifyRequest, reply: FastifyReply): void {
+    secure(reply)
+    reply.header('x-request-id', request.id)
+    if (isApiRequest(request, request.routeOptions.config ?? {})) reply.header('cache-control', 'no-store')
+  }
+
   const app = Fastify({
     loggerInstance: childless(log) as FastifyBaseLogger,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: () => randomUUID(),
-    trustProxy: config.http.trustProxy,
+    trustProxy: trusted(config.http.trustProxy),
     bodyLimit: MEGABYTE,
-    // A slow client holds a socket, never a worker: 20 s for its headers, 5 min for its largest upload.
-    http: { headersTimeout: 20_000, requestTimeout: 300_000, keepAliveTimeout: 72_000, maxHeaderSize: 16_384 },
+    // A slow client holds a socket, never a worker: 20 s for its headers; a body's own time is told in bodies.ts. Fastify
+    // sets these two itself, and would undo them inside `http`.
+    requestTimeout: bodies.requestTimeoutMs,
+    keepAliveTimeout: 72_000,
+    http: { headersTimeout: 20_000, maxHeaderSize: 16_384 },
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     clientErrorHandler: refuseMalformed,
-    frameworkErrors: (error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply as never),
+    // An address that is malformed comes past all hooks.
+    frameworkErrors(error, request, reply) {
+      dress(request, reply as FastifyReply)
+      gate(request, reply as FastifyReply, (refused) =>
+        replyWithError(shapeOf(pathOf(request)), refused ?? error, request, reply as FastifyReply),
+      )
+    },
   }).withTypeProvider<TypeBoxTypeProvider>()
 
+  app.server.maxConnections = CONNECTIONS_MAX
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(({ schema }) => {
     let stringify: ((value: unknown) => string) | null = null
@@ -69,13 +100,14 @@ export async function createApp(
   })
 
   app.addHook('onRoute', requireTerms)
+  app.addHook('onRoute', (route) => {
+    const isApi = isApiRoute(route.url)
+    route.config = { ...route.config, isApi, limit: route.config?.limit ?? (isApi ? 'general' : undefined) }
+  })
   app.decorateRequest('caller', null)
 
-  const secure = securityHeaders({ https: url.startsWith('https:') })
   app.addHook('onRequest', (request, reply, done) => {
-    secure(reply)
-    reply.header('x-request-id', request.id)
-    if (request.url.startsWith('/api') || request.url.startsWith('/v1')) reply.header('cache-control', 'no-store')
+    dress(request, reply)
     done()
   })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
@@ -85,7 +117,8 @@ export async function createApp(
   )
 
   if (cookies) await app.register(cookie)
-  app.addHook('onRequest', createGate({ config, limiter: platform.limiter, authenticators }))
+  app.addHook('onRequest', gate)
+  app.addHook('preParsing', bodies.admit)
 
   const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {
@@ -106,11 +139,18 @@ export async function createApp(
     done()
   })
 
-  app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(request.url), error, request, reply))
+  app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(pathOf(request)), error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    replyWithError(shapeOf(request.url), new Problem('not_found', 404, 'Not Found'), request, reply),
+    replyWithError(shapeOf(pathOf(request)), new Problem('not_found', 404, 'Not Found'), request, reply),
   )
   return app as unknown as App
+}
+
+/** Hops are counted from the socket's own: with one proxy in front, the address that it has seen is the last of the header. */
+function trusted(proxies: Config['http']['trustProxy']) {
+  // Fastify would take a bare number for "trust nobody".
+  if (typeof proxies === 'number') return (_address: string, hop: number) => hop < proxies
+  return proxies === false ? false : [...proxies]
 }
 
 /** A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. */

@@ -6,6 +6,7 @@ import type { Config, Rate } from '../../config.ts'
 import { type Hit, type Limiter, rateHeaders, rateProblem } from '../limiter.ts'
 import { Problem } from '../problem.ts'
 import { addressKey } from './address.ts'
+import { isApiRequest } from './path.ts'
 
 /** Who asks. `keyId` is set for an API key, `sessionId` for a JWT or the storefront's cookie. */
 export type Caller = {
@@ -24,7 +25,7 @@ export type Caller = {
 }
 
 export type Access = 'anyone' | 'user' | 'user-or-key' | 'superuser' | 'session'
-export type Bucket = 'general' | 'ai' | 'rag' | 'none'
+export type Bucket = 'general' | 'ai' | 'rag' | 'signup' | 'none'
 
 /** At once where memory tells it: each promise costs a small request a turn of the queue. */
 export type Soon<T> = T | Promise<T>
@@ -46,6 +47,8 @@ declare module 'fastify' {
     limit?: Bucket
     /** The scope that a confined API key needs. */
     scope?: string
+    /** Whether the route is under /api or /v1, told by its pattern; unset where a route takes every address. */
+    isApi?: boolean | undefined
   }
   interface FastifyRequest {
     caller: Caller | null
@@ -77,17 +80,25 @@ export function createGate({
   }
 
   function pass(request: FastifyRequest, reply: FastifyReply): Soon<void> {
-    // Fastify gathers `routeOptions` anew at each look.
-    const terms = request.routeOptions.config
-    const caller = identify(request, terms.access ?? 'anyone', authenticators)
+    // Fastify gathers `routeOptions` anew at each look; an address that is malformed has none.
+    const terms = request.routeOptions.config ?? {}
+    let caller: Soon<Caller | null>
+    try {
+      caller = identify(request, terms.access ?? 'anyone', authenticators)
+    } catch (error) {
+      return refuse(request, reply, terms, error)
+    }
     return caller instanceof Promise
-      ? caller.then((found) => admit(request, reply, terms, found))
+      ? caller.then(
+          (found) => admit(request, reply, terms, found),
+          (error) => refuse(request, reply, terms, error),
+        )
       : admit(request, reply, terms, caller)
   }
 
   function admit(request: FastifyRequest, reply: FastifyReply, terms: Terms, caller: Caller | null): Soon<void> {
     request.caller = caller
-    const counted = count(request, reply, terms.limit ?? defaultBucket(request))
+    const counted = count(request, reply, terms)
     if (counted !== undefined) return counted.then(() => judge(request, terms))
     return judge(request, terms)
   }
@@ -111,20 +122,43 @@ export function createGate({
     decide(request.caller, terms)
   }
 
-  function count(request: FastifyRequest, reply: FastifyReply, bucket: Bucket): Soon<void> {
-    const rate = bucket === 'none' ? null : config.limits[bucket]
-    if (rate === null || bucket === 'none') return
-    const { caller } = request
-    const key = caller ? (caller.keyId ?? caller.userId) : addressKey(request.ip)
-    const hit = limiter.hit(bucket, key, rate)
-    const { keyId = null, rate: own = null } = caller ?? {}
-    if (hit instanceof Promise || (keyId !== null && own !== null)) return countBoth(reply, hit, keyId, own)
-    announce(reply, hit)
+  /** Who cannot be identified, because the database is away, is counted by the address. */
+  async function refuse(request: FastifyRequest, reply: FastifyReply, terms: Terms, error: unknown): Promise<never> {
+    await count(request, reply, terms)
+    throw error
   }
 
-  async function countBoth(reply: FastifyReply, hit: Soon<Hit>, keyId: string | null, own: Rate): Promise<void> {
-    announce(reply, await hit)
-    if (keyId !== null && own !== null) announce(reply, await limiter.hit('key', keyId, own))
+  function count(request: FastifyRequest, reply: FastifyReply, terms: Terms): Soon<void> {
+    const bucket = terms.limit ?? (isApiRequest(request, terms) ? 'general' : 'none')
+    const { caller } = request
+    // A key's own limit holds whatever the others are set to.
+    if (caller?.rate && caller.keyId !== null) return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
+    const hit = hitBucket(request, bucket)
+    if (hit instanceof Promise) return hit.then((one) => announce(reply, one))
+    if (hit !== null) announce(reply, hit)
+  }
+
+  /** All keys of a user share the user's count: else a thousand keys were a thousand limits. */
+  function hitBucket(request: FastifyRequest, bucket: Bucket): Soon<Hit> | null {
+    const { caller } = request
+    // Without a limit of their own registrations are requests like others.
+    const named = bucket === 'signup' && config.limits.signup === null ? 'general' : bucket
+    const rate = named === 'none' ? null : config.limits[named]
+    return rate && limiter.hit(named, caller ? caller.userId : addressKey(request.ip), rate)
+  }
+
+  /** The key's limit goes first: what it refuses takes nothing from the user's other keys. The nearer of the two is told. */
+  async function countKeyToo(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    bucket: Bucket,
+    keyId: string,
+    own: NonNullable<Rate>,
+  ): Promise<void> {
+    const ofKey = await limiter.hit('key', keyId, own)
+    announce(reply, ofKey)
+    const ofUser = await hitBucket(request, bucket)
+    if (ofUser && (!ofUser.allowed || ofUser.remaining < ofKey.remaining)) announce(reply, ofUser)
   }
 }
 
@@ -169,10 +203,6 @@ function decide(caller: Caller | null, { access = 'anyone', paid, scope }: Terms
 function announce(reply: FastifyReply, hit: Hit): void {
   if (!hit.allowed) throw rateProblem(hit)
   reply.headers(rateHeaders(hit))
-}
-
-function defaultBucket(request: FastifyRequest): Bucket {
-  return request.url.startsWith('/api') || request.url.startsWith('/v1') ? 'general' : 'none'
 }
 
 /** RFC 6750: one space, the scheme in any case. Whether the rest is a token, who checks it must say. */

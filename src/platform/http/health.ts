@@ -68,18 +68,13 @@ function configured(config: Platform['config']) {
       Object.entries(vendors).map(([name, vendor]) => [name, played(vendor.apiKey !== null, vendor.sandboxed)]),
     ),
     oauth: {
-      google: playedOAuth(config, config.oauth.google?.clientId),
-      github: playedOAuth(config, config.oauth.github?.clientId),
+      google: played(config.oauth.google !== null, config.oauth.google?.sandboxed ?? false),
+      github: played(config.oauth.github !== null, config.oauth.github?.sandboxed ?? false),
     },
     embedder: config.embedder,
     products: config.products.location === null ? 'sandbox' : 'configured',
     sandbox: config.sandbox.on,
   }
-}
-
-function playedOAuth(config: Platform['config'], clientId: string | undefined) {
-  if (clientId === undefined) return 'not configured'
-  return config.sandbox.on && clientId === 'sandbox' ? 'sandbox' : 'configured'
 }
 
 /** A superuser may read the metrics too: who calls is asked of the cheapest route that tells. */

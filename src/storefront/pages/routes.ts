@@ -4,6 +4,7 @@ import { originOf } from '#identity/origin.ts'
 import type { App } from '#platform/http/app.ts'
 import { type Caller, SESSION_COOKIE } from '#platform/http/gate.ts'
 import type { Html } from '#platform/http/html.ts'
+import { isApiRequest } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { brandOf } from '#storefront/brand.ts'
 import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
@@ -135,7 +136,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   // Everything else: people get a page, programs the JSON of the contract.
   app.get('/*', ANYONE, async (request, reply) => {
-    if (request.url.startsWith('/api')) throw new Problem('not_found', 404, 'Not Found')
+    if (isApiRequest(request, {})) throw new Problem('not_found', 404, 'Not Found')
     return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
   })
 

@@ -8,6 +8,8 @@ const WORDS: Record<string, string> = {
     'An account with this address exists and is not linked to that provider. Sign in with your password; linking is on your account page.',
   already_linked: 'That account is linked here already, or to another account of this service.',
   inactive_account: 'This account is switched off. Write to support if you think that is a mistake.',
+  sandboxed_provider:
+    'The sandbox plays this provider and vouches for anybody, so it opens no administrator’s account. Sign in with your password.',
   provider_error: 'The provider did not complete the sign-in. Try again in a moment.',
 }
 

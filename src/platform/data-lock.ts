@@ -1,0 +1,53 @@
+// One service a data folder: a second would take the first's running calls for dead, and book them twice.
+// The lock is SQLite's own on a file without tables: the system lets it go with the process, also after kill -9, and no pid that
+// another program has got meanwhile (in a container, always the same few) can hold it.
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+export class FolderInUse extends Error {}
+
+/**
+ * Locks the folder for each part (api, storefront, worker): different parts may run as processes of their own.
+ * @returns the way out. @throws FolderInUse with a sentence that names the process.
+ */
+export function lockFolder(dataDir: string, parts: readonly string[]): () => void {
+  const locks: DatabaseSync[] = []
+  const release = () => {
+    for (const lock of locks) lock.close()
+  }
+  try {
+    for (const part of parts) locks.push(lockPart(dataDir, part))
+  } catch (error) {
+    release()
+    throw error
+  }
+  return release
+}
+
+function lockPart(dataDir: string, part: string): DatabaseSync {
+  const path = join(dataDir, `${part}.lock`)
+  const lock = new DatabaseSync(path, { timeout: 0 })
+  try {
+    chmodSync(path, 0o600)
+    lock.exec('pragma synchronous = off; pragma journal_mode = memory')
+    // Who it is can be read while the lock is held; what is not yet committed could not.
+    lock.exec(`begin immediate; pragma user_version = ${process.pid}; commit; begin immediate`)
+    return lock
+  } catch (error) {
+    const isHeld = (error as { errcode?: number }).errcode === SQLITE_BUSY
+    const holder = isHeld ? holderOf(lock) : 0
+    lock.close()
+    if (!isHeld) throw error
+    throw new FolderInUse(
+      `the data folder ${dataDir} is in use by ${holder === process.pid ? 'this process' : `process ${holder}`}: stop it, or set DATA_DIR (several nodes need DATABASE_URL)`,
+    )
+  }
+}
+
+const SQLITE_BUSY = 5
+
+function holderOf(lock: DatabaseSync): number {
+  const row = lock.prepare('pragma user_version').get() as { user_version: number } | undefined
+  return row?.user_version ?? 0
+}
