@@ -1,9 +1,8 @@
 // Guards the storefront's tests: a person with the storefront's cookie, who can pay, and events signed as the processor signs them.
 import { createHmac, randomUUID } from 'node:crypto'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { TestContext } from 'node:test'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
+import { loseEvents, neverWritten } from './shop.ts'
 
 export type Shop = Awaited<ReturnType<typeof openShop>>
 export type Buyer = Awaited<ReturnType<Shop['buyer']>>
@@ -66,10 +65,10 @@ export async function openShop(t: TestContext, env: Record<string, string> = {})
     },
 
     /** From now on the processor's events stand in its list and are never delivered. */
-    loseEvents: () => never(app.dataDir, 'stripe_deliveries'),
+    loseEvents: () => loseEvents(app),
 
     /** Bank debits settle when a test says so, however slow the machine is. */
-    holdDebits: () => never(app.dataDir, 'stripe_settlements'),
+    holdDebits: () => neverWritten(app, 'stripe_settlements'),
 
     /** A purchase, as a paid checkout's event makes it. Returns its payment intent's id. */
     async sell(buyer: { userId: string }, tier: string): Promise<string> {
@@ -96,13 +95,6 @@ export function paidSession(userId: string, tier: string) {
     customer_details: { email: 'payer@example.com' },
     metadata: { user_id: userId, tier },
   }
-}
-
-/** The sandbox goes on, but what it means to write into this table is not there. */
-function never(dataDir: string, table: string): void {
-  const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
-  db.exec(`create trigger never_${table} before insert on ${table} begin select raise(ignore); end`)
-  db.close()
 }
 
 export function signed(body: string, secret: string, atMs = Date.now()): string {

@@ -1,6 +1,8 @@
 // Guards the tests' way through the processor's hosted pages: a person with a card, and a processor that signs what it is told to say.
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { Stripe } from 'stripe'
 import { createProcessor, type Processor } from '#billing/processor.ts'
 import type { Client, Reply, TestApp } from './app.ts'
@@ -98,17 +100,16 @@ export function shopOf(app: TestApp) {
   return shop
 }
 
-const DOORS = ['/api/billing/webhook', '/api/processor/webhook']
+/** From now on the processor's events stand in its list and are never delivered. */
+export function loseEvents(app: Pick<TestApp, 'dataDir'>): void {
+  neverWritten(app, 'stripe_deliveries')
+}
 
-/** Every event that the sandbox sends is taken and forgotten, as by a proxy that answers for a service which is down. */
-export function loseEvents(app: TestApp): void {
-  intercept(app, (request, response) => {
-    const isSandbox = request.headers['user-agent'] === 'Stripe/1.0 (sandbox)'
-    if (!isSandbox || !DOORS.includes(request.url ?? '')) return false
-    request.resume()
-    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
-    return true
-  })
+/** The sandbox goes on, but what it means to write into this table is not there. */
+export function neverWritten({ dataDir }: Pick<TestApp, 'dataDir'>, table: string): void {
+  const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
+  db.exec(`create trigger if not exists never_${table} before insert on ${table} begin select raise(ignore); end`)
+  db.close()
 }
 
 /** The processor takes every call and answers none before `release`; `isHolding` says whether it still does. */

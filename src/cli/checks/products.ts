@@ -22,7 +22,8 @@ export async function checkProducts({ products }: Config, now: string): Promise<
 }
 
 async function checkTier(products: Config['products'], tier: ProductTier, now: string): Promise<Line> {
-  const store = openProducts(products)
+  const left: string[] = []
+  const store = openProducts(products, { leaveOut: (path, reason) => left.push(`${path} (${reason})`) })
   const name = `${NAME} ${tier}`
   // Those of the future as well: a version that is listed and not there is a slip today.
   const all = await listReleases(store, tier, LATEST)
@@ -34,6 +35,7 @@ async function checkTier(products: Config['products'], tier: ProductTier, now: s
   if (!newest) return { mark: 'off', name, says: `not for sale before ${all.at(-1)?.publishedAt.slice(0, 10)}` }
   const release = await releaseOf(store, tier, now, newest.version)
   if (!release) throw new Error(`${newest.version} has no files`)
+  if (left.length > 0) throw new Error(`${left.length} left out of downloads: ${left.slice(0, 3).join(', ')}`)
   return { mark: 'ok', name, says: `${newest.version}, ${release.files.length} files` }
 }
 
