@@ -418,4 +418,6 @@ test('parameters that a model refuses while it thinks are left out, and sent whe
   assert.deepEqual(sampling('gpt-6.1-terra', { reasoning_effort: 'none' }), Object.keys(all).slice(2))
   assert.deepEqual(sampling('gpt-4.1-mini'), Object.keys(all))
   assert.deepEqual(sampling('llama3'), Object.keys(all))
+  const played = shaped({ ...all, tools: [TOOL] }, 'gpt-6.1-terra', createOpenAi('k', { isSandbox: true })).body
+  assert.deepEqual([played.stop, played.temperature, played.reasoning_effort], ['x', 0.5, undefined])
 })

@@ -24,7 +24,7 @@ import {
   VendorError,
 } from './vendor.ts'
 
-/** `isSandbox`: the sandbox plays models of any name, and knows chat completions alone. */
+/** `isSandbox`: the sandbox plays models of any name, and takes over chat completions what they would refuse. */
 export function createOpenAi(apiKey: string, { isSandbox = false } = {}): Vendor {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   return {
@@ -34,7 +34,7 @@ export function createOpenAi(apiKey: string, { isSandbox = false } = {}): Vendor
         !isSandbox && needsResponses(model, (request.tools?.length ?? 0) > 0, request.reasoning_effort ?? null)
       return isResponse
         ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
-        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, request, stream)) }
+        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, request, stream, isSandbox)) }
     },
     readAnswer,
     createReader,
@@ -58,7 +58,7 @@ export function createOpenAi(apiKey: string, { isSandbox = false } = {}): Vendor
   }
 }
 
-function adapt(model: string, request: ChatRequest, stream: boolean): Record<string, unknown> {
+function adapt(model: string, request: ChatRequest, stream: boolean, isSandbox: boolean): Record<string, unknown> {
   const body: Record<string, unknown> = { ...request, model, stream }
   delete body.stream_options
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
@@ -71,7 +71,7 @@ function adapt(model: string, request: ChatRequest, stream: boolean): Record<str
 
   delete body.wishes
   if (isOpenAis(model)) withoutForeign(body, request)
-  adaptSampling(model, request, body)
+  if (!isSandbox) adaptSampling(model, request, body)
   return body
 }
 
