@@ -394,3 +394,23 @@ test('a connection that broke while it was kept open is replaced at once, howeve
   const rows = await app.platform.db.selectFrom('usage_records').select(['attempts', 'tried']).execute()
   assert.ok(rows.some(({ attempts, tried }) => attempts > 1 && tried.startsWith('openai:unreachable')))
 })
+
+test('where a limited model rests, a fallback of the same vendor is asked', async (t) => {
+  const vendor = await mockVendor(t)
+  const env = { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini', METRICS_TOKEN: 'for-metrics' }
+  const app = await testApp(t, { env })
+  const ada = await app.as('ada', { tier: 'pro' })
+  vendor.play(refuses(429, { 'retry-after': '30' }), says('from the other'))
+
+  answeredBy(await ada.post('/api/ai/chat', { messages: HI }), 'openai', 2)
+  answeredBy(await ada.post('/api/ai/chat', { messages: HI }), 'openai', 1)
+
+  assert.deepEqual(
+    vendor.calls.map(({ body }) => body.model),
+    ['gpt-6.1-terra', 'gpt-4.1-mini', 'gpt-4.1-mini'],
+  )
+  const { text } = await app.get('/metrics', { headers: { authorization: 'Bearer for-metrics' } })
+  assert.match(text, /^latchkey_ai_retries_total\{vendor="openai"\} 1$/m)
+  assert.match(text, /^latchkey_ai_resting_models\{vendor="openai"\} 1$/m)
+  assert.match(text, /^latchkey_ai_breaker_state\{vendor="openai"\} 0$/m)
+})

@@ -81,8 +81,11 @@ export function createMeters(metrics: Metrics, { breakers, rests, turnstile }: S
       const vendor = step.slice(0, colon)
       const result = step.slice(colon + 1)
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
-      // What comes after a success is the next request of the same call: a long text is embedded in several.
-      else if (before === vendor && result !== RESTING && resultBefore !== 'ok') retries(vendor).value++
+      // What comes after a success is the next request of the same call (a long text is embedded in several), and what comes
+      // after a model that rests is the first to another.
+      else if (before === vendor && result !== RESTING && resultBefore !== 'ok' && resultBefore !== RESTING) {
+        retries(vendor).value++
+      }
       if (result !== RESTING) attempts(vendor, result).value++
       before = vendor
       resultBefore = result
