@@ -108,7 +108,7 @@ const Envelope = Type.Object({
   method: Type.Optional(Type.String()),
   params: Type.Optional(Type.Unknown()),
 })
-const envelope = Compile(Envelope)
+let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 
 /** What the body was when it was no JSON: told in the protocol's own words. */
 const NO_JSON = Symbol('no JSON')
@@ -142,6 +142,8 @@ export function mcpRoutes(app: App, room: Room): void {
         }
         const { body } = request
         if (body === NO_JSON || body === undefined) return refuse(-32700, 'Parse error: the body is not valid JSON')
+        // At the first request: a start compiles nothing it may never need.
+        envelope ??= Compile(Envelope)
         if (!envelope.Check(body)) return refuse(-32600, 'Invalid Request')
         const { id, method, params = {} } = body
         if (!isObject(params)) return refuse(-32602, 'Invalid params: should be an object', id)

@@ -701,6 +701,22 @@ test('metadata nested without end is refused in a long body, too, and an unknown
   assert.equal(refused.status, 422, refused.text)
   assert.deepEqual(refused.body.detail[0].loc, ['body', 'metadata'])
   assert.equal((await send(`{"content": "text", "other": ${deep}}`)).status, 200)
+
+  const lower = '{"a":'.repeat(70_000).concat('1', '}'.repeat(70_000))
+  assert.equal((await send(`{"content": "text", "metadata": ${lower}}`)).status, 422)
+  const headers = { 'content-type': 'application/json' }
+  const searched = await ada.request('POST', '/api/rag/search', { body: `{"query": "x", "filter": ${lower}}`, headers })
+  assert.equal(searched.status, 422)
+  for (const [name, input] of [
+    ['ingest', `{"content": "x", "metadata": ${lower}}`],
+    ['search', `{"query": "x", "filter": ${lower}}`],
+    ['list_documents', lower],
+  ] as const) {
+    const body = `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "${name}", "arguments": ${input}}}`
+    const reply = await ada.request('POST', '/mcp', { body, headers })
+    assert.equal(reply.status, 200, `${name}: ${reply.text.slice(0, 200)}`)
+    assert.equal(reply.body.result.isError, name !== 'list_documents', name)
+  }
 })
 
 test('a hostile file name is only a name', async (t) => {

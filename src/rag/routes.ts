@@ -28,7 +28,6 @@ import { listDocuments } from './store.ts'
 import { readUpload } from './upload.ts'
 
 const MEGABYTE = 1024 * 1024
-const ESCAPED = 3
 const QUERY_MAX = 32_768
 
 const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
@@ -123,6 +122,14 @@ const Document = Type.Object({
   created_at: Instant,
 })
 
+/**
+ * The limit is on the text, which `take` holds; its JSON is larger. Quotes and line ends become two bytes of one, and a client that escapes all beyond
+ * ASCII makes three of one: the former is always taken, the latter up to a body of 64 MB, since it is held in memory whole.
+ */
+function bodyBytesMax(textBytes: number): number {
+  return Math.max(2 * textBytes, Math.min(3 * textBytes, 64 * MEGABYTE))
+}
+
 const tags = ['rag']
 const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
 
@@ -143,8 +150,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           response: { 200: Ingested },
         },
         config,
-        // The limit is on the text; a client that escapes all that is not ASCII makes three bytes of one.
-        bodyLimit: maxTextBytes * ESCAPED + MEGABYTE,
+        bodyLimit: bodyBytesMax(maxTextBytes) + MEGABYTE,
       },
       async (request, reply) => {
         const { content, metadata = {}, chunk_size, chunk_overlap, external_id, replace } = request.body

@@ -187,6 +187,17 @@ test('the names of a table’s columns stay, though every page repeats them', as
   assert.doesNotMatch(text, /Page \d/)
 })
 
+test('a head that states a fact is kept once', async () => {
+  const pages = [1, 2, 3, 4, 5, 6].map((n) =>
+    pageOf(prose(n), { head: 'Patient: Ada Lovelace, born 1815', foot: `Account DE89 3704 0044 0532 · Page ${n}` }),
+  )
+
+  const text = await read('a.pdf', pdfOf(pages))
+
+  assert.equal(text.match(/Patient: Ada Lovelace/g)?.length, 1)
+  assert.equal(text.match(/DE89 3704 0044 0532/g)?.length, 1)
+})
+
 test('a page that has nothing but its head and foot keeps them', async () => {
   const pages = [1, 2, 3, 4, 5, 6].map((n) => pageOf(n === 4 ? [] : prose(n), { head: 'Annual report', foot: `${n}` }))
 

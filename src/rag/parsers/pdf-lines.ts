@@ -110,7 +110,8 @@ const SHARE_MAX = 0.05
 
 /**
  * Takes off heads and feet: lines among the first or last two of their pages that stand at the same height on most of them, with the same text or with
- * a page number that counts up. A page that has nothing else keeps them, and so does a text of which they are more than a twentieth.
+ * a page number that counts up. A page that has nothing else keeps them, and so does a text of which they are more than a twentieth; and the first
+ * of those that state a fact stays.
  */
 export function dropRunningLines(pages: Page[]): Line[][] {
   const all = pages.map(({ lines }) => lines)
@@ -120,7 +121,11 @@ export function dropRunningLines(pages: Page[]): Line[][] {
   const edges = pages.map((page) => edgesOf(page))
   for (const [i, edge] of edges.entries()) {
     for (const { keys, height } of edge) {
-      for (const key of keys) places.set(key, [...(places.get(key) ?? []), { page: i, height }])
+      for (const key of keys) {
+        const seen = places.get(key) ?? []
+        seen.push({ page: i, height })
+        places.set(key, seen)
+      }
     }
   }
   const running = new Map<string, number>()
@@ -129,17 +134,23 @@ export function dropRunningLines(pages: Page[]): Line[][] {
     if (height !== undefined) running.set(key, height)
   }
 
+  const told = new Set<string>()
   const kept = pages.map(({ lines }, i) => {
-    const gone = new Set(
-      (edges[i] ?? [])
-        .filter(({ keys, height }) => keys.some((key) => Math.abs(height - (running.get(key) ?? Infinity)) <= DRIFT))
-        .map(({ line }) => line),
-    )
+    const gone = new Set<Line>()
+    for (const { line, keys, height } of edges[i] ?? []) {
+      const key = keys.find((one) => Math.abs(height - (running.get(one) ?? Infinity)) <= DRIFT)
+      if (key === undefined) continue
+      if (told.has(key) || !fact.test(key)) gone.add(line)
+      told.add(key)
+    }
     return gone.size === lines.length ? lines : lines.filter((line) => !gone.has(line))
   })
   const before = inkOf(all)
   return before - inkOf(kept) > before * SHARE_MAX ? all : kept
 }
+
+/** "Patient: Ada Lovelace", "IBAN DE89 3704 0044", an address to write to: what a head says of the whole file stays where it is said first. */
+const fact = /\p{L}: ?[^\s\0]|\d{5}|\d[\d ./-]{6,}\d|@/u
 
 function inkOf(pages: Line[][]): number {
   return pages.flat().reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0)

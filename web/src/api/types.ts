@@ -75,6 +75,8 @@ export type Usage = { from: string; to: string; totals: UsageTotals; groups: Usa
 
 export type StoredDocument = {
   id: string
+  external_id: string | null
+  external_ids: string[]
   source: string | null
   chunks: number
   characters: number
@@ -84,7 +86,10 @@ export type StoredDocument = {
 
 export type Chunk = { id: string; content: string; score: number; metadata: Record<string, unknown> }
 
-export type Ingested = { document_ids: string[]; chunks_created: number }
+/** What of a file is left out; `page` is null where a file has no pages. */
+export type IngestWarning = { page: number | null; reason: string }
+
+export type Ingested = { document_ids: string[]; chunks_created: number; warnings: IngestWarning[] }
 
 export type Role = 'system' | 'user' | 'assistant'
 

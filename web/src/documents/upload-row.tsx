@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Group, Paper, Progress, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertCircle, IconCheck, IconFile, IconX } from '@tabler/icons-react'
+import type { IngestWarning } from '../api/types.ts'
 import { bytes, plural } from '../parts/format.ts'
 import type { Upload, UploadState } from './uploads.ts'
 
@@ -29,6 +30,12 @@ export function UploadRow({ upload: { file, state }, onRetry, onRemove }: Upload
           <Text size="sm" c={state.kind === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} role="status">
             {words(state)}
           </Text>
+          {state.kind === 'done' &&
+            leftOut(state.warnings).map((line) => (
+              <Text key={line} size="sm">
+                {line}
+              </Text>
+            ))}
           {busy && (
             <Progress
               value={state.kind === 'sending' ? 100 * state.sent : state.kind === 'reading' ? 100 : 0}
@@ -50,6 +57,16 @@ export function UploadRow({ upload: { file, state }, onRetry, onRemove }: Upload
       </Group>
     </Paper>
   )
+}
+
+/** One line for each reason, with the pages it holds for. */
+function leftOut(warnings: IngestWarning[]): string[] {
+  const pages = Map.groupBy(warnings, ({ reason }) => reason)
+  return [...pages].map(([reason, those]) => {
+    const numbers = those.flatMap(({ page }) => page ?? [])
+    if (numbers.length === 0) return reason
+    return `${numbers.length === 1 ? 'Page' : 'Pages'} ${numbers.join(', ')}: ${reason}`
+  })
 }
 
 function words(state: UploadState): string {

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react'
 import { ApiProblem, sentence } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
+import type { IngestWarning } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
 import { newId } from '../parts/new-id.ts'
 
@@ -8,7 +9,7 @@ export type UploadState =
   | { kind: 'waiting' }
   | { kind: 'sending'; sent: number }
   | { kind: 'reading' }
-  | { kind: 'done'; chunks: number }
+  | { kind: 'done'; chunks: number; warnings: IngestWarning[] }
   | { kind: 'failed'; reason: string; retriable: boolean }
 
 export type Upload = { id: string; file: File; state: UploadState }
@@ -40,11 +41,11 @@ export function useUploads() {
     controllers.current.set(id, controller)
     set(id, { kind: 'sending', sent: 0 })
     try {
-      const { chunks_created } = await uploadFile(file, {
+      const { chunks_created, warnings } = await uploadFile(file, {
         signal: controller.signal,
         onProgress: (sent) => set(id, sent < 1 ? { kind: 'sending', sent } : { kind: 'reading' }),
       })
-      set(id, { kind: 'done', chunks: chunks_created })
+      set(id, { kind: 'done', chunks: chunks_created, warnings })
       void queries.invalidateQueries({ queryKey: ['documents'] })
     } catch (error) {
       if (controller.signal.aborted) return
