@@ -77,14 +77,14 @@ export type Config = {
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate }
   superuser: { email: string; password: string | null } | null
   budgets: Record<PaidTier, number | null>
+  /** How long a failed payment leaves a plan open. */
+  pastDueGraceDays: number
   maxTextBytes: number
   maxFileBytes: number
   metricsToken: string | null
   geoipDb: string | null
   /** Mixed into the root of all secrets; null: the root kept in the database alone. */
   secretKey: string | null
-  /** How long a failed payment leaves a plan open. */
-  pastDueGraceDays: number
 }
 
 export class ConfigError extends Error {}
@@ -188,12 +188,12 @@ export function readConfig(env: Env): Config {
       pro: read.count('BUDGET_PRO_TOKENS'),
       enterprise: read.count('BUDGET_ENTERPRISE_TOKENS'),
     },
+    pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     secretKey: read.optional('SECRET_KEY'),
-    pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
   })
 }
 
