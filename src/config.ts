@@ -88,14 +88,14 @@ export type Config = {
   budgets: Record<PaidTier, number | null>
   /** How long what has happened is kept. */
   retention: { eventsDays: number }
+  /** How long a failed payment leaves a plan open. */
+  pastDueGraceDays: number
   maxTextBytes: number
   maxFileBytes: number
   metricsToken: string | null
   geoipDb: string | null
   /** Seals the root of all secrets; null: it lies plain in the database. */
   secretKey: string | null
-  /** How long a failed payment leaves a plan open. */
-  pastDueGraceDays: number
   /** The former one, while it is being changed. */
   secretKeyOld: string | null
 }
@@ -212,12 +212,12 @@ export function readConfig(env: Env): Config {
       enterprise: read.count('BUDGET_ENTERPRISE_TOKENS'),
     },
     retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
+    pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),
-    pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
   })
 }
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Stripe } from 'stripe'
-import { call, type TestApp, testApp } from '#testing/app.ts'
-import { holdProcessor, PRICES, shopOf } from '#testing/shop.ts'
+import { type TestApp, testApp } from '#testing/app.ts'
+import { PRICES, shopOf } from '#testing/shop.ts'
 
 const CUSTOMER = 'cus_unknownToTheProcessor'
 const SUBSCRIPTION = 'sub_unknownToTheProcessor'
@@ -328,58 +327,6 @@ test('an event that cannot be handled yet is received, kept and handled later', 
   await app.settle()
   assert.notEqual((await pending()).handled_at, null)
 })
-
-for (const [door, path, secretOf, event] of [
-  [
-    'billing',
-    '/api/billing/webhook',
-    (app: TestApp) => app.config.processor.webhookSecret,
-    (userId: string) => ({
-      type: 'customer.subscription.updated',
-      object: { id: 'sub_1', customer: 'cus_slow', status: 'active', metadata: { user_id: userId } },
-    }),
-  ],
-  [
-    'the storefront',
-    '/api/processor/webhook',
-    (app: TestApp) => app.config.processor.storefrontWebhookSecret,
-    () => ({ type: 'payment_intent.succeeded', object: { id: 'pi_1', metadata: {} } }),
-  ],
-] as const) {
-  test(`an event of ${door} is answered while the processor still thinks, and handled when it has thought`, async (t) => {
-    const app = await testApp(t)
-    const { userId } = await app.as('ada')
-    const processor = holdProcessor(app, 10_000)
-    const rowOf = () =>
-      app.platform.db
-        .selectFrom('inbox')
-        .select('handled_at')
-        .where('event_id', '=', 'evt_slow')
-        .executeTakeFirstOrThrow()
-
-    const payload = JSON.stringify({
-      id: 'evt_slow',
-      created: Math.floor(app.clock.ms() / 1000),
-      type: event(userId).type,
-      data: { object: event(userId).object },
-    })
-    const secret = secretOf(app) ?? ''
-    const timestamp = Math.floor(app.clock.ms() / 1000)
-    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
-    const reply = await call(door === 'billing' ? app.url : app.storefrontUrl, 'POST', path, {
-      body: payload,
-      headers: { 'content-type': 'application/json', 'stripe-signature': signature },
-    })
-    assert.deepEqual([reply.status, reply.body], [200, { received: true }])
-    assert.equal(processor.isHolding(), true, 'the answer waited for the processor')
-    assert.equal((await rowOf()).handled_at, null)
-
-    processor.release()
-    app.clock.advance(11_000)
-    await app.settle()
-    assert.notEqual((await rowOf()).handled_at, null)
-  })
-}
 
 test('a body of more than a megabyte is refused before it is read', async (t) => {
   const { shop } = await untold(t)

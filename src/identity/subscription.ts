@@ -36,12 +36,3 @@ export async function setSubscription(
 export async function setProcessorCustomer(tx: Db, userId: string, customerId: string | null): Promise<void> {
   await tx.updateTable('users').set({ processor_customer_id: customerId }).where('id', '=', userId).execute()
 }
-
-export async function findByProcessorCustomer(db: Db, customerId: string): Promise<User | null> {
-  const row = await db
-    .selectFrom('users')
-    .selectAll()
-    .where('processor_customer_id', '=', customerId)
-    .executeTakeFirst()
-  return row ?? null
-}

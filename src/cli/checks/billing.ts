@@ -110,4 +110,8 @@ const covers = (enabled: string, type: string) => enabled === '*' || enabled ===
 
 const isLoopback = (url: string) => /^(localhost|127\.|\[::1\])/.test(new URL(url).hostname)
 
-const reasonOf = (error: unknown) => (error as Error).message
+function reasonOf(error: unknown): string {
+  const { type, detail, message } = error as Error & { type?: string; detail?: unknown }
+  if (type !== 'StripeConnectionError') return message
+  return `the processor cannot be reached${detail instanceof Error ? `: ${detail.message}` : ''}`
+}

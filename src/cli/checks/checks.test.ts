@@ -141,6 +141,7 @@ test('a processor that is not there is wrong', async () => {
     lines.map(({ mark }) => mark),
     ['wrong', 'wrong'],
   )
+  for (const { says } of lines) assert.match(says, /cannot be reached: connect ECONNREFUSED/)
 })
 
 test('a price that somebody pays and no setting names is told', async (t) => {
