@@ -159,6 +159,8 @@ export async function createService(
       if (api) superuserNotice = await identity.ensureSuperuser()
       if (api) await usage.start()
       await listener.listen()
+      // A wrong clock is told at the start.
+      void platform.readiness.read()
       sandbox?.start()
       if (config.serve.has('worker')) {
         billing.start()

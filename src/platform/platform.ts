@@ -89,7 +89,7 @@ export async function openPlatform(
     redis,
     log,
     metrics: createMetrics(),
-    readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock }),
+    readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
     async close() {
       await jobs.stop()
       await bus.close()

@@ -6,8 +6,15 @@ import { sql } from 'kysely'
 import './tables.ts'
 import type { Clock } from './clock.ts'
 import type { Db, Dialect } from './db/db.ts'
+import { databaseNow } from './db/time.ts'
+import { type Log, seldom } from './telemetry/log.ts'
 
-export type DatabaseState = { isReachable: boolean; isWritable: boolean }
+export type DatabaseState = {
+  isReachable: boolean
+  isWritable: boolean
+  /** How far this machine's clock is ahead of the database's; null where they are one, or not known. */
+  clockSkewMs: number | null
+}
 export type Readiness = ReturnType<typeof createReadiness>
 
 /** Some of the second is the reply's. */
@@ -16,18 +23,21 @@ const WRITTEN_FOR_MS = 10_000
 const FAILED_FOR_MS = 1_000
 /** Less is a full disk: the next pages of the log would not fit. */
 const FREE_BYTES_MIN = 1024 * 1024
+/** Tokens and budgets follow the nodes' own clocks: so much is harmless. */
+const SKEW_MAX_MS = 2_000
 
-type Deps = { db: Db; dialect: Dialect; dataDir: string; clock: Clock }
+type Deps = { db: Db; dialect: Dialect; dataDir: string; clock: Clock; log: Log }
 
-export function createReadiness({ db, dialect, dataDir, clock }: Deps) {
+export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
+  const say = seldom((details, message) => log.warn(details, message))
+  let clockSkewMs: number | null = null
   let written = { well: false, atMs: Number.NEGATIVE_INFINITY }
   let writing: Promise<void> | null = null
   let reading: Promise<boolean> | null = null
 
   /** One question at a time: while the database stands still, each look would add one more that waits. */
   const read = () => {
-    reading ??= sql`select 1`
-      .execute(db)
+    reading ??= tryRead()
       .then(
         () => true,
         () => false,
@@ -51,6 +61,16 @@ export function createReadiness({ db, dialect, dataDir, clock }: Deps) {
     return writing
   }
 
+  async function tryRead() {
+    const askedMs = clock.ms()
+    const { rows } = await sql<{ now: string }>`select ${databaseNow(db, clock)} as now`.execute(db)
+    if (dialect === 'sqlite' || !rows[0]) return
+    // The server looked at its clock about half-way between question and answer.
+    clockSkewMs = Math.round((askedMs + clock.ms()) / 2 - Date.parse(rows[0].now))
+    if (Math.abs(clockSkewMs) > SKEW_MAX_MS)
+      say({ clockSkewMs }, 'the clocks of this machine and of the database differ')
+  }
+
   async function tryWrite() {
     if (dialect === 'sqlite' && (await freeBytes()) < FREE_BYTES_MIN) throw new Error('the disk is full')
     await db
@@ -72,6 +92,8 @@ export function createReadiness({ db, dialect, dataDir, clock }: Deps) {
 
   return {
     freeBytes,
+    /** Whether it can be read; also looks at its clock, and warns of a difference. */
+    read,
 
     /** What is not known in time counts as not so. */
     async state(): Promise<DatabaseState> {
@@ -84,7 +106,7 @@ export function createReadiness({ db, dialect, dataDir, clock }: Deps) {
         within(DEADLINE_MS, read(), false),
         within(DEADLINE_MS, isWritable(), false),
       ])
-      return { isReachable, isWritable: isReachable && canWrite }
+      return { isReachable, isWritable: isReachable && canWrite, clockSkewMs: isReachable ? clockSkewMs : null }
     },
   }
 }

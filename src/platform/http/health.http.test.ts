@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
+import { createReadiness } from '../readiness.ts'
 
 const METRICS = { METRICS_TOKEN: 'for-metrics' }
 const AS_SCRAPER = { headers: { authorization: 'Bearer for-metrics' } }
@@ -114,6 +116,26 @@ test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, as
     last = (await ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })).status
   }
   assert.equal(last, 200, 'it recovers by itself')
+})
+
+test('a clock that is not the database’s is told', { skip: !ON_POSTGRES }, async (t) => {
+  const app = await testApp(t)
+  const lines: string[] = []
+  const { db, dialect, clock } = app.platform
+  const off = createReadiness({
+    db,
+    dialect,
+    dataDir: app.dataDir,
+    clock: { ms: () => clock.ms() - 60_000, now: clock.now },
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+  })
+  const skew = (await off.state()).clockSkewMs ?? 0
+  assert.ok(skew < -55_000 && skew > -65_000, String(skew))
+  assert.match(lines.join(''), /the clocks of this machine and of the database differ/)
+
+  app.clock.advance(3_600_000)
+  const { checks } = (await app.get('/readyz')).body
+  assert.ok(Math.abs(checks.clock_skew_ms) < 2_000, 'a clock that a test has moved is not wrong')
 })
 
 test('a superuser reads the metrics; other people do not', async (t) => {

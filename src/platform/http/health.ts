@@ -17,12 +17,12 @@ export function healthRoutes(app: App, { platform, state }: { platform: Platform
   app.get('/healthz', { config: { access: 'anyone', limit: 'none' } }, () => ({ status: 'ok' }))
 
   app.get('/readyz', { config: { access: 'anyone', limit: 'none' } }, async (_request, reply) => {
-    const { isReachable, isWritable } = await platform.readiness.state()
+    const { isReachable, isWritable, clockSkewMs } = await platform.readiness.state()
     const redis = platform.redis === null ? null : platform.redis.isWell()
     const ready = isReachable && isWritable && !state.draining
     return reply.status(ready ? 200 : 503).send({
       status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
-      checks: { database: isReachable, writable: isWritable, redis },
+      checks: { database: isReachable, writable: isWritable, redis, clock_skew_ms: clockSkewMs },
       configured: configured(config),
     })
   })
