@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { Stripe } from 'stripe'
 import { type TestApp, testApp } from '#testing/app.ts'
 import { PRICES, shopOf } from '#testing/shop.ts'
 

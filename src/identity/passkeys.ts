@@ -14,6 +14,7 @@ import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { issueToken, spendToken } from './one-time-tokens.ts'
+import { lockAsking } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
 import { findUser, type User } from './users.ts'
 import { lockUser, requireWayIn } from './ways-in.ts'
@@ -58,12 +59,11 @@ export async function registrationOptions(
 
 export type PasskeyView = { id: string; name: string; created_at: string; last_used_at: string | null }
 
-/** @throws Problem 400 `Passkey could not be verified`. */
+/** @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended. */
 export async function addPasskey(
   deps: IdentityDeps,
   user: User,
-  response: RegistrationResponseJSON,
-  name: string,
+  { response, name, sessionId }: { response: RegistrationResponseJSON; name: string; sessionId: string | null },
 ): Promise<PasskeyView> {
   const { id: expectedRPID, origins } = relyingParty(deps)
   const { registrationInfo } = await webauthn()
@@ -83,7 +83,7 @@ export async function addPasskey(
   const { credential } = registrationInfo
 
   return transaction(deps.db, async (tx) => {
-    await lockUser(tx, user.id)
+    await lockAsking(deps, tx, { userId: user.id, sessionId })
     const { count } = await tx
       .selectFrom('passkeys')
       .select((e) => e.fn.countAll<number>().as('count'))

@@ -61,7 +61,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     async (request) => {
       const user = await freshUser(request)
       await countAttempt(deps, { account: user.email_key, address: originOf(request).address })
-      return confirmTotp(deps, user, request.body.code)
+      return confirmTotp(deps, user, { code: request.body.code, sessionId: callerOf(request).sessionId })
     },
   )
 
@@ -113,7 +113,11 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     },
     async (request) => {
       const { response, name = 'Passkey' } = request.body
-      return addPasskey(deps, await freshUser(request), response as unknown as RegistrationResponseJSON, name)
+      return addPasskey(deps, await freshUser(request), {
+        response: response as unknown as RegistrationResponseJSON,
+        name,
+        sessionId: callerOf(request).sessionId,
+      })
     },
   )
 

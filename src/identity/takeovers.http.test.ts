@@ -4,6 +4,9 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { issueKey, rotateKey } from '#api-keys/keys.ts'
 import { auditOf } from '#identity/audit.ts'
+import { addPasskey as keepPasskey } from '#identity/passkeys.ts'
+import { confirmTotp } from '#identity/totp.ts'
+import { findUser } from '#identity/users.ts'
 import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
@@ -519,6 +522,23 @@ test('a session that was ended while it asked for an API key gets none', async (
   const terms = { name: 'late', expiresAt: null, scopes: null, rate: null, monthlyTokens: null }
   await assert.rejects(issueKey(app.platform, maker, terms), { status: 401 })
   await assert.rejects(rotateKey(app.platform, maker, id, 0), { status: 401 })
+})
+
+test('a session that was ended while it asked for a passkey or a second factor gets neither', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const { deps } = app.service.identity
+  const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
+  const { response } = createCredential(options, placeOf(app))
+  const { secret } = (await ada.post('/api/users/me/totp')).body
+  const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+  const [session] = (await ada.get('/api/users/me/sessions')).body
+  const user = await findUser(app.platform.db, ada.userId)
+  assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
+
+  await assert.rejects(keepPasskey(deps, user!, { response, name: 'late', sessionId: session.id }), { status: 401 })
+  await assert.rejects(confirmTotp(deps, user!, { code, sessionId: session.id }), { status: 401 })
+  assert.equal((await findUser(app.platform.db, ada.userId))?.is_totp_on, false)
 })
 
 async function verified(app: TestApp, name: string, tier?: 'pro'): Promise<Client> {

@@ -8,6 +8,7 @@ import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { qrCode } from './qr-code.ts'
+import { lockAsking } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
 import { type User, updateUser } from './users.ts'
 import { lockUser } from './ways-in.ts'
@@ -41,14 +42,18 @@ export async function prepareTotp(
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
 }
 
-/** Turns two-factor on with the first right code. The codes are shown this once. */
-export async function confirmTotp(deps: IdentityDeps, user: User, code: string): Promise<{ recovery_codes: string[] }> {
+/** Turns two-factor on with the first right code. The codes are shown this once. @throws Problem 400, 401 when the session that asks has ended. */
+export async function confirmTotp(
+  deps: IdentityDeps,
+  user: User,
+  { code, sessionId }: { code: string; sessionId: string | null },
+): Promise<{ recovery_codes: string[] }> {
   const { db, clock, secrets } = deps
   if (user.is_totp_on) throw new Problem('totp_on', 400, 'Two-factor authentication is already on')
   const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode)
 
   await transaction(db, async (tx) => {
-    await lockUser(tx, user.id)
+    await lockAsking(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptTotp(deps, tx, user.id, code, { confirmed: false }))) throw codeWrong()
     await tx.updateTable('totp').set({ confirmed_at: clock.now() }).where('user_id', '=', user.id).execute()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user.id).execute()
