@@ -6,6 +6,8 @@ import { testApp } from '#testing/app.ts'
 import { cuts, event, mockVendor, refuses, type Step, says, streams } from '#testing/mock-vendor.ts'
 import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
 
+const PHONE = { width: 390, height: 844 }
+
 test('a reader chats: with whom they chose, as long as it takes, and is told the truth about every answer', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, {
@@ -119,6 +121,23 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
       await page.keyboard.type('x')
       assert.equal(await page.getByRole('textbox', { name: 'Message' }).inputValue(), 'x', press)
     }
+  })
+
+  await t.test('the message box is as high as its text, also after a telephone was turned', async () => {
+    const box = page.getByRole('textbox', { name: 'Message' })
+    const heightOf = async () => (await box.boundingBox())?.height ?? 0
+    await page.goto(chat)
+    for (const size of [PHONE, { width: PHONE.height, height: PHONE.width }, PHONE]) {
+      await page.setViewportSize(size)
+      await page.waitForTimeout(200)
+      assert.ok((await heightOf()) < 60, `${await heightOf()} px at ${size.width} px`)
+    }
+    await box.fill('line\n'.repeat(5))
+    const five = await heightOf()
+    assert.ok(five > 120, `five lines are ${five} px high`)
+    await box.fill('line\n'.repeat(40))
+    assert.ok((await heightOf()) < 260, 'beyond eight lines it scrolls')
+    await page.setViewportSize({ width: 1280, height: 900 })
   })
 
   await t.test('an answer that was left says that it was left, not stopped', async () => {

@@ -38,6 +38,9 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
     line.resolve()
     await slow.page.getByRole('heading', { level: 1 }).waitFor()
     await slow.page.getByText('Loading…').waitFor({ state: 'detached' })
+    // Wherever the sheets stand, a page's own styles win over the library's.
+    const title = slow.page.getByRole('heading', { level: 1 })
+    assert.ok(Number.parseFloat(await styleOf(title, 'font-size')) > 40, 'the hero is as large as it is meant')
     await slow.context.close()
   })
 

@@ -26,6 +26,8 @@ export default defineConfig(({ command }) => {
       target: 'es2023',
       // The page's policy allows images from data: but scripts and styles only as files of their own.
       assetsInlineLimit: 0,
+      // One sheet, 6 KB larger than the first page needs: it stands in the body, and sheets of pages, in the head, would come before it.
+      cssCodeSplit: false,
       modulePreload: { polyfill: false },
       chunkSizeWarningLimit: 700,
     },

@@ -5,7 +5,6 @@ export type Standing = 'configured' | 'sandbox' | 'not configured'
 
 export type Readiness = {
   mail?: Standing
-  vendors?: Record<string, Standing>
   oauth?: Record<string, Standing>
   /** `local`, or the vendor and model that embed. */
   embedder?: string

@@ -3,6 +3,9 @@ import { IconArrowUp, IconPlayerStopFilled } from '@tabler/icons-react'
 import { type FormEvent, type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react'
 import classes from './composer.module.css'
 
+/** The browser can size a field by its text. Measured by script, it can come out eight lines high when a telephone is turned. */
+const GROWS = CSS.supports('field-sizing', 'content')
+
 type ComposerProps = {
   label: string
   writing: boolean
@@ -58,7 +61,8 @@ export function Composer({ label, writing, onSend, onStop, start = '' }: Compose
         aria-label={label}
         placeholder={`${label}…`}
         variant="unstyled"
-        autosize
+        autosize={!GROWS}
+        rows={1}
         minRows={1}
         maxRows={8}
         flex={1}

@@ -29,7 +29,10 @@ export function ModelChoice({ models, chosen, failed, onChange }: ModelChoicePro
   }))
   const offered = (models?.models ?? []).filter((one) => one.provider === provider && one.kind === 'chat')
   const defaultModel = models?.providers.find((one) => one.provider === provider)?.default_model
-  const choose = (next: string) => onChange({ provider, model: next.trim() || undefined })
+  const choose = (next: string) => {
+    const name = next.trim() || undefined
+    if (name !== model) onChange({ provider, model: name })
+  }
 
   return (
     <Group gap="xs" wrap="nowrap" miw={0} flex="1 1 18rem">
