@@ -94,6 +94,15 @@ test('TRUST_PROXY counts proxies or names their networks', () => {
   assert.deepEqual(read('10.0.0.0/8, ::1,loopback'), ['10.0.0.0/8', '::1', 'loopback'])
 })
 
+test('a drain is told for 5 s in production, and waits for 30', () => {
+  assert.deepEqual(readConfig({}).drain, { delaySeconds: 0, seconds: 30 })
+  assert.deepEqual(readConfig({ NODE_ENV: 'production' }).drain, { delaySeconds: 5, seconds: 30 })
+  assert.deepEqual(readConfig({ DRAIN_DELAY_SECONDS: '15', DRAIN_SECONDS: '0' }).drain, {
+    delaySeconds: 15,
+    seconds: 0,
+  })
+})
+
 test('a secret may come from a file', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-secrets-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -125,6 +134,8 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
   [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
   [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
+  [{ DRAIN_SECONDS: 'long' }, /^DRAIN_SECONDS is wrong: expected seconds, from 0 to 9999, got 'long'$/],
+  [{ DRAIN_DELAY_SECONDS: '-1' }, /^DRAIN_DELAY_SECONDS is wrong/],
   [{ SECRET_KEY_OLD: 'x' }, /^SECRET_KEY_OLD is set without SECRET_KEY$/],
   [{ SECRET_KEY_FILE: '/nowhere' }, /^SECRET_KEY_FILE cannot be read: ENOENT/],
   [{ TRUST_PROXY: 'all' }, /^TRUST_PROXY is wrong: expected the number of proxies .*, got 'all'$/],

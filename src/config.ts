@@ -40,6 +40,8 @@ export type Config = {
   /** `trustProxy`: how many proxies stand in front, or their networks. */
   http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
   urls: { base: string; frontend: string; storefront: string }
+  /** How long /readyz says that the process goes before its ports close, and how long what runs may still take. */
+  drain: { delaySeconds: number; seconds: number }
   dataDir: string
   databaseUrl: string | null
   redisUrl: string | null
@@ -178,6 +180,10 @@ export function readConfig(env: Env): Config {
     serve: new Set(read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker'])),
     http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
     urls,
+    drain: {
+      delaySeconds: read.seconds('DRAIN_DELAY_SECONDS', production ? 5 : 0),
+      seconds: read.seconds('DRAIN_SECONDS', 30),
+    },
     dataDir: resolve(read.text('DATA_DIR', './data')),
     databaseUrl,
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
@@ -436,6 +442,11 @@ function reader(env: Env) {
       const value = optional(name)
       if (value === null) return fallback
       return /^\d+$/.test(value) && Number(value) <= 65_535 ? Number(value) : fail(name, 'a port from 0 to 65535')
+    },
+    seconds: (name: string, fallback: number): number => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return /^\d{1,4}$/.test(value) ? Number(value) : fail(name, 'seconds, from 0 to 9999')
     },
     flag: (name: string, fallback: boolean): boolean => {
       const value = optional(name)?.toLowerCase()

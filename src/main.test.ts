@@ -134,3 +134,55 @@ async function running(t: TestContext, env: Record<string, string>) {
   }
   throw new Error('it does not answer')
 }
+
+for (const [nodeEnv, env] of [
+  ['development', {}],
+  ['production', { SECRET_KEY: 'a secret of the operator' }],
+] as const) {
+  test(`${nodeEnv} says once where it is, ${nodeEnv === 'production' ? 'in the log' : 'to people'}, and goes on a signal`, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'latchkey-welcome-'))
+    t.after(() => rmSync(folder, { recursive: true, force: true }))
+    const [port = 0, storefrontPort = 0] = await freePorts(2)
+    const child = spawn(process.execPath, [MAIN], {
+      cwd: tmpdir(),
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        NODE_ENV: nodeEnv,
+        DATA_DIR: folder,
+        PORT: `${port}`,
+        STOREFRONT_PORT: `${storefrontPort}`,
+        DRAIN_DELAY_SECONDS: '2',
+        ...env,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    t.after(() => child.kill('SIGKILL'))
+    let output = ''
+    child.stdout.on('data', (chunk) => (output += chunk))
+    for (let tries = 0; tries < 1_200 && !output.includes('Latchkey is up'); tries++) await wait(50)
+    await wait(200)
+    const lines = output.split('\n').filter((line) => line !== '')
+    assert.doesNotMatch(output, /Server listening/)
+    const json = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line))
+    if (nodeEnv === 'production') {
+      assert.equal(json.length, lines.length, output)
+      assert.ok(json.some(({ msg, app }) => msg === 'Latchkey is up' && app === `http://localhost:${port}`))
+      // What makes a superuser is no line of a log.
+      assert.doesNotMatch(output, /setup\?|token=/)
+      assert.ok(json.some(({ msg }) => /superuser add EMAIL/.test(msg)))
+    } else {
+      assert.match(output, /Superuser +http:.*token=/)
+      assert.deepEqual(
+        json.filter(({ msg }) => msg !== 'building the user app (once)'),
+        [],
+      )
+    }
+
+    child.kill('SIGTERM')
+    for (let tries = 0; tries < 100 && !output.includes('"draining"'); tries++) await wait(20)
+    const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
+    assert.equal(ready.status, 503)
+    assert.equal(await new Promise((resolve) => child.once('exit', resolve)), 0)
+  })
+}

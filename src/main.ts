@@ -1,8 +1,6 @@
 // Guards a process's life: settings, services, ports, a welcome; and on a signal the way back.
 import { configFromProcess, wantsDetails } from './config.ts'
 
-const DRAIN_MS = 30_000
-
 await start().catch((error: Error) => {
   console.error(`Latchkey cannot start: ${error.message}`)
   if (wantsDetails()) console.error(error)
@@ -26,7 +24,7 @@ async function start() {
       if (stopping) process.exit(1)
       stopping = true
       service.platform.log.info({ signal }, 'draining')
-      await service.close(DRAIN_MS)
+      await service.close(config.drain.seconds * 1_000, config.drain.delaySeconds * 1_000)
       process.exit(0)
     })
   }

@@ -1,5 +1,6 @@
 // Guards the composition: the one place where rooms meet. It opens the platform, wires each room to what it needs, and closes all again.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { setTimeout as wait } from 'node:timers/promises'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
@@ -45,8 +46,11 @@ export type Service = {
   readonly superuserNotice: SuperuserNotice
   /** Opens the ports and starts the worker. @throws Error with a sentence when a port is taken. */
   listen(): Promise<void>
-  /** Lets running jobs and replies end (up to `drainMs` in all), then closes everything. */
-  close(drainMs?: number): Promise<void>
+  /**
+   * Says so for `delayMs` and serves on, so that balancers go elsewhere; then lets running jobs and replies end (up to
+   * `drainMs` in all), and closes everything. Once: a second call waits for the first.
+   */
+  close(drainMs?: number, delayMs?: number): Promise<void>
 }
 
 export const migrations = [
@@ -108,6 +112,7 @@ export async function createService(
         authenticators,
         url: config.urls.base,
         bodies,
+        state,
         shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
       })
     : null
@@ -131,6 +136,7 @@ export async function createService(
         authenticators,
         url: config.urls.storefront,
         bodies,
+        state,
         shapeOf: () => 'error',
         cookies: true,
       })
@@ -140,6 +146,7 @@ export async function createService(
   const listener = createListener(config, api, storefront)
   let superuserNotice: SuperuserNotice = null
   let stopRetention: (() => void) | null = null
+  let closing: Promise<void> | null = null
 
   return {
     platform,
@@ -170,24 +177,27 @@ export async function createService(
         stopRetention = startRetention(platform)
       }
     },
-    async close(drainMs = 30_000) {
-      state.draining = true
-      billing.close()
-      shop.close()
-      stopRetention?.()
-      const begun = performance.now()
-      // First, while what the jobs call is still there.
-      await platform.jobs.stop(drainMs)
-      await listener.close(Math.max(0, drainMs - (performance.now() - begun)))
-      await sandbox?.close()
-      await rag.close()
-      await ai.close()
-      await usage.close()
-      await apiKeys.close()
-      await identity.close()
-      mail.close()
-      await platform.close()
-    },
+    close: (drainMs = 30_000, delayMs = 0) => (closing ??= close(drainMs, delayMs)),
+  }
+
+  async function close(drainMs: number, delayMs: number): Promise<void> {
+    state.draining = true
+    if (delayMs > 0) await wait(delayMs)
+    billing.close()
+    shop.close()
+    stopRetention?.()
+    const begun = performance.now()
+    // First, while what the jobs call is still there.
+    await platform.jobs.stop(drainMs)
+    await listener.close(Math.max(0, drainMs - (performance.now() - begun)))
+    await sandbox?.close()
+    await rag.close()
+    await ai.close()
+    await usage.close()
+    await apiKeys.close()
+    await identity.close()
+    mail.close()
+    await platform.close()
   }
 }
 
@@ -241,7 +251,7 @@ function createListener(config: Config, api: App | null, storefront: App | null)
           .catch((error) => explain(error, 'STOREFRONT_PORT', storefrontPort))
       },
       async close(drainMs: number) {
-        await Promise.all([api, storefront].map((app) => app && closeWithin(app, drainMs)))
+        await Promise.all([api, storefront].map((app) => app && drained(app.server, drainMs, () => app.close())))
       },
     }
   }
@@ -268,19 +278,24 @@ function createListener(config: Config, api: App | null, storefront: App | null)
       }).catch((error) => explain(error, 'PORT', port))
     },
     async close(drainMs: number) {
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs)
-      server.closeIdleConnections()
-      await new Promise((resolve) => server.close(resolve))
-      clearTimeout(timer)
+      await drained(server, drainMs, () => new Promise((resolve) => server.close(resolve)))
       await Promise.all([api.close(), storefront.close()])
     },
   }
 }
 
-async function closeWithin(app: App, drainMs: number) {
-  const timer = setTimeout(() => app.server.closeAllConnections(), drainMs)
-  await app.close()
-  clearTimeout(timer)
+/**
+ * Closes a server within a time. A connection whose reply began before the drain is kept alive by its client, and Node
+ * would wait for it: what has fallen idle is closed as it does.
+ */
+async function drained(server: Server, drainMs: number, close: () => Promise<unknown>): Promise<void> {
+  const timer = setTimeout(() => server.closeAllConnections(), drainMs)
+  const sweep = setInterval(() => server.closeIdleConnections(), 100)
+  server.closeIdleConnections()
+  await close().finally(() => {
+    clearTimeout(timer)
+    clearInterval(sweep)
+  })
 }
 
 function explain(error: NodeJS.ErrnoException, setting: string, port: number): never {

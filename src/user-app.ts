@@ -2,7 +2,7 @@
 // One thing to know: every address that is no file and no API is the app's own, so its page is the answer.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -61,8 +61,31 @@ export async function ensureBuilt(log: Pick<Log, 'info' | 'warn'>): Promise<void
   }
   log.info('building the user app (once)')
   // In a process of its own: a bundler takes a gigabyte, and this one would keep it.
-  await promisify(execFile)(process.execPath, [vite, 'build', WEB, '--logLevel', 'warn'], { cwd: WEB })
-  writeFileSync(STAMP, sources)
+  try {
+    await promisify(execFile)(process.execPath, [vite, 'build', WEB, '--logLevel', 'warn'], { cwd: WEB })
+    writeFileSync(STAMP, sources)
+  } catch (error) {
+    // An image with its sources read-only, copied with new times: what is there is what was meant.
+    if (!isWritable(WEB) && existsSync(join(DIST, 'index.html'))) return
+    throw new Error(
+      `the user app cannot be built (${reasonOf(error)}): run \`npm run build\` where ${WEB} can be written`,
+    )
+  }
+}
+
+function isWritable(folder: string): boolean {
+  try {
+    accessSync(folder, constants.W_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The bundler's last word; the first lines are the command. */
+function reasonOf(error: unknown): string {
+  const { stderr, message } = error as { stderr?: string; message: string }
+  return (stderr || message).trim().split('\n').at(-1) ?? message
 }
 
 /** The bundler's command; null in a production install. */

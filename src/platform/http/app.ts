@@ -21,6 +21,7 @@ import { Problem } from '../problem.ts'
 import type { BodyAdmission } from './bodies.ts'
 import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
+import type { ServiceState } from './health.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
@@ -44,6 +45,8 @@ export type AppOptions = {
   url: string
   /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
   shapeOf(path: string): ErrorShape
+  /** While the process goes, every reply asks its client to connect anew. */
+  state: ServiceState
   /** What may be in flight; one for all servers of a process. */
   bodies: BodyAdmission
   /** Whether every route reads and sets cookies; where few do, they ask for the plugin themselves. */
@@ -52,7 +55,7 @@ export type AppOptions = {
 
 export async function createApp(
   platform: Platform,
-  { authenticators, url, shapeOf, bodies, cookies = false }: AppOptions,
+  { authenticators, url, shapeOf, state, bodies, cookies = false }: AppOptions,
 ): Promise<App> {
   const { config, log, metrics } = platform
   const gate = createGate({ config, limiter: platform.limiter, authenticators })
@@ -62,6 +65,7 @@ export async function createApp(
   function dress(request: FastifyRequest, reply: FastifyReply): void {
     secure(reply)
     reply.header('x-request-id', request.id)
+    if (state.draining) reply.header('connection', 'close')
     if (isApiRequest(request, request.routeOptions.config ?? {})) reply.header('cache-control', 'no-store')
   }
 
@@ -153,9 +157,12 @@ function trusted(proxies: Config['http']['trustProxy']) {
   return proxies === false ? false : [...proxies]
 }
 
-/** A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. */
+/**
+ * A child logger for each request costs a fifth of a small one's time; lines name the request's id themselves. At `info`
+ * Fastify says nothing but where it listens, and the welcome says that.
+ */
 function childless(log: Platform['log']): Platform['log'] {
-  const logger: Platform['log'] = Object.create(log, { child: { value: () => logger } })
+  const logger: Platform['log'] = Object.create(log, { child: { value: () => logger }, info: { value: () => {} } })
   return logger
 }
 

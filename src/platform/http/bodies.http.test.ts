@@ -143,6 +143,21 @@ test('one user holds half of what may be in flight, and leaves the rest to other
   })
 })
 
+test('what was answered is held no longer, also on a connection that lives on', async (t) => {
+  const app = await testApp(t)
+  const body = JSON.stringify({ email: 'x'.repeat(1_000_000) })
+  const statuses = new Set<number>()
+  // More than an address's share, one after the other.
+  for (let index = 0; index < 40; index++) {
+    const { status } = await app.request('POST', '/api/auth/login', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    statuses.add(status)
+  }
+  assert.deepEqual([...statuses], [422])
+})
+
 test('what the sandbox plays is no part of it', async (t) => {
   const app = await testApp(t)
   const calls = Array.from({ length: 45 }, () =>
