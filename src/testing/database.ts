@@ -56,9 +56,11 @@ async function startPglite() {
   const port = Number(server.getServerConn().split(':').at(-1))
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres?max=1`,
+    // One backend serves every connection: statements that an earlier test prepared would be planned anew with each change of
+    // schema, and there are thousands of them in the end.
     reset: async () =>
       void (await db.exec(
-        'drop schema public cascade; create schema public; create extension if not exists vector with schema public',
+        'deallocate all; drop schema public cascade; create schema public; create extension if not exists vector with schema public',
       )),
   }
 }
