@@ -125,6 +125,10 @@ export async function assertContrast(page: Page, name: string): Promise<void> {
 async function assertNothingFound(page: Page, name: string, options: object): Promise<void> {
   // Evaluated by the browser's debugger, so the page's own policy does not matter.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
+  // Colours on their way from one to another are neither's.
+  await page.evaluate(`Promise.allSettled(
+    document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 10_000).map((one) => one.finished),
+  ).then(() => {})`)
   const violations = await page.evaluate(async (options) => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } }
     return (await axe.run({ ...options, resultTypes: ['violations'] })).violations

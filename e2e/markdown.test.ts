@@ -146,6 +146,7 @@ test('an answer is drawn as its Markdown means it', async (t) => {
   await t.test('all of it can be used by everybody', async () => {
     await assertAccessible(page, 'a sheet of Markdown on a phone')
     await page.emulateMedia({ colorScheme: 'dark' })
+    await page.locator('html[data-mantine-color-scheme=dark]').waitFor({ state: 'attached' })
     await assertAccessible(page, 'a sheet of Markdown in the dark')
   })
   assert.deepEqual(errors, [])
