@@ -35,11 +35,6 @@ export const DEFAULT_MODELS: Record<VendorName, string> = {
   gemini: 'gemini-3.8-flash',
 }
 
-export const DEFAULT_EMBEDDING_MODELS: Partial<Record<VendorName, string>> = {
-  openai: 'text-embedding-3-small',
-  gemini: 'gemini-embedding-2',
-}
-
 /** OpenAI bills the whole request at twice the input and 1.5 times the output price beyond 272,000 prompt tokens. */
 function openaiPrice(input: number, cached: number, output: number, cacheWrite: number): Price {
   return {

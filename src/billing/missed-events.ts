@@ -15,7 +15,7 @@ export type EventListener = {
   /** Full names: the processor's list takes no patterns. */
   types: readonly string[]
   /** False while no event could concern it yet. While nobody waits, the first reading is put off. */
-  isAwaiting(platform: Pick<BillingDeps, 'db' | 'jobs'>): Promise<boolean>
+  isAwaiting(platform: Pick<BillingDeps, 'db'>): Promise<boolean>
   /** What to keep of an event; null for none of its business. Pure. */
   read(event: ListedEvent): object | null
 }

@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import type { Platform } from '#platform/platform.ts'
 import { factOf, PAYMENT_EVENT_TYPES } from './payment-events.ts'
-import { FOLLOW_UP_JOB, INBOX_SOURCE } from './payments.ts'
+import { INBOX_SOURCE } from './payments.ts'
 
 export const PAYMENT_EVENTS: EventListener = {
   source: INBOX_SOURCE,
@@ -12,11 +12,11 @@ export const PAYMENT_EVENTS: EventListener = {
   read: (event) => factOf(event as Stripe.Event),
 }
 
-/** True once a checkout was opened: each leaves a follow-up behind for a day, and what is bought a purchase. */
-async function hasSold({ db, jobs }: Pick<Platform, 'db' | 'jobs'>): Promise<boolean> {
-  const [purchase, followUp] = await Promise.all([
+/** True once a checkout was opened, or something was bought. */
+async function hasSold({ db }: Pick<Platform, 'db'>): Promise<boolean> {
+  const [purchase, checkout] = await Promise.all([
     db.selectFrom('purchases').select('id').limit(1).executeTakeFirst(),
-    jobs.anyOf(FOLLOW_UP_JOB),
+    db.selectFrom('store_checkouts').select('attempt').limit(1).executeTakeFirst(),
   ])
-  return purchase !== undefined || followUp
+  return purchase !== undefined || checkout !== undefined
 }

@@ -14,9 +14,7 @@ export type EventStream = {
   event(name: string, value: unknown): Promise<void> | void
   /** `data: [DONE]`, and the end. */
   done(): void
-  /** `event: error` and a close without `[DONE]`: a cut answer never looks complete. */
-  fail(detail: string): void
-  /** Any text of the format, for other dialects of it. */
+  /** Any text of the format, as an error event: after one comes `end`, and no `[DONE]`. */
   write(text: string): Promise<void> | void
   end(): void
 }
@@ -81,10 +79,6 @@ export function openStream(reply: FastifyReply): EventStream {
     write,
     done() {
       void write('data: [DONE]\n\n')
-      end()
-    },
-    fail(detail) {
-      void write(`event: error\ndata: ${JSON.stringify({ detail })}\n\n`)
       end()
     },
     end,

@@ -151,12 +151,6 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       return row !== undefined
     },
 
-    /** True while a job of the kind is there, due or not. */
-    async anyOf(kind: string): Promise<boolean> {
-      const row = await db.selectFrom('jobs').select('id').where('kind', '=', kind).limit(1).executeTakeFirst()
-      return row !== undefined
-    },
-
     async counts(): Promise<{ queued: number; dead: number }> {
       const rows = await db
         .selectFrom('jobs')
