@@ -294,7 +294,7 @@ test('errors under /v1 have OpenAI’s shape, with the statuses of the contract'
   const shape = ['code', 'message', 'param', 'type']
 
   const invalid = await post('/v1/chat/completions', { model: 'gpt-6-luna' })
-  assert.equal(invalid.status, 422)
+  assert.equal(invalid.status, 400)
   assert.deepEqual(shapeOf(invalid.body), shape)
   assert.equal(invalid.body.error.param, 'messages')
 
@@ -433,7 +433,7 @@ test('embeddings take tokens where the vendor does, as LangChain sends them', as
   assert.match(other.body.error.message, /Tokens in place of a text/)
   for (const input of [[], [[]], ['a', 1], [1, 'a'], [-1], [1.5], '', 5, {}]) {
     const { status } = await post('/v1/embeddings', { model: 'text-embedding-3-small', input })
-    assert.equal(status, 422, JSON.stringify(input))
+    assert.equal(status, 400, JSON.stringify(input))
   }
 })
 
@@ -468,7 +468,7 @@ test('what only OpenAI understands goes to OpenAI, is refused elsewhere, and is 
   assert.equal((await post({ tools: [custom] })).status, 200)
   assert.equal(vendor.calls[0]!.path, '/v1/responses')
   assert.deepEqual(vendor.calls[0]!.body.tools, [{ type: 'custom', name: 'shell' }])
-  assert.equal((await post({ model: 'claude-haiku-5-5', tools: [custom] })).status, 422)
+  assert.equal((await post({ model: 'claude-haiku-5-5', tools: [custom] })).status, 400)
 
   for (const more of [{ tools: [custom] }, { n: 2 }]) {
     vendor.play(refuses(429, { 'retry-after': '30' }))

@@ -25,11 +25,16 @@ export function replyWithError(
     request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
   }
   return reply
-    .status(problem.status)
+    .status(statusOf(shape, problem))
     .headers(problem.headers)
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(bodyOf(shape, problem, request.id))
+}
+
+/** OpenAI's clients know what is wrong with a request as 400; on 422 they give up with an error that nobody catches. */
+function statusOf(shape: ErrorShape, { status }: Problem): number {
+  return shape === 'openai' && status === 422 ? 400 : status
 }
 
 export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): object {
