@@ -343,7 +343,9 @@ function printAnswer(
       if (withSources) await events.event('sources', { sources })
       if (stream === null) await events.data({ token: NOTHING_FOUND })
       else await stream.each((pieces) => events.write(tokenLines(pieces)))
-      if (withSources) await events.event('usage', usageView(stream?.usage() ?? null))
+      // Why it ended, too: an answer that was cut at its length must not look whole.
+      const told = stream && { ...usageView(stream.usage()), finish_reason: stream.finish() }
+      if (withSources) await events.event('usage', told)
     },
     (error) => errorEvent(streamErrorDetail(error, requestId)),
   )
