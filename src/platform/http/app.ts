@@ -122,7 +122,7 @@ export async function createApp(
 
   if (cookies) await app.register(cookie)
   app.addHook('onRequest', gate)
-  app.addHook('preParsing', bodies.admit)
+  app.addHook('onRequest', bodies.admit)
 
   const debugging = log.isLevelEnabled('debug')
   app.addHook('onResponse', (request, reply, done) => {

@@ -64,6 +64,7 @@ export function admitBodies({
   }
 
   function watch(arrival: Arrival): void {
+    if (hasArrived(arrival)) return
     arriving.add(arrival)
     sweeping ??= setInterval(sweep, SWEEP_MS).unref()
   }
@@ -86,8 +87,8 @@ export function admitBodies({
     /** For the server itself, past what any body may take: the headers' time is in it. */
     requestTimeoutMs: arrivalMs(bodyBytesMax) + 30_000,
 
-    /** A preParsing hook: it runs when the caller is known, and before the body is read. */
-    admit(request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: HookHandlerDoneFunction): void {
+    /** An onRequest hook behind the gate: the caller is known, and the body is not read. */
+    admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
       const { headers } = request.raw
       const length = headers['content-length']
       const isEmpty = (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
@@ -105,7 +106,8 @@ export function admitBodies({
     const { caller, raw } = request
     const key = caller ? caller.userId : addressKey(request.ip)
     const bytes = Math.max(FLOOR_BYTES, announced ?? bodyLimit)
-    watch({ request, reply, announced, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
+    // Most come in one packet with their headers, but are read after this: by then they are there, and nothing holds them.
+    setImmediate(watch, { request, reply, announced, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
     if (!hasRoom(key, bytes, caller === null)) return false
 
     charge(key, bytes, caller === null)
