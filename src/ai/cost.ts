@@ -1,3 +1,4 @@
+// What a call costs in US dollars, by the price list of models.ts; what is not on it costs too much rather than nothing.
 import { costUsd, findModel, MODELS, type Model } from './models.ts'
 import type { Usage } from './vendors/vendor.ts'
 

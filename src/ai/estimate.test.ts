@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { promptTokens } from './estimate.ts'
-import { pdfPages } from './pdf-pages.ts'
+import { newOpening, pdfPages as pagesOf } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/vendor.ts'
 
 const asked = (...parts: ContentPart[]): ChatRequest => ({ messages: [{ role: 'user', content: parts }] })
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')
 const file = (mediaType: string, data: string) =>
   asked({ type: 'file', file: { filename: 'a', file_data: `data:${mediaType};base64,${data}` } })
+
+const pdfPages = (pdf: Buffer, opening = newOpening()) => pagesOf(pdf, opening)
 
 /** As a PDF of version 1.5 has them: objects in a compressed stream. */
 function compressedPdf(pages: number): Buffer {
@@ -44,9 +46,35 @@ test('a PDF that cannot be read is guessed from its bytes, and one that hides it
   assert.ok(promptTokens(file('application/pdf', hidden.toString('base64'))) >= 50_000)
 })
 
-test('a stream made to be huge when opened is opened no further than it must be', () => {
+test('what is opened of files is bounded for the whole request, also where opening comes to nothing', () => {
   const bomb = Buffer.concat([Buffer.from('<</Type/ObjStm>>stream\n'), deflateSync(Buffer.alloc(200_000_000))])
-  assert.equal(pdfPages(bomb), null)
+  const opening = newOpening()
+  const { bytes, streams } = opening
+  assert.equal(pdfPages(bomb, opening), null)
+  assert.deepEqual([bytes - opening.bytes, streams - opening.streams], [1024 * 1024, 1])
+
+  const many = Buffer.concat([Buffer.from('/ObjStm '.repeat(2_000)), bomb, Buffer.from('\nendstream ')])
+  assert.equal(pdfPages(many, opening), null)
+  assert.equal(streams - opening.streams, 2, 'marks without a stream of their own open nothing')
+
+  const part = { type: 'file', file: { file_data: many.toString('base64') } }
+  promptTokens(asked(...Array.from({ length: 60 }, () => part)), opening)
+  assert.ok(opening.bytes > -1024 * 1024, `${opening.bytes}`)
+  assert.equal(pdfPages(compressedPdf(3), opening), null, 'what cannot be opened any more is guessed from its bytes')
+  assert.equal(pdfPages(plainPdf(3), opening), 3)
+})
+
+test('thoughts that go back count, whoever keeps them how, and a refusal counts as the words it is', () => {
+  const thought = 'x'.repeat(30_000)
+  for (const beside of [
+    { reasoning_details: [{ type: 'reasoning.text', text: thought }] },
+    { reasoning_content: thought },
+    { reasoning: thought },
+  ]) {
+    const tokens = promptTokens({ messages: [{ role: 'assistant', content: 'x', ...beside }] })
+    assert.ok(tokens >= 10_000 && tokens < 10_200, `${Object.keys(beside)}: ${tokens}`)
+  }
+  assert.ok(promptTokens(asked({ type: 'refusal', refusal: 'I cannot help with that.' }, { type: 'text' })) < 20)
 })
 
 test('images, sound, films, texts and other files count by their type and bytes, however a client names them', () => {

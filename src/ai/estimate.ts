@@ -1,6 +1,6 @@
 // The guess at tokens where no vendor has counted them: before a call, and after one that was cut.
 // One thing to know: before a call it is rather too many, since a budget holds as well as the guess does.
-import { pdfPages } from './pdf-pages.ts'
+import { newOpening, type Opening, pdfPages } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/vendor.ts'
 
 /** A token is about four characters of English; three bytes leave room for code and other scripts. */
@@ -39,16 +39,20 @@ export function tokensOfBytes(bytes: number): number {
 }
 
 /** A fair guess, rather too many. */
-export function promptTokens(request: ChatRequest): number {
+export function promptTokens(request: ChatRequest, opening = newOpening()): number {
   let bytes = 0
   let other = 0
-  for (const { content, tool_calls } of request.messages) {
+  for (const { content, tool_calls, reasoning_details, reasoning_content, reasoning } of request.messages) {
     if (typeof content === 'string') bytes += Buffer.byteLength(content)
     else {
       for (const part of content ?? []) {
-        if (part.type === 'text') bytes += Buffer.byteLength(String(part.text ?? ''))
-        else other += partTokens(part)
+        if (part.type === 'text' || part.type === 'refusal') bytes += Buffer.byteLength(String(part[part.type] ?? ''))
+        else other += partTokens(part, opening)
       }
+    }
+    // What the model thought goes back to it, in whichever field its client keeps it.
+    for (const thought of [reasoning_details, reasoning_content, reasoning]) {
+      if (thought != null) bytes += Buffer.byteLength(typeof thought === 'string' ? thought : JSON.stringify(thought))
     }
     for (const call of tool_calls ?? []) {
       // OpenAI has calls of other types than functions, too.
@@ -64,7 +68,7 @@ export function promptTokens(request: ChatRequest): number {
   return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
 }
 
-function partTokens(part: ContentPart): number {
+function partTokens(part: ContentPart, opening: Opening): number {
   const inline = inlineOf(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS
   const { mediaType, base64 } = inline
@@ -77,7 +81,7 @@ function partTokens(part: ContentPart): number {
   }
   if (mediaType.startsWith('video/')) return Math.ceil(bytes / VIDEO_BYTES_PER_TOKEN)
   if (mediaType === 'application/pdf') {
-    const pages = pdfPages(Buffer.from(base64, 'base64'))
+    const pages = pdfPages(Buffer.from(base64, 'base64'), opening)
     if (pages !== null) return Math.max(pages * PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_PAGE_BYTES_PER_TOKEN))
     return Math.max(PDF_PAGE_TOKENS, Math.ceil(bytes / PDF_BYTES_PER_TOKEN))
   }

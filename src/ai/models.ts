@@ -1,6 +1,6 @@
 // Guards what the product knows of models: which vendor has them, what they cost, which parameters they refuse.
-// One thing to know: this is data with a date. A model that is not listed still works when it is named; its cost is then
-// unknown and recorded as 0, and its parameters are guessed from its family.
+// One thing to know: this is data with a date. A model that is not listed still works when it is named; it then costs what
+// its vendor's dearest does, marked as a guess, and its parameters are guessed from its family.
 import type { Usage, VendorName } from './vendors/vendor.ts'
 
 /** When the prices were read from the vendors' price pages. */

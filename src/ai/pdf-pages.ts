@@ -3,22 +3,31 @@ import { constants, inflateSync } from 'node:zlib'
 
 const PAGE = /\/Type\s*\/Page(?![A-Za-z])/g
 const OBJECT_STREAM = /\/ObjStm\b/g
-/** Of a file made to be large when it is opened, no more than this is looked at. */
-const STREAMS_MAX = 2_000
 const STREAM_BYTES_MAX = 1024 * 1024
-const INFLATED_BYTES_MAX = 32 * STREAM_BYTES_MAX
 
-/** Null when none are found: encrypted, damaged, or no PDF. */
-export function pdfPages(file: Buffer): number | null {
+/** What may still be opened, over all files of a request: some are made to be large when they are. */
+export type Opening = { bytes: number; streams: number }
+
+export function newOpening(): Opening {
+  return { bytes: 16 * STREAM_BYTES_MAX, streams: 2_000 }
+}
+
+/** Null when none are found, or more would have to be opened than may be: encrypted, damaged, or no PDF. */
+export function pdfPages(file: Buffer, opening: Opening): number | null {
   const text = file.toString('latin1')
   let pages = count(text)
-  let left = INFLATED_BYTES_MAX
-  let streams = 0
-  for (const { index } of text.matchAll(OBJECT_STREAM)) {
-    if (left <= 0 || ++streams > STREAMS_MAX) break
-    const inflated = inflatedAfter(file, text, index)
-    left -= inflated.length
-    pages += count(inflated)
+  const marks = new RegExp(OBJECT_STREAM)
+  for (let mark = marks.exec(text); mark !== null; mark = marks.exec(text)) {
+    const stream = streamAfter(text, mark.index)
+    if (stream === null) break
+    if (opening.bytes <= 0 || opening.streams <= 0) return null
+    const inflated = inflate(file.subarray(stream.start, stream.end))
+    opening.streams--
+    // What was too large to keep has been opened all the same.
+    opening.bytes -= inflated?.length ?? STREAM_BYTES_MAX
+    pages += count(inflated ?? '')
+    // A mark inside of it, or a second one before it, has no stream of its own.
+    marks.lastIndex = stream.end
   }
   return pages === 0 ? null : pages
 }
@@ -27,18 +36,20 @@ function count(text: string): number {
   return text.match(PAGE)?.length ?? 0
 }
 
-/** The stream of the object whose dictionary holds `index`. */
-function inflatedAfter(file: Buffer, text: string, index: number): string {
+/** Where the stream of the object lies whose dictionary holds `index`. */
+function streamAfter(text: string, index: number): { start: number; end: number } | null {
   const word = text.indexOf('stream', index)
-  if (word === -1) return ''
+  if (word === -1) return null
   const start = word + 'stream'.length + (text.startsWith('\r\n', word + 'stream'.length) ? 2 : 1)
   const end = text.indexOf('endstream', start)
+  return { start, end: end === -1 ? text.length : end }
+}
+
+function inflate(stream: Buffer): string | null {
   try {
-    return inflateSync(file.subarray(start, end === -1 ? undefined : end), {
-      finishFlush: constants.Z_SYNC_FLUSH,
-      maxOutputLength: STREAM_BYTES_MAX,
-    }).toString('latin1')
+    const options = { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: STREAM_BYTES_MAX }
+    return inflateSync(stream, options).toString('latin1')
   } catch {
-    return ''
+    return null
   }
 }

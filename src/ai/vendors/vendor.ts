@@ -34,6 +34,9 @@ export type ChatMessage = {
   tool_call_id?: string | null
   /** What the model thought before it said this, as it came out; read in reasoning.ts. */
   reasoning_details?: unknown
+  /** The same as other clients keep it: words alone. */
+  reasoning_content?: unknown
+  reasoning?: unknown
   cache_control?: CacheControl | null
 }
 
