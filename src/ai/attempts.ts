@@ -77,7 +77,10 @@ export async function attempt<T>(
         if (error.isUnanswered) trail.unanswered.push({ ...candidate, promptTokens: trail.promptTokens })
         // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
         const isWell = !error.isMovable || error.failure === 'unknown-model'
-        if (isWell) {
+        if (error.isUnasked) {
+          trail.attempts--
+          abandoned()
+        } else if (isWell) {
           breaker.succeeded()
           rests.answered(candidate)
         }

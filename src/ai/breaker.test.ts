@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { attempt, newTrail } from './attempts.ts'
 import { createBreaker, createRests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
-import { VendorError, type VendorFailure, type VendorName } from './vendors/vendor.ts'
+import { refusal, VendorError, type VendorFailure, type VendorName } from './vendors/vendor.ts'
 
 function movable() {
   let ms = 1_000_000
@@ -143,6 +143,33 @@ test('a limit is the model’s: a half-open vendor that sets one is well', async
   await attempt(health, sibling, patient, newTrail(), ask)
   await attempt(health, PLAN, patient, newTrail(), ask)
   assert.deepEqual(asked, ['openai', 'anthropic'])
+})
+
+test('what is refused here says nothing of a vendor that was not asked', async () => {
+  const { clock, advance } = movable()
+  const health = healthBy(clock)
+  for (let call = 0; call < 5; call++) health.breakers.openai.failed()
+  advance(10_000)
+  const trail = newTrail()
+  const refuse = async () => {
+    throw refusal('openai', 'Answers other than text are not supported by this model')
+  }
+  await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, trail, refuse), /other than text/)
+
+  assert.deepEqual([health.breakers.openai.state, trail.attempts], ['half-open', 0])
+  assert.equal(health.breakers.openai.allows(), true, 'the one try is still to be had')
+})
+
+test('an answer to what was asked before a limit does not end the rest', () => {
+  const { clock, advance } = movable()
+  const { rests } = healthBy(clock)
+  const [model] = PLAN as [Candidate]
+  rests.restUntil(model, clock.ms() + 30_000)
+  rests.answered(model)
+  assert.equal(rests.allows(model), false)
+  advance(30_000)
+  rests.answered(model)
+  assert.deepEqual([rests.allows(model), rests.resting], [true, []])
 })
 
 test('names that callers make up fill no memory', () => {

@@ -101,7 +101,9 @@ export function createRests(clock: Clock): Rests {
     limited: (candidate) => opened(candidate).failed(),
     restUntil: (candidate, ms) => opened(candidate).restUntil(ms),
     answered(candidate) {
-      if (limits.size > 0) limits.delete(nameOf(candidate))
+      // One that was asked before the limit may answer after it; a rest lasts as long as it was asked for.
+      const breaker = known(candidate)
+      if (breaker !== undefined && breaker.state !== 'open') limits.delete(nameOf(candidate))
     },
     abandoned: (candidate) => known(candidate)?.abandoned(),
     get resting() {

@@ -20,6 +20,8 @@ export type CallTerms = {
   promptTokens: number
   /** What the answer may take at most. */
   completionTokens: number
+  /** What will do where a budget is short. */
+  completionTokensMin?: number
   /** False: it costs nobody anything and needs no place in a budget. */
   isReserved?: boolean
   signal: AbortSignal
@@ -45,7 +47,17 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
 export async function openCall(
   { clock, ledger, meters }: Pick<Gateway, 'clock' | 'ledger' | 'meters'>,
-  { caller, route, kind, first, promptTokens, completionTokens, isReserved = true, signal }: CallTerms,
+  {
+    caller,
+    route,
+    kind,
+    first,
+    promptTokens,
+    completionTokens,
+    completionTokensMin,
+    isReserved = true,
+    signal,
+  }: CallTerms,
 ): Promise<CallRecord> {
   const { userId, keyId, tier } = caller
   const trail = newTrail(promptTokens)
@@ -60,6 +72,7 @@ export async function openCall(
         tier,
         promptTokens,
         completionTokens,
+        completionTokensMin,
         signal,
         call: { route, ...first, costUsd: guess() },
       })

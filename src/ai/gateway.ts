@@ -11,7 +11,7 @@ import { type Breaker, createBreaker, createRests, type Rests } from './breaker.
 import { type CallRecord, NOTHING, openCall, type Spent } from './call-record.ts'
 import { guessTokens, promptTokens } from './estimate.ts'
 import { createMeters, type Meters } from './meters.ts'
-import { findModel } from './models.ts'
+import { findModel, SHORT_ANSWER_TOKENS } from './models.ts'
 import { type Candidate, planOf } from './plan.ts'
 import { createTurnstile, type Turnstile } from './turnstile.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
@@ -72,8 +72,11 @@ export type CompletionStream = {
   finish(): FinishReason
 }
 
-/** Tokens reserved for an answer whose length the caller did not limit. */
-const ANSWER_TOKENS_DEFAULT = 4_096
+/**
+ * Tokens that a budget holds for an answer whose length the caller did not limit: as long as its model can answer, within
+ * reason, and not so many while other calls hold what is left.
+ */
+const UNLIMITED_TOKENS = { most: 32_000, least: 4_096 }
 const RUNNING_MAX = 2_000
 const WAITING_MAX = 10_000
 /** Some proxies give up on a reply after 30 seconds without a byte. */
@@ -211,14 +214,17 @@ async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
   const plan = planOf(gateway.config, first)
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(promptTokens(request), findModel(first.model)?.contextTokens ?? Number.POSITIVE_INFINITY)
-  const asked = request.max_completion_tokens ?? request.max_tokens ?? ANSWER_TOKENS_DEFAULT
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
+  const asked = limit ?? unlimitedTokens(first)
+  const choices = Math.max(1, request.n ?? 1)
   const record = await openCall(gateway, {
     caller,
     route,
     kind: 'chat',
     first,
     promptTokens: prompt,
-    completionTokens: asked * Math.max(1, request.n ?? 1),
+    completionTokens: asked * choices,
+    completionTokensMin: (limit ?? UNLIMITED_TOKENS.least) * choices,
     signal,
   })
   let leave: () => void
@@ -232,22 +238,23 @@ async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
   return {
     plan,
     record,
-    request: reservation === null ? request : fitted(request, reservation, asked),
+    request: reservation === null ? request : fitted(request, reservation, limit),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
     leave,
   }
 }
 
-function fitted(request: ChatRequest, { granted, completionTokens }: Reservation, asked: number): ChatRequest {
-  const choices = Math.max(1, request.n ?? 1)
-  // Without a limit of the caller's a budgeted answer gets the one that was reserved.
-  if (granted === null || (completionTokens >= asked * choices && hasLimit(request))) return request
-  const limit = Math.max(1, Math.floor(completionTokens / choices))
-  return { ...request, max_tokens: null, max_completion_tokens: limit }
+function unlimitedTokens({ model }: Candidate): number {
+  return Math.min(findModel(model)?.outputTokensMax ?? UNLIMITED_TOKENS.least, UNLIMITED_TOKENS.most)
 }
 
-function hasLimit(request: ChatRequest): boolean {
-  return request.max_completion_tokens != null || request.max_tokens != null
+/** `limit` is the caller's own. */
+function fitted(request: ChatRequest, { granted, completionTokens }: Reservation, limit: number | null): ChatRequest {
+  const fit = Math.max(1, Math.floor(completionTokens / Math.max(1, request.n ?? 1)))
+  if (granted === null || (limit !== null && limit <= fit)) return request
+  // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
+  const wishes = fit > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
+  return { ...request, max_tokens: null, max_completion_tokens: fit, ...(wishes && { wishes }) }
 }
 
 async function settleFailure({ record, guess }: Book, call: GatewayCall, error: unknown): Promise<void> {

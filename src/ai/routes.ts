@@ -29,7 +29,9 @@ const ChatBody = Type.Object({
   model: ModelName,
   ...Sampling,
   stream: Type.Optional(Nullable(Type.Boolean())),
-  include_reasoning: Type.Optional(Nullable(Type.Boolean())),
+  include_reasoning: Type.Optional(
+    Nullable(Type.Boolean({ description: 'Streams only: `event: reasoning` for what the model thinks aloud.' })),
+  ),
   include_usage: Type.Optional(
     Nullable(
       Type.Boolean({ description: 'Streams only: an event with usage, model and finish_reason before the last line.' }),

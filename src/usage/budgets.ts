@@ -19,6 +19,8 @@ export type BudgetClaim = {
   limits: BudgetLimit[]
   promptTokens: number
   completionTokens: number
+  /** So many will do while other calls hold the rest; none fewer than `completionTokens` where it is left out. */
+  completionTokensMin?: number | undefined
 }
 
 export type Granted = { userId: string; month: string; scopes: string[]; tokens: number }
@@ -67,11 +69,13 @@ type Refusal = { left: number; isHeldByOthers: boolean }
 async function reserveOne(tx: Db, nodeId: string, claim: BudgetClaim): Promise<Granted | 'wait' | 'exhausted'> {
   const refusal = await take(tx, nodeId, claim, wanted(claim))
   if (refusal === null) return granted(claim, wanted(claim))
-  if (refusal.isHeldByOthers) return 'wait'
-  // Nothing else runs: what is left is all there will be.
+  const least = claim.promptTokens + (claim.completionTokensMin ?? claim.completionTokens)
+  if (refusal.isHeldByOthers && refusal.left < least) return 'wait'
   if (refusal.left <= claim.promptTokens) return 'exhausted'
-  const second = await take(tx, nodeId, claim, refusal.left)
-  if (second === null) return granted(claim, refusal.left)
+  // Where nothing else runs, what is left is all there will be; else some is left to the next.
+  const tokens = refusal.isHeldByOthers ? least : refusal.left
+  const second = await take(tx, nodeId, claim, tokens)
+  if (second === null) return granted(claim, tokens)
   return second.isHeldByOthers ? 'wait' : second.left <= claim.promptTokens ? 'exhausted' : 'wait'
 }
 

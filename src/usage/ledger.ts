@@ -25,6 +25,8 @@ export type ReserveCall = {
   promptTokens: number
   /** What the answer may take at most. */
   completionTokens: number
+  /** What will do while other calls hold the rest of a budget; else the call waits for them. */
+  completionTokensMin?: number | undefined
   signal?: AbortSignal
   /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
   call?: Pick<UsageRecord, 'route' | 'vendor' | 'model' | 'costUsd'>
@@ -146,6 +148,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         limits,
         promptTokens: call.promptTokens,
         completionTokens: call.completionTokens,
+        completionTokensMin: call.completionTokensMin,
       }
       const until = performance.now() + WAIT_MS
       while (true) {

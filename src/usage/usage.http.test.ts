@@ -184,6 +184,41 @@ test('the last tokens of a budget go to a shorter answer', async (t) => {
   assert.ok(limit > 0 && limit < 60, String(limit))
 })
 
+test('an answer without a limit has room for its model’s thoughts, and less of it while others hold the rest', async (t) => {
+  const vendor = await mockVendor(t)
+  const env = { ...vendor.env.openai, ...vendor.env.anthropic, BUDGET_PRO_TOKENS: '50000' }
+  const app = await testApp(t, { env })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { body: key } = await ada.post('/api/api-keys', { name: 'agent' })
+  const ask = (model: string, more: object = {}) =>
+    app.post('/v1/chat/completions', { model, messages: HI, ...more }, bearer(key.key))
+
+  vendor.play(says('ok', { usage: { prompt: 10, completion: 30_000 } }))
+  assert.equal((await ask('claude-sonnet-5-5')).status, 200)
+  assert.deepEqual([vendor.calls[0]!.body.max_tokens, vendor.calls[0]!.body.output_config], [32_000, undefined])
+
+  // 20,000 are left: half of them are held while the next two are asked.
+  const held = Promise.withResolvers<void>()
+  const arrived = [1, 2, 3].map(() => Promise.withResolvers<void>())
+  vendor.play(async (call, reply) => {
+    arrived[vendor.calls.length - 1]?.resolve()
+    await held.promise
+    await says('ok', { usage: { prompt: 10, completion: 20 } })(call, reply)
+  })
+  const holder = ask('gpt-6-luna', { max_tokens: 10_000 })
+  await arrived[0]?.promise
+  const [second, third] = [ask('claude-sonnet-5-5'), ask('gpt-6-luna')]
+  await Promise.all(arrived.map(({ promise }) => promise))
+  held.resolve()
+  assert.deepEqual(
+    (await Promise.all([holder, second, third])).map(({ status }) => status),
+    [200, 200, 200],
+  )
+  const [claude, gpt] = vendor.calls.slice(1).toSorted((a, b) => (a.path < b.path ? 1 : -1))
+  assert.deepEqual([claude!.body.max_tokens, gpt!.body.max_completion_tokens], [4_096, 4_096])
+  assert.deepEqual(claude!.body.output_config, { effort: 'low' }, 'what is short is not thought away')
+})
+
 test('failed and abandoned calls give their reservation back', async (t) => {
   const vendor = await mockVendor(t)
   const app = await testApp(t, { env: { ...vendor.env.openai, BUDGET_PRO_TOKENS: '1200' } })

@@ -173,12 +173,15 @@ const BYTES_PER_TOKEN = 3
 
 function isLonger(body: Record<string, unknown>, tokens: number): boolean {
   let left = tokens * BYTES_PER_TOKEN
-  const take = (value: unknown): boolean => {
-    left -= Buffer.byteLength(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+  /** An image or a tool's answer counts as long: to measure it would cost more than a mark that comes too early. */
+  const isLong = (words: unknown): boolean => {
+    left -= typeof words === 'string' ? Buffer.byteLength(words) : left
     return left <= 0
   }
-  if (take(body.system) || take(body.tools)) return true
-  return (body.messages as Turn[]).some(({ content }) => content.some((block) => take(block.text ?? block)))
+  const { system = '' } = body
+  if ((Array.isArray(system) ? system : [{ text: system }]).some(({ text }) => isLong(text))) return true
+  if ((body.messages as Turn[]).some(({ content }) => content.some(({ text }) => isLong(text)))) return true
+  return body.tools !== undefined && isLong(JSON.stringify(body.tools))
 }
 
 /** A caller's mark, in Anthropic's word or in OpenAI's. */

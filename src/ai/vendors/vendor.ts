@@ -62,7 +62,7 @@ export type Wishes = {
 
 /** For a vendor that cannot: as a fallback it is passed over then. */
 export function refusal(vendor: VendorName, explanation: string): VendorError {
-  return new VendorError(vendor, 'refused', explanation, { status: 400, explanation })
+  return new VendorError(vendor, 'refused', explanation, { status: 400, explanation, isUnasked: true })
 }
 
 /** What OpenAI alone understands must not be lost in translation. @throws VendorError */
@@ -247,6 +247,8 @@ export class VendorError extends Error {
   readonly param: string | null
   /** The vendor had the request and fell silent over it: it has read the prompt, and will say so on its bill. */
   readonly isUnanswered: boolean
+  /** Refused here, on the vendor's behalf: it was not asked, and nothing is known of its health. */
+  readonly isUnasked: boolean
   /** A connection that was kept open broke when it was used again: that says nothing of the vendor's health. */
   readonly isStale: boolean
 
@@ -261,6 +263,7 @@ export class VendorError extends Error {
       code?: string | null
       param?: string | null
       isUnanswered?: boolean
+      isUnasked?: boolean
       isStale?: boolean
       cause?: unknown
     } = {},
@@ -275,6 +278,7 @@ export class VendorError extends Error {
     this.code = more.code ?? null
     this.param = more.param ?? null
     this.isUnanswered = more.isUnanswered ?? false
+    this.isUnasked = more.isUnasked ?? false
     this.isStale = more.isStale ?? false
   }
 
