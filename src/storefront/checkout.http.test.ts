@@ -186,6 +186,23 @@ test('a tab whose checkout another tab is making right now waits for it, and ask
   assert.equal(keys.size, 2)
 })
 
+test('a call whose answer was lost is asked again under its own key: it may have made a checkout', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const keys = new Set<unknown>()
+  let isCut = true
+  intercept(shop.app, (request) => {
+    if (request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    keys.add(request.headers['idempotency-key'])
+    if (isCut) request.socket.destroy()
+    return isCut
+  })
+  assert.equal((await ada.get('/api/checkout?tier=pro')).status, 503)
+  isCut = false
+  await checkout(ada, 'pro')
+  assert.equal(keys.size, 1)
+})
+
 test('of two checkouts that were begun with different addresses only one can be paid', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
