@@ -2,7 +2,16 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DAY_MS } from '#platform/clock.ts'
 import { PASSWORD, testApp } from '#testing/app.ts'
-import { DECLINED_CARD, FAILS_AT_RENEWAL, GOOD_CARD, loseEvents, PRICES, SLOW_DEBIT, shopOf } from '#testing/shop.ts'
+import {
+  DECLINED_CARD,
+  FAILS_AT_RENEWAL,
+  failToMake,
+  GOOD_CARD,
+  loseEvents,
+  PRICES,
+  SLOW_DEBIT,
+  shopOf,
+} from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
 import type { Processor } from './processor.ts'
 import { RECONCILE_JOB } from './reconciliation.ts'
@@ -51,6 +60,18 @@ test('SPEC billing: everything but plans and webhook wants a bearer', async (t) 
     const reply = await app.request(method, path)
     assert.deepEqual([reply.status, reply.body.detail], [401, 'Could not validate credentials'], path)
   }
+})
+
+test('a customer that the processor failed to make is made when it can be', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const checkOut = () => ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  const mend = failToMake(app, 'customer')
+  for (let click = 0; click < 2; click++) assert.equal((await checkOut()).status, 502)
+  mend()
+  const replies = await Promise.all([checkOut(), checkOut()])
+  for (const reply of replies) assert.equal(reply.status, 200, reply.text)
+  assert.equal((await shopOf(app).processor.customers.list()).data.length, 1)
 })
 
 test('SPEC billing: a newcomer has no subscription, no customer and no portal', async (t) => {

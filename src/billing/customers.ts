@@ -10,7 +10,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import type { Hint } from './hints.ts'
-import { isMissing, type Processor, requireProcessor } from './processor.ts'
+import { isAnswer, isMissing, type Processor, requireProcessor } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
 
 export type Customer = BillingCustomersTable
@@ -45,7 +45,10 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
-  const made = await processor.customers.create(person, { idempotencyKey })
+  const made = await processor.customers.create(person, { idempotencyKey }).catch(async (error: unknown) => {
+    if (isAnswer(error)) await passGeneration(deps.db, user.id, generation)
+    throw error
+  })
 
   return transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, user.id)
@@ -53,6 +56,16 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
     const onRecord = await putOnRecord(tx, account, { address: { of: made.id, email: user.email } })
     return onRecord ?? made.id
   })
+}
+
+/** The next customer is asked for under another key. Of several tabs at once the first says so. */
+async function passGeneration(db: Db, userId: string, generation: number): Promise<void> {
+  await db
+    .updateTable('billing_accounts')
+    .set({ customer_generation: generation + 1 })
+    .where('user_id', '=', userId)
+    .where('customer_generation', '=', generation)
+    .execute()
 }
 
 /**

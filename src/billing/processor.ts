@@ -61,7 +61,7 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
     return await call
   } catch (error) {
     const Stripe = stripeSdk()
-    if (error instanceof Stripe.errors.StripeConnectionError || error instanceof Stripe.errors.StripeRateLimitError) {
+    if (error instanceof Stripe.errors.StripeError && !isAnswer(error)) {
       throw new Problem(
         'processor_unreachable',
         503,
@@ -77,6 +77,22 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
     }
     throw error
   }
+}
+
+/**
+ * True when the processor has done the call and failed or refused it. Under an idempotency key it gives that answer to each further call,
+ * for a day and whatever is mended meanwhile: who asks again needs another key. No answer is what never reached it, came too fast (429), or
+ * met another call under the same key that is still running (409).
+ */
+export function isAnswer(error: unknown): boolean {
+  const { StripeError, StripeConnectionError, StripeRateLimitError } = stripeSdk().errors
+  if (!(error instanceof StripeError) || error instanceof StripeConnectionError) return false
+  return !(error instanceof StripeRateLimitError) && !isUnderWay(error)
+}
+
+/** True when another call under the same idempotency key is still running. */
+export function isUnderWay(error: unknown): boolean {
+  return error instanceof stripeSdk().errors.StripeError && error.statusCode === 409
 }
 
 /** True when the processor says that what was asked for is not there (any more). */

@@ -50,7 +50,11 @@ export async function reconcile(
   }
 }
 
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<PromiseSettledResult<R>[]> {
+/** Four at once, so that a long list does not run into the processor's rate limit. A failure keeps nothing from the rest. */
+export async function inBatches<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
   const outcomes: PromiseSettledResult<R>[] = []
   for (let index = 0; index < items.length; index += AT_ONCE) {
     outcomes.push(...(await Promise.allSettled(items.slice(index, index + AT_ONCE).map(work))))

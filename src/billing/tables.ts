@@ -7,7 +7,7 @@ type BillingAccountsTable = {
   customer_id: string | null
   /** The address that we last told the processor. */
   customer_email: string | null
-  /** Grows when the processor lost the customer, so that the next one is not taken for the old. */
+  /** Grows when the processor lost the customer, or failed to make one: else the next would be answered as the last was. */
   customer_generation: number
   /** Tickets order the reads of the processor's state: one is taken before a read, and only a newer one may write. */
   ticket: number

@@ -24,8 +24,9 @@ export async function run([verb]: string[], { config, platform, print }: Context
     return 1
   }
   print(`${done.events} events that had not come, ${done.accounts} customers read, ${done.failed} of them in vain`)
-  print(`${await sweepPayments({ ...opened, processor }, { everyone: true })} payments of purchases read`)
-  return done.failed === 0 ? 0 : 1
+  const swept = await sweepPayments({ ...opened, processor }, { everyone: true })
+  print(`${swept.payments} payments of purchases read, ${swept.failed} of them in vain`)
+  return done.failed + swept.failed === 0 ? 0 : 1
 }
 
 const nobodySignsIn = () => Promise.reject(new Error('nobody signs in on the command line'))

@@ -3,10 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { PASSWORD } from '#testing/app.ts'
 import { type Buyer, openShop, paidSession, type Shop, signed } from '#testing/buyer.ts'
-import { SLOW_DEBIT } from '#testing/shop.ts'
+import { failToMake, intercept, SLOW_DEBIT } from '#testing/shop.ts'
+import { FOLLOW_UP_JOB } from './payments.ts'
 
 const HOLLOW = JSON.stringify({ id: 'evt_1', type: 'checkout.session.completed', data: { object: null } })
 const CARD = '4242424242424242'
@@ -88,11 +90,16 @@ test('the returning buyer does not race the webhook', async (t) => {
   assert.equal((await ada.get('/api/purchases')).body.length, 1)
 
   // Somebody else's session gives nothing away and nothing over.
-  const foreign = await eve.get(`/dashboard?success=true&session_id=${sessionId}`)
-  assert.match(foreign.text, /being confirmed/)
+  for (const [buyer, id] of [
+    [eve, sessionId],
+    [ada, 'cs_test_madeup'],
+    [ada, '../../v1/customers'],
+  ] as const) {
+    const page = await buyer.get(`/dashboard?success=true&session_id=${id}`)
+    assert.match(page.text, /No payment is under way/, id)
+    assert.equal(page.headers.get('refresh'), null, 'nobody is asked again and again')
+  }
   assert.equal((await eve.get('/api/purchases')).body.length, 0)
-  const junk = await ada.get('/dashboard?success=true&session_id=../../v1/customers')
-  assert.match(junk.text, /being confirmed/)
 })
 
 test('a checkout for nothing is one purchase for its session', async (t) => {
@@ -146,6 +153,106 @@ test('a second checkout of a tier leads to the one that is open', async (t) => {
   assert.notEqual((await checkout(ada, 'pro')).sessionId, tabs[0]?.sessionId)
 })
 
+test('when the processor’s failure is over, it is over for the buyer who met it', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const mend = failToMake(shop, 'checkout.session')
+  for (let click = 0; click < 2; click++) assert.equal((await ada.get('/api/checkout?tier=pro')).status, 502)
+  mend()
+  const { sessionId } = await checkout(ada, 'pro')
+  assert.equal((await checkout(ada, 'pro')).sessionId, sessionId)
+})
+
+test('a tab whose checkout another tab is making right now waits for it, and asks for no other', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const keys = new Set<unknown>()
+  let busy = 1
+  intercept(shop.app, (request, response) => {
+    if (request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    keys.add(request.headers['idempotency-key'])
+    if (busy-- <= 0) return false
+    const error = { type: 'idempotency_error', code: 'idempotency_key_in_use', message: 'In use.' }
+    response.writeHead(409, { 'content-type': 'application/json', 'stripe-should-retry': 'false' })
+    response.end(JSON.stringify({ error }))
+    return true
+  })
+  await checkout(ada, 'pro')
+  assert.equal(keys.size, 1)
+
+  busy = 100
+  const reply = await ada.get('/api/checkout?tier=basic')
+  assert.deepEqual([reply.status, reply.headers.get('retry-after')], [503, '5'])
+  assert.equal(keys.size, 2)
+})
+
+test('a call whose answer was lost is asked again under its own key: it may have made a checkout', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const keys = new Set<unknown>()
+  let isCut = true
+  intercept(shop.app, (request) => {
+    if (request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    keys.add(request.headers['idempotency-key'])
+    if (isCut) request.socket.destroy()
+    return isCut
+  })
+  assert.equal((await ada.get('/api/checkout?tier=pro')).status, 503)
+  isCut = false
+  await checkout(ada, 'pro')
+  assert.equal(keys.size, 1)
+})
+
+test('of two checkouts that were begun with different addresses only one can be paid', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const made = Promise.withResolvers<void>()
+  const freed = Promise.withResolvers<void>()
+  let isFirst = true
+  // The answer to the first call is made, and on its way for long.
+  intercept(shop.app, (request, response, goOn) => {
+    if (!isFirst || request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    isFirst = false
+    const end = response.end.bind(response) as (body: unknown) => typeof response
+    response.end = ((body: unknown) => {
+      made.resolve()
+      void freed.promise.then(() => end(body))
+      return response
+    }) as typeof response.end
+    goOn()
+    return true
+  })
+  const slow = checkout(ada, 'pro')
+  await made.promise
+  await shop.platform.db.updateTable('users').set({ email: 'ada@example.org' }).where('id', '=', ada.userId).execute()
+  const quick = await checkout(ada, 'pro')
+  freed.resolve()
+  assert.equal((await slow).sessionId, quick.sessionId)
+  assert.equal((await checkout(ada, 'pro')).sessionId, quick.sessionId)
+})
+
+test('a tab that comes late with another address leads to the checkout that is open', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const asked = Promise.withResolvers<void>()
+  const freed = Promise.withResolvers<void>()
+  let isFirst = true
+  intercept(shop.app, (request, _response, goOn) => {
+    if (!isFirst || request.method !== 'POST' || !request.url?.endsWith('/v1/checkout/sessions')) return false
+    isFirst = false
+    asked.resolve()
+    void freed.promise.then(goOn)
+    return true
+  })
+  const slow = checkout(ada, 'pro')
+  await asked.promise
+  await shop.platform.db.updateTable('users').set({ email: 'ada@example.org' }).where('id', '=', ada.userId).execute()
+  const quick = await checkout(ada, 'pro')
+  freed.resolve()
+  assert.equal((await slow).sessionId, quick.sessionId)
+  assert.equal((await checkout(ada, 'pro')).sessionId, quick.sessionId)
+})
+
 test('while a payment settles, its tier cannot be paid again; when the bank refuses it, it can', async (t) => {
   const shop = await openShop(t)
   shop.holdDebits()
@@ -158,7 +265,9 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
     [again.status, again.headers.get('location')],
     [302, `/dashboard?success=true&session_id=${sessionId}`],
   )
-  assert.match((await ada.get(again.headers.get('location') ?? '')).text, /being confirmed/)
+  const page = await ada.get(again.headers.get('location') ?? '')
+  assert.match(page.text, /payment is on its way.*takes some days/)
+  assert.equal(page.headers.get('refresh'), null, 'days are not waited for in steps of seconds')
 
   await settleDebit(shop, 'bounce')
   const next = await checkout(ada, 'pro')
@@ -168,6 +277,38 @@ test('while a payment settles, its tier cannot be paid again; when the bank refu
   // The webhook may still be on its way: the checkout asks the processor itself.
   assert.match((await ada.get('/api/checkout?tier=pro')).headers.get('location') ?? '', /^\/dashboard/)
   assert.deepEqual(await statuses(ada), ['completed'])
+})
+
+test('a payment that waits for a step of its payer keeps its tier closed for two weeks, and is asked about', async (t) => {
+  const shop = await openShop(t)
+  shop.holdDebits()
+  const ada = await shop.buyer('ada')
+  const { sessionId, payUrl } = await checkout(ada, 'pro')
+  await pay(shop, payUrl, ada.email, SLOW_DEBIT)
+  const confirmation = `/dashboard?success=true&session_id=${sessionId}`
+  const intentBecomes = (status: string) =>
+    inSandbox(
+      shop,
+      `update stripe_objects set body = json_set(body, '$.status', '${status}') where object = 'payment_intent'`,
+    )
+  intentBecomes('requires_action')
+  assert.equal((await ada.get('/api/checkout?tier=pro')).headers.get('location'), confirmation)
+  assert.match((await ada.get(confirmation)).text, /payment is on its way/)
+
+  // The step is taken after days, and its event is lost.
+  await afterDays(shop, 3)
+  intentBecomes('processing')
+  await settleDebit(shop, 'settle', { silently: true })
+  await afterDays(shop, 1)
+  assert.deepEqual(await statuses(ada), ['completed'])
+
+  const basic = await checkout(ada, 'basic')
+  await pay(shop, basic.payUrl, ada.email, SLOW_DEBIT)
+  intentBecomes('requires_action')
+  await afterDays(shop, 12)
+  assert.match((await ada.get('/api/checkout?tier=basic')).headers.get('location') ?? '', /^\/dashboard/)
+  await afterDays(shop, 2)
+  assert.notEqual((await checkout(ada, 'basic')).sessionId, basic.sessionId)
 })
 
 test('a tier that is used up is bought anew, in a checkout of its own', async (t) => {
@@ -186,28 +327,53 @@ test('a debit that settles after days is found without any event', async (t) => 
   const ada = await shop.buyer('ada')
   const { payUrl } = await checkout(ada, 'pro')
   await pay(shop, payUrl, ada.email, SLOW_DEBIT)
-  for (const days of [1.1, 1.1, 1.1]) {
-    shop.clock.advance(days * 24 * 3_600_000)
-    await shop.settle()
+  for (let day = 1; day <= 3; day++) {
+    await afterDays(shop, 1)
     assert.deepEqual(await statuses(ada), [])
+    const waiting = await shop.platform.db.selectFrom('jobs').where('kind', '=', FOLLOW_UP_JOB).select('id').execute()
+    assert.equal(waiting.length, 1, 'one look a day')
   }
   await settleDebit(shop, 'settle', { silently: true })
-  shop.clock.advance(1.1 * 24 * 3_600_000)
-  await shop.settle()
+  await afterDays(shop, 1)
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
 test('who has paid twice for one tier is told to the operator, once', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
   const ada = await shop.buyer('ada')
+  const letters = async () => {
+    shop.clock.advance(61_000)
+    return shop.mail('owner@example.com')
+  }
   const first = await shop.sell(ada, 'pro')
-  assert.equal((await shop.mail('owner@example.com')).length, 0)
+  assert.equal((await letters()).length, 0)
   const second = await shop.sell(ada, 'pro')
   await shop.sell(ada, 'basic')
 
-  const letters = await shop.mail('owner@example.com')
-  assert.equal(letters.length, 1)
-  for (const fact of [first, second, ada.email, '$299.00']) assert.ok(letters[0]?.text.includes(fact), fact)
+  const [letter, ...more] = await letters()
+  assert.equal(more.length, 0)
+  for (const fact of [first, second, ada.email, '$299.00']) assert.ok(letter?.text.includes(fact), fact)
+  assert.equal((await letters()).length, 1)
+})
+
+test('two payments that come at the same moment, or a purchase given back to who bought anew, are told as well', async (t) => {
+  const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
+  const ada = await shop.buyer('ada')
+  const letters = async () => {
+    shop.clock.advance(61_000)
+    return shop.mail('owner@example.com')
+  }
+  await Promise.all([shop.sell(ada, 'pro'), shop.sell(ada, 'pro')])
+  assert.equal((await letters()).length, 1)
+
+  const lost = await shop.sell(ada, 'basic')
+  await shop.event('charge.dispute.closed', { payment_intent: lost, status: 'lost' })
+  const anew = await shop.sell(ada, 'basic')
+  assert.equal((await letters()).length, 1)
+  await shop.event('charge.dispute.funds_reinstated', { payment_intent: lost, status: 'won' })
+  const [newest, ...earlier] = await letters()
+  assert.equal(earlier.length, 1)
+  for (const payment of [lost, anew]) assert.ok(newest?.text.includes(payment), payment)
 })
 
 test('without a processor the checkout says so', async (t) => {
@@ -443,6 +609,20 @@ async function checkout(buyer: Buyer, tier: string) {
 
 async function statuses(buyer: Buyer): Promise<string[]> {
   return (await buyer.get('/api/purchases')).body.map(({ status }: { status: string }) => status)
+}
+
+/** Days pass, each with its work. */
+async function afterDays(shop: Shop, days: number) {
+  for (let day = 1; day <= days; day++) {
+    shop.clock.advance(1.1 * 24 * 3_600_000)
+    await shop.settle()
+  }
+}
+
+function inSandbox(shop: Shop, statement: string) {
+  const db = new DatabaseSync(join(shop.dataDir, 'sandbox.db'))
+  db.exec(statement)
+  db.close()
 }
 
 /** The bank pays, or refuses; silently: every event about it is lost. */

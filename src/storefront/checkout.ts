@@ -3,11 +3,12 @@
  * debit settles, leads to it. What names it at the processor is the attempt, so that two calls at once make one session.
  */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
-import { asking, isMissingCustomer, requireProcessor } from '#billing/processor.ts'
+import { asking, isAnswer, isMissingCustomer, isUnderWay, requireProcessor } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
 import { findUser } from '#identity/users.ts'
-import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
+import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { brandOf } from './brand.ts'
@@ -19,25 +20,34 @@ import './tables.ts'
 export type CheckoutDeps = PaymentDeps & { processor: Stripe | null }
 
 const TRIES_MAX = 3
+/** How long another tab's call to the processor is given before the row is looked at again. */
+const UNDER_WAY_MS = 500
 
 /**
  * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
  * that nobody pays twice. Throws 503 without a processor, 502 or 503 when it cannot be asked.
  */
 export async function checkoutAddress(deps: CheckoutDeps, userId: string, tier: ProductTier): Promise<string> {
-  for (let tries = 1; ; tries++) {
-    const { attempt, session_id } = await attemptOf(deps.db, userId, tier)
-    const address = await (session_id
-      ? addressOf(deps, session_id)
-      : openSession(deps, userId, tier, attempt).catch((error: unknown) => {
-          // The account has changed since another tab began the same attempt.
-          if (isOutOfStep(error) && tries < TRIES_MAX) return null
-          throw error
-        }))
-    if (address) return address
-    if (tries === TRIES_MAX) throw new Problem('checkout_busy', 503, 'The checkout is busy, try again in a moment')
-    await beginAnew(deps.db, userId, tier, attempt)
+  for (let tries = 1; tries <= TRIES_MAX; tries++) {
+    const row = await attemptOf(deps.db, userId, tier)
+    const { attempt, session_id } = row
+    try {
+      const address = await (session_id ? addressOf(deps, session_id) : openSession(deps, userId, tier, attempt))
+      if (address) return address
+      if (session_id) await beginAnew(deps.db, userId, tier, row)
+    } catch (error) {
+      const cause = error instanceof Problem ? error.cause : error
+      // Another attempt would be another checkout: the tab that was first gets the address for both.
+      if (isUnderWay(cause)) await sleep(UNDER_WAY_MS)
+      else {
+        if (!session_id && isAnswer(cause)) await beginAnew(deps.db, userId, tier, row)
+        if (!isOutOfStep(cause)) throw error
+      }
+    }
   }
+  throw new Problem('checkout_busy', 503, 'The checkout is busy, try again in a moment', {
+    headers: { 'Retry-After': '5' },
+  })
 }
 
 /** Null when this session leads nowhere any more. */
@@ -46,11 +56,12 @@ async function addressOf(deps: CheckoutDeps, sessionId: string): Promise<string 
   if (!session) return null
   if (session.status === 'open') return session.url
   const confirmation = `/dashboard?success=true&session_id=${sessionId}`
-  if (isSettling(session)) return confirmation
+  if (isSettling(session, deps.clock.ms())) return confirmation
   const purchase = await recordCheckout(deps, session)
   return purchase?.status === 'completed' ? confirmation : null
 }
 
+/** Null when another tab's session has taken this one's place meanwhile: nobody ever learns its address, so nobody pays it. */
 async function openSession(
   deps: CheckoutDeps,
   userId: string,
@@ -99,17 +110,18 @@ async function openSession(
   )
   if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
 
-  await transaction(db, async (tx) => {
-    const isFirst = await keepSession(tx, userId, tier, attempt, session.id)
-    if (!isFirst) return
-    for (const delayMs of [HOUR_MS, DAY_MS + HOUR_MS]) {
-      await jobs.enqueue(tx, FOLLOW_UP_JOB, { sessionId: session.id }, { runAt: plus(clock.now(), delayMs) })
-    }
+  const isFirst = await transaction(db, async (tx) => {
+    if (!(await keepSession(tx, userId, tier, attempt, session.id))) return false
+    await jobs.enqueue(tx, FOLLOW_UP_JOB, { sessionId: session.id }, { runAt: plus(clock.now(), HOUR_MS) })
+    return true
   })
-  return session.url
+  // Two calls of one attempt have made one session.
+  return isFirst || (await attemptOf(db, userId, tier)).session_id === session.id ? session.url : null
 }
 
-async function attemptOf(db: Db, userId: string, tier: ProductTier) {
+type Attempt = { attempt: string; session_id: string | null }
+
+async function attemptOf(db: Db, userId: string, tier: ProductTier): Promise<Attempt> {
   const row = db.selectFrom('store_checkouts').select(['attempt', 'session_id'])
   const find = () => row.where('user_id', '=', userId).where('tier', '=', tier).executeTakeFirst()
   const known = await find()
@@ -123,7 +135,7 @@ async function attemptOf(db: Db, userId: string, tier: ProductTier) {
   return (await find()) ?? { attempt: randomUUID(), session_id: null }
 }
 
-/** False when another tab has kept it already. */
+/** False when another tab has kept it already, or has begun anew. */
 async function keepSession(tx: Db, userId: string, tier: ProductTier, attempt: string, sessionId: string) {
   const kept = await tx
     .updateTable('store_checkouts')
@@ -137,13 +149,15 @@ async function keepSession(tx: Db, userId: string, tier: ProductTier, attempt: s
   return kept !== undefined
 }
 
-async function beginAnew(db: Db, userId: string, tier: ProductTier, attempt: string): Promise<void> {
+/** Unless the row has changed since it was read: of an attempt that failed here another tab may have kept the session. */
+async function beginAnew(db: Db, userId: string, tier: ProductTier, { attempt, session_id }: Attempt): Promise<void> {
   await db
     .updateTable('store_checkouts')
     .set({ attempt: randomUUID(), session_id: null })
     .where('user_id', '=', userId)
     .where('tier', '=', tier)
     .where('attempt', '=', attempt)
+    .where('session_id', session_id === null ? 'is' : '=', session_id)
     .execute()
 }
 
@@ -151,8 +165,7 @@ export async function forgetCheckouts(tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('store_checkouts').where('user_id', '=', userId).execute()
 }
 
-/** The processor refuses a name it knows for another request. */
+/** The account has changed since another tab began the same attempt: the processor refuses a name it knows for another request. */
 function isOutOfStep(error: unknown): boolean {
-  const cause = error instanceof Problem ? error.cause : error
-  return cause instanceof stripeSdk().errors.StripeIdempotencyError
+  return error instanceof stripeSdk().errors.StripeIdempotencyError
 }

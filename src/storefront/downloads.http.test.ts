@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Uint8ArrayReader, Uint8ArrayWriter, ZipReader } from '@zip.js/zip.js'
-import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
+import { sql } from 'kysely'
+import { BUCKET_KEYS, startBucket, type Trouble } from '#testing/bucket.ts'
 import { openShop } from '#testing/buyer.ts'
 
 const HOUR_MS = 3_600_000
@@ -287,12 +288,7 @@ test('products are sold from a bucket', async (t) => {
     'shop/pro/1.0.0/c.txt': 'third',
     'shop/pro/releases.json': releases('1.0.0'),
   })
-  const shop = await openShop(t, {
-    PRODUCTS_DIR: 's3://products-bucket/shop',
-    S3_ENDPOINT: endpoint,
-    AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId,
-    AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey,
-  })
+  const shop = await openShop(t, sellingFrom(endpoint))
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'pro')
   const reply = await ada.download()
@@ -302,6 +298,39 @@ test('products are sold from a bucket', async (t) => {
     'latchkey-pro-1.0.0/c.txt': 'third',
     'latchkey-pro-1.0.0/deep/b.txt': 'deeper',
   })
+})
+
+test('a bucket that fails or falls silent neither closes the shop nor keeps what was compressed from its buyers', async (t) => {
+  const trouble: Trouble = {}
+  const objects = { 'shop/pro/1.0.0/a.txt': 'from a bucket', 'shop/pro/releases.json': releases('1.0.0') }
+  const shop = await openShop(t, sellingFrom(await startBucket(t, objects, trouble)))
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'pro')
+  const first = await ada.download()
+  assert.equal(first.status, 200)
+  const home = async () => (await shop.store('GET', '/', { signal: AbortSignal.timeout(20_000) })).text
+  const goesOn = async () => {
+    shop.clock.advance(HOUR_MS)
+    assert.match(await home(), /tier=pro"/)
+    assert.deepEqual((await ada.download()).bytes, first.bytes)
+  }
+
+  trouble.failures = Number.POSITIVE_INFINITY
+  await goesOn()
+  trouble.failures = 0
+  Object.assign(objects, { 'shop/basic/1.0.0/a.txt': 'new', 'shop/basic/releases.json': releases('1.0.0') })
+  shop.clock.advance(HOUR_MS)
+  for (let tries = 0; tries < 500 && !/tier=basic"/.test(await home()); tries++)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.match(await home(), /tier=basic"/)
+  trouble.isSilent = true
+  await goesOn()
+})
+
+test('a bucket that has never answered keeps no page', async (t) => {
+  const shop = await openShop(t, sellingFrom(await startBucket(t, {}, { isSilent: true })))
+  const { text } = await shop.store('GET', '/', { signal: AbortSignal.timeout(20_000) })
+  assert.equal(text.match(/Coming soon/g)?.length, 3)
 })
 
 test('the newest release published before the entitlement ended is served', async (t) => {
@@ -387,6 +416,17 @@ test('the dashboard shows the checksum of what was downloaded', async (t) => {
   assert.ok(page.text.includes(createHash('sha256').update(bytes).digest('hex')))
 })
 
+test('a download that has begun needs no database any more', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await shop.sell(ada, 'basic')
+  // The first thing that is asked for after the headers is not there.
+  await sql`alter table archive_checksums rename to archive_checksums_away`.execute(shop.platform.db)
+  const reply = await ada.download()
+  assert.equal(reply.status, 200)
+  assert.equal(reply.bytes.length, Number(reply.headers.get('content-length')))
+})
+
 test('a client that leaves half-way, or reads slowly, holds nothing', async (t) => {
   const root = productsFolder(t)
   writeFileSync(join(root, 'pro/1.0.0/large.bin'), randomBytes(24_000_000))
@@ -445,6 +485,16 @@ test('a browser gets a page for an error, a program the JSON', async (t) => {
   assert.match(page.text, /<h1>This download is not available<\/h1>/)
   assert.deepEqual((await ada.get('/api/download')).body, { error: 'No active purchase found' })
 })
+
+/** Settings of a shop whose products lie in the bucket at this endpoint. */
+function sellingFrom(endpoint: string) {
+  return {
+    PRODUCTS_DIR: 's3://products-bucket/shop',
+    S3_ENDPOINT: endpoint,
+    AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId,
+    AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey,
+  }
+}
 
 function facts({ status, body }: { status: number; body: unknown }) {
   return [status, body]

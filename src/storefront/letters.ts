@@ -53,7 +53,7 @@ export function recoveryLetter(
 }
 
 /** For the operator. */
-export function paidTwiceLetter(config: Config, buyer: string, purchase: PurchaseRow, others: string[]): Letter {
+export function paidTwiceLetter(config: Config, buyer: string, purchase: PurchaseRow, others: PurchaseRow[]): Letter {
   const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: purchase.currency })
   return composeLetter({
     to: config.mail.supportEmail,
@@ -63,7 +63,7 @@ export function paidTwiceLetter(config: Config, buyer: string, purchase: Purchas
       ['Buyer', buyer],
       ['Tier', OFFERS[purchase.tier].name],
       ['This payment', `${purchase.payment_ref} (${amount.format(purchase.amount_cents / 100)})`],
-      ['Earlier', others.join(', ')],
+      ['Earlier', others.map(({ payment_ref }) => payment_ref).join(', ')],
     ],
   })
 }

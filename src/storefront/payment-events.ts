@@ -10,7 +10,7 @@ import type { DisputeState } from './tables.ts'
 export type PaymentFact =
   | { kind: 'paid'; payment: Payment }
   | { kind: 'refunded'; paymentRef: string; refundedCents: number; isFull: boolean }
-  | { kind: 'refund-failed'; paymentRef: string; failedCents: number }
+  | { kind: 'refund-failed'; paymentRef: string }
   | { kind: 'disputed'; paymentRef: string; dispute: DisputeState }
   /** Paid, but only its checkout knows whether it is one of ours. */
   | { kind: 'paid-somewhere'; paymentIntentId: string }
@@ -92,7 +92,7 @@ function refundOf(charge: Stripe.Charge): PaymentFact | null {
 function failedRefundOf(refund: Stripe.Refund): PaymentFact | null {
   const paymentRef = idOf(refund.payment_intent)
   if (!paymentRef || isStanding(refund)) return null
-  return { kind: 'refund-failed', paymentRef, failedCents: refund.amount ?? 0 }
+  return { kind: 'refund-failed', paymentRef }
 }
 
 /** True while the money of a refund is with the payer, or on its way there. */

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
+import { createProcessor } from '#billing/processor.ts'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
-import { GOOD_CARD } from '#testing/shop.ts'
-import { SWEEP_JOB } from './payment-sweep.ts'
+import { GOOD_CARD, intercept } from '#testing/shop.ts'
+import { SWEEP_JOB, sweepPayments } from './payment-sweep.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -20,6 +21,44 @@ test('a refund that fails gives the purchase back', async (t) => {
   await shop.event('refund.failed', { ...refund, status: 'failed' })
   assert.deepEqual(await statuses(ada), ['completed'])
   assert.equal((await ada.download()).status, 200)
+})
+
+test('a part that was refunded stays refunded, however often the failure of another refund is told', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  await shop.event('charge.refunded', { payment_intent: payment, amount: 299, amount_refunded: 100, refunded: false })
+  const failed = { id: 're_2', object: 'refund', payment_intent: payment, amount: 50, status: 'failed' }
+  await shop.event('refund.updated', failed)
+  await shop.event('refund.failed', failed)
+  const { refunded_cents } = await shop.platform.db.selectFrom('store_payments').selectAll().executeTakeFirstOrThrow()
+  assert.equal(refunded_cents, 100)
+})
+
+test('the audit log names what took a purchase and what gave it back', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  const refunded = { payment_intent: payment, amount: 299, amount_refunded: 299, refunded: true }
+  await shop.event('charge.dispute.closed', { payment_intent: payment, status: 'lost' })
+  await shop.event('charge.dispute.funds_reinstated', { payment_intent: payment, status: 'won' })
+  await shop.event('charge.refunded', refunded)
+  await shop.event('refund.failed', { id: 're_1', payment_intent: payment, amount: 299, status: 'failed' })
+  const rows = await shop.platform.db
+    .selectFrom('audit_log')
+    .select(['action', 'details'])
+    .where('action', 'like', 'purchase.%')
+    .orderBy('position')
+    .execute()
+  assert.deepEqual(
+    rows.map(({ action, details }) => [action, JSON.parse(details ?? '').by]),
+    [
+      ['purchase.revoked', 'dispute'],
+      ['purchase.restored', 'dispute'],
+      ['purchase.revoked', 'refund'],
+      ['purchase.restored', 'refund'],
+    ],
+  )
 })
 
 test('while a dispute is open downloads wait; lost it revokes, won or reinstated it gives back', async (t) => {
@@ -104,6 +143,37 @@ test('a refund and a lost dispute whose events are lost are found within a day',
   shop.clock.advance(1.01 * DAY_MS)
   await sweep(shop)
   assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
+})
+
+test('a payment that cannot be read hides no other, and is tried again every hour', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const oldest = await shop.sell(ada, 'pro')
+  shop.clock.advance(1_000)
+  for (let others = 1; others <= 5; others++) await shop.sell(ada, 'basic')
+  const asked: string[] = []
+  intercept(shop.app, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://stripe')
+    if (pathname !== '/sandbox/stripe/v1/charges') return false
+    const payment = searchParams.get('payment_intent') ?? ''
+    asked.push(payment)
+    if (payment !== oldest) return false
+    response.writeHead(403, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error: { type: 'invalid_request_error', message: 'This key may not do that.' } }))
+    return true
+  })
+  shop.clock.advance(1.01 * DAY_MS)
+  await sweep(shop)
+  assert.equal(new Set(asked).size, 6)
+
+  for (let hour = 1; hour <= 9; hour++) {
+    asked.length = 0
+    shop.clock.advance(3_600_000)
+    await sweep(shop)
+    assert.deepEqual(asked, [oldest], `in hour ${hour}`)
+  }
+  const deps = { ...shop.platform, processor: createProcessor(shop.config.processor) }
+  assert.deepEqual(await sweepPayments(deps, { everyone: true }), { payments: 6, failed: 1 })
 })
 
 async function sweep(shop: Shop) {

@@ -2,6 +2,7 @@
  * The hourly look at payments that nobody has said anything about: a refund or a lost dispute whose event is lost would otherwise leave
  * its key and downloads alive. Events, where they come, are handled at once; this finds the rest within a day.
  */
+import { inBatches } from '#billing/reconciliation.ts'
 import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
 import { type PaymentDeps, refreshPayment } from './payments.ts'
 import { uncheckedPayments } from './purchase-store.ts'
@@ -12,7 +13,6 @@ export const SWEEP_JOB = 'storefront.sweep-payments'
 const SWEPT_MS = 180 * DAY_MS
 const CHECKED_EVERY_MS = DAY_MS
 const PAYMENTS_A_RUN_MAX = 500
-const AT_ONCE = 4
 
 /** Asks for a sweep now and every hour; one at a time, whichever process runs it. Returns how to stop. */
 export function schedulePaymentSweep({ jobs, db, log }: PaymentDeps): () => void {
@@ -25,21 +25,24 @@ export function schedulePaymentSweep({ jobs, db, log }: PaymentDeps): () => void
   return () => clearInterval(timer)
 }
 
-/** `everyone`: all of the last 180 days, however fresh (the CLI). Rejects when the processor cannot be asked. */
-export async function sweepPayments(deps: PaymentDeps, { everyone = false } = {}): Promise<number> {
-  if (!deps.processor) return 0
+export type Swept = { payments: number; failed: number }
+
+/** `everyone`: all of the last 180 days, however fresh (the CLI). One that cannot be read stands in nobody's way. */
+export async function sweepPayments(deps: PaymentDeps, { everyone = false } = {}): Promise<Swept> {
+  if (!deps.processor) return { payments: 0, failed: 0 }
   const now = deps.clock.now()
   const bounds = {
     madeAfter: plus(now, -SWEPT_MS),
     checkedBefore: everyone ? now : plus(now, -CHECKED_EVERY_MS),
     max: PAYMENTS_A_RUN_MAX,
   }
-  for (let swept = 0; ; ) {
+  for (let payments = 0; ; ) {
     const refs = await uncheckedPayments(deps.db, bounds)
-    for (let index = 0; index < refs.length; index += AT_ONCE) {
-      await Promise.all(refs.slice(index, index + AT_ONCE).map((ref) => refreshPayment(deps, ref)))
-    }
-    swept += refs.length
-    if (!everyone || refs.length === 0) return swept
+    const outcomes = await inBatches(refs, (ref) => refreshPayment(deps, ref))
+    payments += outcomes.length
+    const wrong = outcomes.filter((outcome) => outcome.status === 'rejected')
+    if (wrong[0]) deps.log.warn({ err: wrong[0].reason, failed: wrong.length }, 'payments could not be read')
+    // One that failed stays unchecked: going on would meet it again without end.
+    if (!everyone || refs.length === 0 || wrong.length > 0) return { payments, failed: wrong.length }
   }
 }

@@ -50,10 +50,10 @@ export async function handlePaymentFact(deps: PaymentDeps, fact: PaymentFact): P
  */
 export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Promise<boolean> {
   const { db, clock, processor } = deps
-  if (!processor || !paymentRef.startsWith('pi_')) return false
+  if (!processor) return false
   const checked_at = clock.now()
   const ticket = await store.beginRead(db, paymentRef, checked_at)
-  const state = await readPayment(processor, paymentRef)
+  const state = paymentRef.startsWith('pi_') ? await readPayment(processor, paymentRef) : null
   await settlePayment(deps, paymentRef, ({ read_settled }) => {
     if (read_settled > ticket) return null
     return state === null ? { checked_at } : { ...state, read_settled: ticket, checked_at }
@@ -91,28 +91,32 @@ function claimOf(fact: Claim, known: PaymentRow): Partial<PaymentRow> {
       return {
         // Of two partial refunds the later event may arrive first: the sum only grows.
         refunded_cents: Math.max(known.refunded_cents, fact.refundedCents),
+        // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
         is_refunded: known.is_refunded || fact.isFull,
       }
     case 'refund-failed':
-      return { refunded_cents: Math.max(0, known.refunded_cents - fact.failedCents), is_refunded: false }
+      // The sum stays: the same failure is told by several events, and each would take it off again.
+      return { is_refunded: false }
     case 'disputed':
       // An opening that comes late does not open again what is closed.
       return fact.dispute === 'open' && known.dispute !== null ? {} : { dispute: fact.dispute }
   }
 }
 
-/**
- * Asks the processor about a checkout and records what was paid. True when its purchase exists now. A session of somebody else is not
- * looked into.
- */
-export async function confirmCheckout(deps: PaymentDeps, sessionId: string, userId: string | null): Promise<boolean> {
+/** `pending`: it may be paid any moment. `unknown`: nothing is to be waited for; nobody learns whether there is such a checkout. */
+export type CheckoutState = 'paid' | 'settling' | 'pending' | 'unknown'
+
+/** Asks the processor about a checkout and records what was paid. A session of somebody else is not looked into. */
+export async function confirmCheckout(deps: PaymentDeps, sessionId: string, userId: string): Promise<CheckoutState> {
   const known = await store.findByCheckoutSession(deps.db, sessionId)
-  if (known) return userId === null || known.user_id === userId
-  if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return false
+  if (known) return known.user_id === userId ? 'paid' : 'unknown'
+  if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return 'unknown'
 
   const session = await retrieveCheckout(deps.processor, sessionId)
-  if (!session || (userId !== null && session.metadata?.user_id !== userId)) return false
-  return (await recordCheckout(deps, session)) !== null
+  if (!session || session.metadata?.user_id !== userId) return 'unknown'
+  if (await recordCheckout(deps, session)) return 'paid'
+  if (isSettling(session, deps.clock.ms())) return 'settling'
+  return session.status === 'open' ? 'pending' : 'unknown'
 }
 
 /** The purchase of a checkout, made now where it is paid and was not recorded; null while it is not paid. */
@@ -123,22 +127,37 @@ export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout
   return (await store.findByPayment(deps.db, payment.ref)) ?? null
 }
 
-/** True while a bank has not said yet whether it pays: days, for some debits. */
-export function isSettling({ status, payment_status, payment_intent }: Stripe.Checkout.Session): boolean {
+/**
+ * True while a payment may still be made: its bank has not said yet whether it pays, days for some debits, or its payer has a step to take
+ * there (micro-deposits, a transfer, a voucher). Of those many are never taken, and nobody waits for one longer than two weeks.
+ */
+export function isSettling(session: Stripe.Checkout.Session, nowMs: number): boolean {
+  const { status, payment_status, payment_intent } = session
   if (status !== 'complete' || payment_status !== 'unpaid') return false
-  return typeof payment_intent === 'object' && payment_intent?.status === 'processing'
+  const step = typeof payment_intent === 'object' ? payment_intent?.status : null
+  const waitsMs = step ? SETTLES_WITHIN_MS[step] : undefined
+  return waitsMs !== undefined && nowMs - session.created * 1000 <= waitsMs
 }
 
-/** Bank debits settle within two weeks; after this nobody waits for one any more. */
-const SETTLES_WITHIN_MS = 30 * DAY_MS
+const SETTLES_WITHIN_MS: Partial<Record<Stripe.PaymentIntent.Status, number>> = {
+  processing: 30 * DAY_MS,
+  requires_action: 14 * DAY_MS,
+}
 
-/** Should every webhook be lost and the buyer never come back: asks about a checkout, daily while its bank takes its time. */
+/** Should every webhook be lost and the buyer never come back: asks about a checkout, daily until it has ended. */
 export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Promise<void> {
   const { processor, db, clock, jobs } = deps
   const session = processor && (await retrieveCheckout(processor, sessionId))
   if (!session || (await recordCheckout(deps, session))) return
-  if (!isSettling(session) || clock.ms() - session.created * 1000 > SETTLES_WITHIN_MS) return
-  await jobs.enqueue(db, FOLLOW_UP_JOB, { sessionId }, { runAt: plus(clock.now(), DAY_MS) })
+  if (session.status !== 'open' && !isSettling(session, clock.ms())) return
+  const runAt = plus(clock.now(), DAY_MS)
+  // A job may run twice, and must not go on as two.
+  await jobs.enqueue(
+    db,
+    FOLLOW_UP_JOB,
+    { sessionId },
+    { runAt, key: `${FOLLOW_UP_JOB}:${sessionId}:${runAt.slice(0, 10)}` },
+  )
 }
 
 /** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */

@@ -124,18 +124,17 @@ export async function disputeOf(db: Db, paymentRef: string): Promise<DisputeStat
   return row?.dispute ?? null
 }
 
-/** The user's other payments of the tier whose purchases still stand. */
-export async function otherPaymentsOf(tx: Db, { user_id, tier, payment_ref }: PurchaseRow): Promise<string[]> {
-  if (user_id === null) return []
-  const rows = await tx
+/** What the user owns of the tier, newest first: more than one, when it was paid twice. */
+export function listOwned(db: Db, userId: string, tier: ProductTier): Promise<PurchaseRow[]> {
+  return db
     .selectFrom('purchases')
-    .select('payment_ref')
-    .where('user_id', '=', user_id)
+    .selectAll()
+    .where('user_id', '=', userId)
     .where('tier', '=', tier)
     .where('status', '=', 'completed')
-    .where('payment_ref', '!=', payment_ref)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
     .execute()
-  return rows.map((row) => row.payment_ref)
 }
 
 /** Returns the purchase when it was not revoked before. */

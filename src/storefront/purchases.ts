@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { recordAudit } from '#identity/audit.ts'
-import type { Clock } from '#platform/clock.ts'
+import { type Clock, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Secrets } from '#platform/secrets.ts'
@@ -17,8 +17,10 @@ import * as store from './purchase-store.ts'
 import type { PurchaseStatus } from './tables.ts'
 
 export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
-/** Tells the operator that a tier was paid twice. */
+/** Looks whether a tier is paid twice, and tells the operator. */
 export const PAID_TWICE_JOB = 'storefront.paid-twice'
+/** Two payments recorded at the same moment do not see each other before both have committed. */
+const PAID_TWICE_AFTER_MS = MINUTE_MS
 /** Compresses a release before its first download. */
 export const PREPARE_JOB = 'storefront.prepare-release'
 const DOWNLOADS_MAX = 5
@@ -62,7 +64,7 @@ export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment
       created_at: now,
     }
     if (!(await store.insert(tx, row)) || isReversed) return
-    if ((await store.otherPaymentsOf(tx, row)).length > 0) await jobs.enqueue(tx, PAID_TWICE_JOB, { purchaseId: id })
+    await lookForSecond({ clock, jobs }, tx, row)
     // The job names the purchase only: a key in a job's payload would lie there unsealed.
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
     await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
@@ -74,7 +76,7 @@ export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment
  * when a refund fails or a dispute is won after all. `decide` sees what is on record, under its lock; null leaves it.
  */
 export async function settlePayment(
-  { db, clock }: Pick<Deps, 'db' | 'clock'>,
+  { db, clock, jobs }: Pick<Deps, 'db' | 'clock' | 'jobs'>,
   paymentRef: string,
   decide: (known: PaymentRow) => Partial<PaymentRow> | null,
 ): Promise<void> {
@@ -88,14 +90,27 @@ export async function settlePayment(
     const taken = isTakenBack(payment)
     const changed = await (taken ? store.revoke : store.restore)(tx, paymentRef)
     if (!changed) return
+    // Its buyer may have bought the tier anew meanwhile.
+    if (!taken) await lookForSecond({ clock, jobs }, tx, changed)
+    const byRefund = taken ? payment.is_refunded : known.dispute !== 'lost'
     await recordAudit(tx, {
       actorId: null,
       action: taken ? 'purchase.revoked' : 'purchase.restored',
       subject: `purchase:${changed.id}`,
-      data: { by: payment.dispute === null ? 'refund' : 'dispute', tier: changed.tier },
+      data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
       at: now,
     })
   })
+}
+
+async function lookForSecond({ clock, jobs }: Pick<Deps, 'clock' | 'jobs'>, tx: Db, { user_id, tier }: PurchaseRow) {
+  if (user_id === null) return
+  await jobs.enqueue(
+    tx,
+    PAID_TWICE_JOB,
+    { userId: user_id, tier },
+    { runAt: plus(clock.now(), PAID_TWICE_AFTER_MS), key: `${PAID_TWICE_JOB}:${user_id}:${tier}` },
+  )
 }
 
 function isTakenBack({ is_refunded, dispute }: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {

@@ -2,6 +2,7 @@
 // One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
+import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import { addressesOf } from '#identity/addresses.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
@@ -57,6 +58,8 @@ export type StorefrontDeps = Platform &
   PaymentDeps &
   RecoveryDeps
 
+type Ownership = { userId: string; tier: ProductTier }
+
 export type Storefront = {
   /** What it wants to hear of the processor's events, delivered or not. */
   events: EventListener
@@ -73,13 +76,17 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   const deps: StorefrontDeps = {
     ...platform,
     ...needs,
-    products: openProducts(config.products, { clock: platform.clock, leaveOut: warnOnce(platform.log) }),
+    products: openProducts(config.products, {
+      clock: platform.clock,
+      leaveOut: warnOnce(platform.log),
+      tell: (error) => platform.log.warn({ err: error }, 'the products cannot be read; what was read last serves'),
+    }),
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
   inbox.handle<PaymentFact>(INBOX_SOURCE, (fact) => handlePaymentFact(deps, fact))
   jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, (job, { id }) => confirmByMail(deps, job, id))
-  jobs.handle<{ purchaseId: string }>(PAID_TWICE_JOB, (job, { id }) => tellPaidTwice(deps, job, id))
+  jobs.handle<Ownership>(PAID_TWICE_JOB, (job, { id }) => tellPaidTwice(deps, job, id))
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
   jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
   // Only a warm-up: the first download says what is wrong with a product.
@@ -91,7 +98,7 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notify(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 
-  jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)))
+  jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)), { delaysMs: RECONCILE_DELAYS_MS })
   let stop = () => {}
 
   return {
@@ -164,11 +171,9 @@ async function confirmByMail(deps: StorefrontDeps, { purchaseId }: { purchaseId:
 }
 
 /** A buyer who paid for a tier that they own wants one of the payments back: only the operator can say which. */
-async function tellPaidTwice({ config, db, mail }: StorefrontDeps, { purchaseId }: { purchaseId: string }, id: string) {
-  const purchase = await purchaseStore.findById(db, purchaseId)
-  const user = purchase?.user_id ? await findUser(db, purchase.user_id) : null
-  const others = purchase ? await purchaseStore.otherPaymentsOf(db, purchase) : []
-  // One of them was refunded meanwhile, or the account is gone.
-  if (!purchase || !user || others.length === 0 || purchase.status === 'refunded') return
-  await mail.deliver(paidTwiceLetter(config, user.email, purchase, others), id)
+async function tellPaidTwice({ config, db, mail }: StorefrontDeps, { userId, tier }: Ownership, id: string) {
+  const user = await findUser(db, userId)
+  const [newest, ...others] = await purchaseStore.listOwned(db, userId, tier)
+  if (!user || !newest || others.length === 0) return
+  await mail.deliver(paidTwiceLetter(config, user.email, newest, others), id)
 }

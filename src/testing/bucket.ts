@@ -10,17 +10,21 @@ export const BUCKET_KEYS = {
   secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
 }
 
-/** Serves `products-bucket` with these objects and returns its endpoint. The first `failures` requests are told to slow down. */
+/** What is wrong with the bucket from now on: how many requests are told to slow down, and whether the others are answered at all. */
+export type Trouble = { failures?: number; isSilent?: boolean }
+
+/** Serves `products-bucket` with these objects and returns its endpoint. */
 export async function startBucket(
   t: Pick<TestContext, 'after'>,
   objects: Record<string, string>,
-  failures = 0,
+  trouble: Trouble = {},
 ): Promise<string> {
-  let left = failures
   const server = createServer((request, reply) => {
     const url = new URL(request.url ?? '/', 'http://s3')
     const answer = (status: number, body: string) => reply.writeHead(status).end(body)
-    if (left-- > 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
+    trouble.failures = (trouble.failures ?? 0) - 1
+    if (trouble.failures >= 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
+    if (trouble.isSilent) return
     if (!isSigned(request)) return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
     if (!url.pathname.startsWith('/products-bucket/')) return answer(404, '<Error><Code>NoSuchBucket</Code></Error>')
     if (url.searchParams.get('list-type') === '2') return answer(200, listing(objects, url.searchParams))

@@ -112,6 +112,18 @@ export function neverWritten({ dataDir }: Pick<TestApp, 'dataDir'>, table: strin
   db.close()
 }
 
+/** The processor fails whenever it should make an object of this kind, until the returned function is called. */
+export function failToMake({ dataDir }: Pick<TestApp, 'dataDir'>, object: string): () => void {
+  const run = (statement: string) => {
+    const db = new DatabaseSync(join(dataDir, 'sandbox.db'))
+    db.exec(statement)
+    db.close()
+  }
+  run(`create trigger failing before insert on stripe_objects when new.object = '${object}'
+    begin select raise(abort, 'out of order'); end`)
+  return () => run('drop trigger failing')
+}
+
 /** The processor takes every call and answers none before `release`; `isHolding` says whether it still does. */
 export function holdProcessor(app: TestApp, untilMs: number): { release: () => void; isHolding: () => boolean } {
   const freed = Promise.withResolvers<void>()

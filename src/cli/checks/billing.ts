@@ -25,12 +25,13 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
 
   const processor = createProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
-  const [told, endpoints, unknown] = await Promise.all([
+  const [told, rights, endpoints, unknown] = await Promise.all([
     Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, id, wanted, isLive))),
+    checkRights(processor),
     checkEndpoints(processor, config),
     checkUnknownPrices(config, platform),
   ])
-  const wrong = told.filter((line) => line !== null)
+  const wrong = [...told, rights].filter((line) => line !== null)
   if (wrong.length > 0) return [...wrong, ...endpoints, ...unknown]
   const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
   return [{ mark: 'ok', name: NAME, says: `${prices.size} prices, ${where}` }, ...endpoints, ...unknown]
@@ -62,6 +63,32 @@ async function checkPrice(
   } catch (error) {
     return wrong(isMissing(error) ? `the processor has no price ${id}` : reasonOf(error))
   }
+}
+
+/** Null when nothing that is read later is refused. A restricted key lacks what nobody ticked, and it shows only when money has moved. */
+async function checkRights(processor: Processor): Promise<Line | null> {
+  const one = { limit: 1 }
+  const reads: Record<string, () => Promise<unknown>> = {
+    'payment intents': () => processor.paymentIntents.list(one, ONCE),
+    charges: () => processor.charges.list(one, ONCE),
+    refunds: () => processor.refunds.list(one, ONCE),
+    disputes: () => processor.disputes.list(one, ONCE),
+    events: () => processor.events.list(one, ONCE),
+    subscriptions: () => processor.subscriptions.list(one, ONCE),
+    customers: () => processor.customers.list(one, ONCE),
+    'checkout sessions': () => processor.checkout.sessions.list(one, ONCE),
+  }
+  const asked = Object.entries(reads).map(async ([name, read]) => {
+    const isRefused = await inTime(read()).then(
+      () => false,
+      // That the processor cannot be reached at all is told with the prices.
+      (error: { statusCode?: number }) => error.statusCode === 403,
+    )
+    return isRefused ? name : null
+  })
+  const refused = (await Promise.all(asked)).filter((name) => name !== null)
+  if (refused.length === 0) return null
+  return { mark: 'wrong', name: NAME, says: `STRIPE_SECRET_KEY: the key may not read ${refused.join(', ')}` }
 }
 
 /** The endpoints are the operator's to make: one that is missing, off, or deaf to a type loses money in silence. */

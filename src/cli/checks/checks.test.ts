@@ -41,11 +41,15 @@ async function processorWith(
   t: Pick<TestContext, 'after'>,
   prices: Record<string, object>,
   hooks: object[] | { status: number },
+  refused: readonly string[] = [],
 ) {
   const server = createHttpServer((request, response) => {
     const answer = (status: number, body: object) =>
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     const { pathname } = new URL(request.url ?? '/', 'http://stripe')
+    if (refused.includes(pathname)) {
+      return answer(403, { error: { type: 'invalid_request_error', message: 'This key may not do that.' } })
+    }
     if (pathname === '/v1/webhook_endpoints') {
       return Array.isArray(hooks)
         ? answer(200, { object: 'list', data: hooks, has_more: false })
@@ -131,6 +135,16 @@ test('an endpoint that is missing, off or deaf to a type is told; one on this ma
   assert.ok((await hooks([], local)).every((line) => line.startsWith('off: http://localhost')))
   assert.deepEqual(await hooks({ status: 403 }), ['off: the endpoints cannot be read: This key may not do that.'])
   assert.match((await hooks({ status: 401 }))[0] ?? '', /^wrong: /)
+})
+
+test('what a restricted key may not read is told before a refund or a dispute is missed', async (t) => {
+  const refused = ['/v1/charges', '/v1/disputes', '/v1/checkout/sessions']
+  const env = await processorWith(t, { price_m: PRICE }, HOOKS, refused)
+  assert.deepEqual(shown(await checkBilling(readConfig(env), noDatabase)), [
+    'wrong: STRIPE_SECRET_KEY: the key may not read charges, disputes, checkout sessions',
+    `ok: ${BASE}/api/billing/webhook`,
+    `ok: ${STORE}/api/processor/webhook`,
+  ])
 })
 
 test('a processor that is not there is wrong', async () => {

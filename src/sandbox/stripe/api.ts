@@ -12,7 +12,7 @@ import { wasDelivered } from './deliveries.ts'
 import { closeDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
 import { expanded, withPending } from './expand.ts'
-import { badParameter, Fault } from './fault.ts'
+import { badParameter, Fault, faultOf } from './fault.ts'
 import { once } from './idempotency.ts'
 import { paymentsOf, subscriptionOf } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
@@ -30,7 +30,7 @@ type Answer = StripeObject | List<{ id: string }> | object
 /** Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds the hosted pages. */
 export function processorApi(app: FastifyInstance, world: World, originOf: (request: FastifyRequest) => string): void {
   app.setErrorHandler((error, _request, reply) => {
-    const fault = error instanceof Fault ? error : faultOf(error as Error & { statusCode?: number })
+    const fault = faultOf(error as Error & { statusCode?: number })
     return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
   })
   // A GET of its own: the product answers what nobody else does with pages for people.
@@ -230,6 +230,8 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
         const result = atomically(db, () => once(world, key, `${method} ${request.url} ${JSON.stringify(form)}`, work))
         reply.code(result.status).headers(apiHeaders(key))
         if (result.replayed) reply.header('idempotent-replayed', 'true')
+        // A failure that is kept would only be told again.
+        if (result.status >= 500) reply.header('stripe-should-retry', 'false')
         return reply
           .type('application/json')
           .serializer((text: unknown) => String(text))
@@ -279,13 +281,6 @@ function apiHeaders(key: string | undefined): Record<string, string> {
     'stripe-version': API_VERSION,
   }
   return key === undefined ? headers : { ...headers, 'idempotency-key': key }
-}
-
-function faultOf(error: Error & { statusCode?: number }): Fault {
-  const status = error.statusCode ?? 500
-  return status < 500
-    ? new Fault(status, { type: 'invalid_request_error', message: error.message })
-    : new Fault(500, { type: 'api_error', message: `The sandbox failed: ${error.message}` })
 }
 
 const activeAs = (form: Form) => (one: { active: boolean }) =>

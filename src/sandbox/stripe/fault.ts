@@ -25,6 +25,15 @@ export const missing = (what: string, id: string, param = 'id') =>
     param,
   })
 
+/** Whatever was thrown, as the caller reads it: what is no refusal of ours is the sandbox's own failure. */
+export function faultOf(error: Error & { statusCode?: number }): Fault {
+  if (error instanceof Fault) return error
+  const status = error.statusCode ?? 500
+  return status < 500
+    ? new Fault(status, { type: 'invalid_request_error', message: error.message })
+    : new Fault(500, { type: 'api_error', message: `The sandbox failed: ${error.message}` })
+}
+
 /** The same for an id named inside a body: 400, as the processor answers a bad parameter. */
 export const badReference = (what: string, id: string, param: string) =>
   new Fault(400, {

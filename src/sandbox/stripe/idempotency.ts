@@ -1,13 +1,17 @@
-/** The same Idempotency-Key gets the same reply for a day; the same key with another request is refused. */
+/**
+ * The same Idempotency-Key gets the same reply for a day, a failure like a success; the same key with another request is refused.
+ * As at the real API nothing is kept of a call that was refused before its work began: https://docs.stripe.com/api/idempotent_requests
+ */
 import { createHash } from 'node:crypto'
-import { Fault } from './fault.ts'
+import type { SandboxDatabase } from '../database.ts'
+import { Fault, faultOf } from './fault.ts'
 import type { World } from './world.ts'
 
 export type Reply = { status: number; body: string }
 
 const KEPT_MS = 24 * 3_600_000
 
-/** Calls are handled one after the other, so a key is never under way twice. */
+/** Calls are handled one after the other, so a key is never under way twice. To be called in a transaction. */
 export function once(
   world: World,
   key: string | undefined,
@@ -29,9 +33,26 @@ export function once(
     return { status: Number(known.status), body: String(known.body), replayed: true }
   }
 
-  const reply = answer()
+  const reply = outcomeOf(world.db, answer)
   world.db
     .prepare('insert into stripe_replies (key, request, status, body, at_ms) values (?, ?, ?, ?, ?)')
     .run(key, fingerprint, reply.status, reply.body, Date.now())
   return { ...reply, replayed: false }
 }
+
+/** The answer, or the failure in its place with what was done before it undone. @throws Fault when the work never began */
+function outcomeOf(db: SandboxDatabase, answer: () => Reply): Reply {
+  db.exec('savepoint answer')
+  try {
+    const reply = answer()
+    db.exec('release answer')
+    return reply
+  } catch (error) {
+    const fault = faultOf(error as Error)
+    if (isOfParameters(fault)) throw fault
+    db.exec('rollback to answer; release answer')
+    return { status: fault.status, body: JSON.stringify({ error: fault.body }) }
+  }
+}
+
+const isOfParameters = ({ body }: Fault): boolean => /^(parameter_|url_invalid)/.test(body.code ?? '')

@@ -176,6 +176,24 @@ test('the same idempotency key makes one object, another request with it is refu
   assert.equal((await stripe.customers.list()).data.length, 1)
 })
 
+test('a failure is kept under its key as a success is, but nothing of a call that never began', async (t) => {
+  const it = await world(t)
+  const { stripe } = it
+  await it.bought('000123456789')
+  const charge = (await stripe.charges.list()).data[0]?.id ?? ''
+  const refund = (idempotencyKey: string) => stripe.refunds.create({ charge }, { idempotencyKey })
+  await assert.rejects(refund('early'), /has not succeeded/)
+  await it.press(`/sandbox/processor/charges/${charge}/settle`)
+  await assert.rejects(refund('early'), /has not succeeded/)
+  assert.equal((await refund('late')).charge, charge)
+
+  const line_items = [{ price: 'price_sandbox_store_pro', quantity: 1 }]
+  const create = (params: object) =>
+    stripe.checkout.sessions.create({ mode: 'payment', line_items, ...params }, { idempotencyKey: 'slip' })
+  await assert.rejects(create({}), { code: 'parameter_missing' })
+  assert.equal((await create({ success_url: BACK })).status, 'open')
+})
+
 test('wrong keys, unknown parameters and unknown prices are refused as the real API does', async (t) => {
   const { stripe, get } = await world(t)
   const create = (params: object) => stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)

@@ -1,26 +1,28 @@
 import { type Html, html } from '#platform/http/html.ts'
 import type { Dashboard, OwnedProduct } from '#storefront/dashboard.ts'
 import { OFFERS } from '#storefront/offers.ts'
+import type { CheckoutState } from '#storefront/payments.ts'
 
-export type PaymentNotice = 'ready' | 'pending' | null
-
-export function dashboardPage({ products, downloads }: Dashboard, notice: PaymentNotice): Html {
+export function dashboardPage({ products, downloads }: Dashboard, payment: CheckoutState | null): Html {
   return html`<div class="wrap">
 <h1>Your purchases</h1>
-${noticeOf(notice)}
+${payment && noticeOf(payment)}
 ${products.length === 0 ? emptyState() : html`<div class="stack">${products.map(productCard)}</div>`}
 <div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
 
-function noticeOf(notice: PaymentNotice): Html | null {
-  if (notice === 'ready') {
-    return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below, and in the mail that is on its way to you.</p></div>`
+function noticeOf(payment: CheckoutState): Html {
+  switch (payment) {
+    case 'paid':
+      return html`<div class="notice" role="status"><p><strong>Thank you, your payment has arrived.</strong> Your license key is below, and in the mail that is on its way to you.</p></div>`
+    case 'settling':
+      return html`<div class="notice warn" role="status"><p><strong>Your payment is on its way.</strong> Your bank takes some days, or waits for a step of yours that it has written to you about. A mail with your license key comes as soon as it is done.</p></div>`
+    case 'pending':
+      return html`<div class="notice warn" role="status"><p><strong>Your payment is being confirmed.</strong> This page looks again by itself, and a mail comes as soon as it is done.</p></div>`
+    case 'unknown':
+      return html`<div class="notice warn" role="status"><p><strong>No payment is under way here.</strong> If your bank refused it, nothing was charged. If you have paid and see no license below, please <a href="/contact">write to us</a>.</p></div>`
   }
-  if (notice === 'pending') {
-    return html`<div class="notice warn" role="status"><p><strong>Your payment is being confirmed.</strong> Some banks take a while. This page looks again by itself, and a mail comes as soon as it is done.</p></div>`
-  }
-  return null
 }
 
 function emptyState(): Html {

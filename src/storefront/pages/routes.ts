@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { originOf } from '#identity/origin.ts'
@@ -9,7 +10,7 @@ import { Problem } from '#platform/problem.ts'
 import { brandOf } from '#storefront/brand.ts'
 import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
 import { readDashboard } from '#storefront/dashboard.ts'
-import { confirmCheckout } from '#storefront/payments.ts'
+import { type CheckoutState, confirmCheckout } from '#storefront/payments.ts'
 import { isForSale, type ProductTier, TIERS } from '#storefront/products/releases.ts'
 import { RECOVERY_MESSAGE } from '#storefront/purchase-routes.ts'
 import * as purchaseStore from '#storefront/purchase-store.ts'
@@ -20,7 +21,7 @@ import { closeStoreSession, findStoreCaller, openStoreSession } from '#storefron
 import type { StorefrontDeps } from '#storefront/storefront.ts'
 import { assetRoutes } from './assets.ts'
 import { contactPage, contactSentPage } from './contact-page.ts'
-import { dashboardPage, type PaymentNotice } from './dashboard-page.ts'
+import { dashboardPage } from './dashboard-page.ts'
 import { sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { notFoundPage } from './message-page.ts'
@@ -31,6 +32,7 @@ const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that ask others (the processor, the mail server) count like the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const PENDING_REFRESH_SECONDS = 5
+const PATIENCE_MS = 3_000
 
 const isLoginForm = Compile(LoginForm)
 const isContactForm = Compile(ContactBody)
@@ -145,8 +147,13 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
   }
 
   async function offeredTo(caller: Caller | null): Promise<Offered> {
-    const isSold = await Promise.all(TIERS.map((tier) => isForSale(deps, tier)))
+    const isSold = await Promise.all(TIERS.map(isSoldInTime))
     return { owned: await ownedBy(caller), forSale: TIERS.filter((_, index) => isSold[index]) }
+  }
+
+  /** A store that was never read since the start and does not answer must not keep the page. */
+  function isSoldInTime(tier: ProductTier): Promise<boolean> {
+    return Promise.race([isForSale(deps, tier), sleep(PATIENCE_MS, false, { ref: false })])
   }
 
   async function ownedBy(caller: Caller | null): Promise<ProductTier[]> {
@@ -156,14 +163,13 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
   }
 
   /** The buyer may be back before the webhook: then we ask ourselves. */
-  async function paymentNotice(request: FastifyRequest, caller: Caller): Promise<PaymentNotice> {
+  async function paymentNotice(request: FastifyRequest, caller: Caller): Promise<CheckoutState | null> {
     const { success, session_id } = queryOf(request)
     if (success !== 'true' || !session_id) return null
-    const isPaid = await confirmCheckout(deps, session_id, caller.userId).catch((error) => {
+    return confirmCheckout(deps, session_id, caller.userId).catch((error) => {
       request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
-      return false
+      return 'pending' as const
     })
-    return isPaid ? 'ready' : 'pending'
   }
 }
 

@@ -172,7 +172,7 @@ async function folderOf(t: TestContext, files: Record<string, string>): Promise<
 
 async function bucketOf(t: TestContext, files: Record<string, string>, change = {}, failures = 0): Promise<FileStore> {
   const objects = Object.fromEntries(Object.entries(files).map(([key, content]) => [`shop/v1/${key}`, content]))
-  const endpoint = await startBucket(t, objects, failures)
+  const endpoint = await startBucket(t, objects, { failures })
   return openProducts({
     location: 's3://products-bucket/shop/v1/',
     s3: { endpoint, region: 'eu-central-1', ...BUCKET_KEYS, sessionToken: null, ...change },

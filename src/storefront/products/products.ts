@@ -17,13 +17,13 @@ export interface ProductSettings {
   }
 }
 
-type ProductOptions = { clock?: Pick<Clock, 'ms'>; leaveOut?: LeaveOut }
+type ProductOptions = { clock?: Pick<Clock, 'ms'>; leaveOut?: LeaveOut; tell?: (error: unknown) => void }
 
 export function openProducts(
   settings: ProductSettings,
-  { clock = systemClock, leaveOut = () => {} }: ProductOptions = {},
+  { clock = systemClock, leaveOut = () => {}, tell = () => {} }: ProductOptions = {},
 ): FileStore {
-  return rememberedStore(storeOf(settings, leaveOut), clock)
+  return rememberedStore(storeOf(settings, leaveOut), { clock, tell })
 }
 
 function storeOf({ location, s3 }: ProductSettings, leaveOut: LeaveOut): FileStore {

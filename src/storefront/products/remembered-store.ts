@@ -1,24 +1,52 @@
-import { type Clock, SECOND_MS } from '#platform/clock.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Clock, DAY_MS, SECOND_MS } from '#platform/clock.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 
 const KEPT_MS = 15 * SECOND_MS
+/** How long a newer answer is waited for where there is an older one. */
+const PATIENCE_MS = 500
+/** So long the shop stays open while its files cannot be looked at; what was compressed can be downloaded without them. */
+const OUTLIVES_MS = DAY_MS
+
+type Memory<T> = { last: { answer: T; askedMs: number } | null; asking: Promise<T> | null }
 
 /**
  * Keeps what a store says for 15 seconds: every page, range and HEAD asks for the same listings, and a release of 10,000 files takes half
- * a second to walk. A listing that has not changed stays the same array, so that what was computed from it can be kept with it.
+ * a second to walk. After that a store that is slow or fails is not waited for: its last answer serves for a day. A listing that has not
+ * changed stays the same array, so that what was computed from it can be kept with it. `tell` hears of every failure that an older answer
+ * covers.
  */
-export function rememberedStore(store: FileStore, clock: Pick<Clock, 'ms'>): FileStore {
-  const known = new Map<string, { untilMs: number; answer: Promise<unknown> }>()
+export function rememberedStore(
+  store: FileStore,
+  { clock, tell }: { clock: Pick<Clock, 'ms'>; tell: (error: unknown) => void },
+): FileStore {
+  const known = new Map<string, Memory<unknown>>()
 
-  function remember<T>(question: string, ask: (before: Promise<T> | undefined) => Promise<T>): Promise<T> {
+  async function remember<T>(question: string, ask: (before: T | undefined) => Promise<T>): Promise<T> {
+    const memory = (known.get(question) ?? { last: null, asking: null }) as Memory<T>
+    known.set(question, memory)
+    const { last, asking } = memory
     const nowMs = clock.ms()
-    const kept = known.get(question) as { untilMs: number; answer: Promise<T> } | undefined
-    if (kept && kept.untilMs > nowMs) return kept.answer
-    const answer = ask(kept?.answer)
-    known.set(question, { untilMs: nowMs + KEPT_MS, answer })
-    // A failure is not an answer.
-    answer.catch(() => known.delete(question))
-    return answer
+    const ageMs = last ? nowMs - last.askedMs : Number.POSITIVE_INFINITY
+    if (last && ageMs < KEPT_MS) return last.answer
+    // Whoever comes while somebody asks already need not wait as well.
+    if (asking) return last && ageMs < OUTLIVES_MS ? last.answer : asking
+
+    const fresh = ask(last?.answer)
+    memory.asking = fresh
+    void fresh
+      .then(
+        (answer) => {
+          memory.last = { answer, askedMs: nowMs }
+        },
+        // A failure is not an answer.
+        (error) => last && tell(error),
+      )
+      .finally(() => {
+        memory.asking = null
+      })
+    if (!last || ageMs >= OUTLIVES_MS) return fresh
+    return Promise.race([fresh.catch(() => last.answer), sleep(PATIENCE_MS, last.answer, { ref: false })])
   }
 
   return {
@@ -26,8 +54,8 @@ export function rememberedStore(store: FileStore, clock: Pick<Clock, 'ms'>): Fil
     text: (path) => remember(`text ${path}`, () => store.text(path)),
     files: (under) =>
       remember<StoredFile[]>(`files ${under}`, async (before) => {
-        const [files, earlier] = await Promise.all([store.files(under), before?.catch(() => undefined)])
-        return earlier && isSame(earlier, files) ? earlier : files
+        const files = await store.files(under)
+        return before && isSame(before, files) ? before : files
       }),
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -287,6 +287,56 @@ test('a pack is made once, shared by two callers, and made again when it is torn
   assert.equal(opened, 2)
   assert.equal(mended.id, one.id)
   assert.equal(readFileSync(join(folder, `${one.id}.pack`), 'utf8'), 'text')
+})
+
+test('small files are opened sixteen at once, and lie in the pack in their order', async (t) => {
+  const contents = Array.from({ length: 60 }, (_, index) => noise(index === 30 ? 2_000_000 : 100 + index))
+  const packed = async (isHeld: boolean) => {
+    let underWay = 0
+    let most = 0
+    const waiting: (() => void)[] = []
+    const held = () => new Promise<void>((resolve) => waiting.push(resolve))
+    const sources = contents.map((content, index) => ({
+      path: `${String(index).padStart(2, '0')}.bin`,
+      sizeBytes: content.length,
+      tag: String(index),
+      executable: false,
+      open: async () => {
+        most = Math.max(most, ++underWay)
+        // Nothing comes before the window is full or nobody else asks; then the last that asked is the first that gets.
+        if (isHeld) {
+          setImmediate(() => setImmediate(() => waiting.pop()?.()))
+          await held()
+        }
+        underWay--
+        return Readable.from([content])
+      },
+    }))
+    return { made: await preparePack(temporary(t), sources), most }
+  }
+  const { made, most } = await packed(true)
+  assert.equal(most, 16)
+  assert.deepEqual(made, (await packed(false)).made)
+  assert.deepEqual(
+    made.entries.map(({ path }) => Number(path.slice(0, 2))),
+    contents.map((_, index) => index),
+  )
+})
+
+test('a small file that cannot be read fails the pack, wherever it lies', async (t) => {
+  for (const bad of [0, 7, 39]) {
+    const sources = Array.from({ length: 40 }, (_, index) => ({
+      path: `${index}.txt`,
+      sizeBytes: 4,
+      tag: String(index),
+      executable: false,
+      open: async () =>
+        index === bad ? Promise.reject(new Error('left the bucket')) : Readable.from([Buffer.from('text')]),
+    }))
+    const folder = temporary(t)
+    await assert.rejects(preparePack(folder, sources), /left the bucket/)
+    assert.deepEqual(readdirSync(folder), [])
+  }
 })
 
 function filesArbitrary(): fc.Arbitrary<Files> {

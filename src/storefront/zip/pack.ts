@@ -19,6 +19,8 @@ const LEVEL = constants.Z_DEFAULT_COMPRESSION
 const SAMPLE_BYTES = 256 * 1024
 const SAMPLE_RATIO = 0.97
 const WHOLE_BYTES_MAX = 1024 * 1024
+/** Small files under way at once: 16 MB of them at most. */
+const AHEAD_MAX = 16
 const UNUSED_MS = 30 * 24 * 3600_000
 /** How exactly the cache knows when a pack was last used. */
 const TOUCHED_MS = 3600_000
@@ -119,14 +121,22 @@ async function writePack(path: string, sources: PackSource[]): Promise<Pack> {
   const whole = createHash('sha256')
   const entries: PackedEntry[] = []
   let offset = 0
+  const small = sources.filter(isSmall)
+  const ahead: Promise<Deflated>[] = []
   try {
     for (const source of sources) {
-      const entry = await (source.sizeBytes <= WHOLE_BYTES_MAX ? packWhole : packStreaming)(file, source, offset, whole)
+      // A bucket takes tens of milliseconds to begin each of thousands of files.
+      while (ahead.length < AHEAD_MAX && small.length > 0) ahead.push(deflateAhead(small.shift() as PackSource))
+      const made = isSmall(source) ? ahead.shift() : undefined
+      const entry = await (made
+        ? writeWhole(file, source, offset, whole, await made)
+        : packStreaming(file, source, offset, whole))
       entries.push(entry)
       offset += entry.packedBytes
     }
     await file.sync()
   } finally {
+    await Promise.allSettled(ahead)
     await file.close()
   }
   return { id: whole.digest('hex'), sizeBytes: offset, entries }
@@ -134,21 +144,36 @@ async function writePack(path: string, sources: PackSource[]): Promise<Pack> {
 
 const deflate = promisify<Buffer, object, Buffer>(deflateRaw)
 
-async function packWhole(file: FileHandle, source: PackSource, offset: number, whole: Hash): Promise<PackedEntry> {
+const isSmall = ({ sizeBytes }: PackSource): boolean => sizeBytes <= WHOLE_BYTES_MAX
+
+type Deflated = { method: 0 | 8; sizeBytes: number; packed: Buffer }
+
+/** Its failure is heard when its turn comes. */
+function deflateAhead(source: PackSource): Promise<Deflated> {
+  const made = deflateWhole(source)
+  made.catch(() => {})
+  return made
+}
+
+async function deflateWhole(source: PackSource): Promise<Deflated> {
   const bytes = await buffer(await source.open())
   const deflated = await deflate(bytes, { level: LEVEL })
-  const packed = deflated.length < bytes.length ? deflated : bytes
+  return deflated.length < bytes.length
+    ? { method: 8, sizeBytes: bytes.length, packed: deflated }
+    : { method: 0, sizeBytes: bytes.length, packed: bytes }
+}
+
+async function writeWhole(
+  file: FileHandle,
+  { path, executable }: PackSource,
+  offset: number,
+  whole: Hash,
+  { method, sizeBytes, packed }: Deflated,
+): Promise<PackedEntry> {
   await file.write(packed, 0, packed.length, offset)
   whole.update(packed)
-  return {
-    path: source.path,
-    method: packed === deflated ? 8 : 0,
-    sizeBytes: bytes.length,
-    packedBytes: packed.length,
-    offset,
-    hash: createHash('sha256').update(packed).digest('base64url'),
-    executable: source.executable,
-  }
+  const hash = createHash('sha256').update(packed).digest('base64url')
+  return { path, method, sizeBytes, packedBytes: packed.length, offset, hash, executable }
 }
 
 /** A large file is looked at first: deflating a video or a model's weights takes minutes and saves nothing. */
