@@ -202,6 +202,13 @@ test('tokens in an address sign in only who had set out for them', async (t) => 
     assert.equal(await followEve(page), 401)
     await page.getByRole('alert').getByText('That sign-in was started in another window').waitFor()
     await assertAccessible(page, 'a sign-in that was refused')
+    await page.setViewportSize({ width: 320, height: 640 })
+    assert.equal(
+      await page.evaluate('document.documentElement.scrollWidth'),
+      320,
+      'the narrowest window shows it whole',
+    )
+    await page.setViewportSize({ width: 1280, height: 900 })
     assert.equal(await refreshTokenOf(page), before)
     await page.getByRole('button', { name: 'Go on' }).click()
     await page.waitForURL('**/dashboard')
