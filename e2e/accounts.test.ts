@@ -311,6 +311,19 @@ test('who says by a provider that it is them is taken at their word only as them
     assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
   })
 
+  await t.test('who signed out in another tab meanwhile has signed in', async () => {
+    await askForEverything()
+    const other = await context.newPage()
+    await other.goto(`${home}/dashboard`)
+    await signOutByMenu(other)
+    await other.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    assert.equal(await refreshTokenOf(other), null)
+    await other.close()
+    await page.getByRole('button', { name: /gwen@example\.com/ }).click()
+    await downloadsEverything()
+    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+  })
+
   await t.test('with a second factor, too', async () => {
     await page.goto(`${home}/account?tab=security`)
     await page.getByRole('button', { name: 'Set up two-factor' }).click()
