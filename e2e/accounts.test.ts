@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import type { Page } from 'playwright-core'
-import { type TestApp, testApp } from '#testing/app.ts'
-import { assertAccessible, openBrowser, visit } from './browser.ts'
+import type { Browser, Page } from 'playwright-core'
+import { PASSWORD as APP_PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
 
 const PASSWORD = 'seven blue lanterns'
 const EMAIL = 'keeper@example.com'
@@ -17,14 +17,7 @@ test('a person keeps an account: provider, second factor, passkey, and a passwor
   let secret = ''
 
   await t.test("signs in with the sandbox's Google", async () => {
-    const google = await visit(browser)
-    await google.page.goto(`${home}/login`)
-    await google.page.getByRole('button', { name: 'Google' }).click()
-    await google.page.waitForURL('**/sandbox/oauth/google/**')
-    await google.page.getByText('Use another account').click()
-    await google.page.getByLabel('Email').fill('gwen@example.com')
-    await google.page.getByRole('button', { name: 'Sign in', exact: true }).click()
-    await google.page.waitForURL('**/dashboard')
+    const google = await signedInByGoogle(browser, home, 'gwen@example.com')
     await google.page.goto(`${home}/account`)
     await google.page.getByText('gwen@example.com').first().waitFor()
     assert.equal(new URL(google.page.url()).search, '', 'no token stays in the address')
@@ -109,7 +102,7 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
   const browser = await openBrowser(t)
   const { page, context, errors } = await visit(browser)
   const dialog = page.getByRole('dialog', { name: 'Is it you?' })
-  const refreshToken = () => page.evaluate('localStorage.getItem("latchkey.refresh")') as Promise<string | null>
+  const refreshToken = () => refreshTokenOf(page)
 
   await t.test('a download waits for the password and comes then', async () => {
     await page.goto(`${home}/register`)
@@ -175,6 +168,228 @@ test('what a session alone is not enough for asks to sign in again, and goes on;
   assert.deepEqual(errors, [])
   await context.close()
 })
+
+test('tokens in an address sign in only who had set out for them', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const home = app.config.urls.base
+  const browser = await openBrowser(t)
+  await app.as('eve')
+  const ada = await app.as('ada')
+
+  /** Opens a link that Eve has written, with a session of her own in it; returns how the service finds that session afterwards. */
+  async function followEve(page: Page): Promise<number> {
+    const { body: pair } = await app.post('/api/auth/login', { email: 'eve@example.com', password: APP_PASSWORD })
+    const turnedAway = page.waitForResponse((response) => response.request().method() === 'DELETE')
+    await page.goto(`${home}/auth/callback?${new URLSearchParams(pair)}`)
+    await turnedAway
+    return (await app.post('/api/auth/refresh', { refresh_token: pair.refresh_token })).status
+  }
+
+  await t.test('a stranger’s link signs nobody in, and her session in it ends', async () => {
+    const { page, context, errors } = await visit(browser)
+    assert.equal(await followEve(page), 401)
+    await page.getByText('That sign-in was started in another window or too long ago.').waitFor()
+    assert.equal(new URL(page.url()).search, '?error=invalid_state')
+    assert.equal(await refreshTokenOf(page), null)
+    assert.deepEqual(errors, [])
+    await context.close()
+  })
+
+  await t.test('who is signed in stays so, and is told', async () => {
+    const { page, context, errors } = await visit(browser)
+    await signIn(page, home, ada.email)
+    const before = await refreshTokenOf(page)
+    assert.equal(await followEve(page), 401)
+    await page.getByRole('alert').getByText('That sign-in was started in another window').waitFor()
+    await assertAccessible(page, 'a sign-in that was refused')
+    await page.setViewportSize({ width: 320, height: 640 })
+    assert.equal(
+      await page.evaluate('document.documentElement.scrollWidth'),
+      320,
+      'the narrowest window shows it whole',
+    )
+    await page.setViewportSize({ width: 1280, height: 900 })
+    assert.equal(await refreshTokenOf(page), before)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.waitForURL('**/dashboard')
+    await page.getByRole('button', { name: /^Account of/ }).waitFor()
+    await page.goto(`${home}/auth/callback`)
+    await page.waitForURL('**/dashboard')
+    assert.deepEqual(errors, [])
+    await context.close()
+  })
+
+  await t.test('where storage is closed to the page, a password opens the account all the same', async () => {
+    const { page, context, errors } = await visit(browser)
+    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, { get() { throw new DOMException('closed', 'SecurityError') } })
+    }`)
+    await page.goto(`${home}/login?redirect=/account`)
+    await page.getByLabel('Email').fill(ada.email)
+    await page.getByLabel('Password', { exact: true }).fill(APP_PASSWORD)
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+    await page.waitForURL('**/account')
+    assert.deepEqual(errors, [])
+    await context.close()
+  })
+
+  await t.test('a challenge that nobody here has asked for is not offered', async () => {
+    const { page, context } = await visit(browser)
+    await page.goto(`${home}/login?challenge=of-eves`)
+    await page.getByText('That sign-in was started in another window or too long ago.').waitFor()
+    assert.equal(await page.getByLabel('Code').count(), 0)
+    await signIn(page, home, ada.email)
+    await page.goto(`${home}/login?challenge=of-eves`)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.waitForURL('**/dashboard')
+    await context.close()
+  })
+
+  await t.test('who has been to a provider and back is no longer waited for', async () => {
+    const { page, context } = await signedInByGoogle(browser, home, 'greta@example.com')
+    const before = await refreshTokenOf(page)
+    assert.equal(await followEve(page), 401)
+    await page.getByRole('button', { name: 'Go on' }).waitFor()
+    assert.equal(await refreshTokenOf(page), before)
+    await context.close()
+  })
+})
+
+test('who says by a provider that it is them is taken at their word only as themselves', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const home = app.config.urls.base
+  const browser = await openBrowser(t)
+  const { page, context, errors } = await signedInByGoogle(browser, home, 'gwen@example.com')
+  const dialog = page.getByRole('dialog', { name: 'Is it you?' })
+
+  /** Up to the provider's own page; returns the refresh token from before. */
+  async function askForEverything(): Promise<string | null> {
+    app.clock.advance(11 * 60_000)
+    await page.goto(`${home}/account?tab=data`)
+    await page.getByRole('button', { name: 'Everything' }).click()
+    await dialog.getByRole('button', { name: 'Google' }).waitFor()
+    const before = await refreshTokenOf(page)
+    await dialog.getByRole('button', { name: 'Google' }).click()
+    await page.waitForURL('**/sandbox/oauth/google/**')
+    return before
+  }
+  async function staysAsBefore(before: string | null, words: string): Promise<void> {
+    await page.getByRole('alert').getByText(words).waitFor()
+    assert.equal(await refreshTokenOf(page), before)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.waitForURL('**/account?tab=data')
+    await page.getByRole('button', { name: /^Account of/ }).waitFor()
+  }
+  async function downloadsEverything(): Promise<void> {
+    await page.waitForURL('**/account?tab=data')
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Everything' }).click(),
+    ])
+    assert.equal(download.suggestedFilename(), 'account-export.zip')
+  }
+
+  await t.test('another account is refused in words, its session ends, and the first one stays', async () => {
+    const before = await askForEverything()
+    const turnedAway = page.waitForResponse((response) => response.request().method() === 'DELETE')
+    await chooseAtGoogle(page, 'other@example.com')
+    assert.equal((await turnedAway).status(), 200)
+    await staysAsBefore(before, 'That signs in to another account.')
+    assert.deepEqual(await sessionsOf(app, 'other@example.com'), [])
+  })
+
+  await t.test('so it does where the provider was told no', async () => {
+    const before = await askForEverything()
+    await page.getByRole('button', { name: 'Refuse, and go back' }).click()
+    await staysAsBefore(before, 'the sign-in was cancelled there')
+  })
+
+  await t.test('the same account takes the place of the session before', async () => {
+    await askForEverything()
+    await page.getByRole('button', { name: /gwen@example\.com/ }).click()
+    await downloadsEverything()
+    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+  })
+
+  await t.test('who signed out in another tab meanwhile has signed in', async () => {
+    await askForEverything()
+    const other = await context.newPage()
+    await other.goto(`${home}/dashboard`)
+    await signOutByMenu(other)
+    await other.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    assert.equal(await refreshTokenOf(other), null)
+    await other.close()
+    await page.getByRole('button', { name: /gwen@example\.com/ }).click()
+    await downloadsEverything()
+    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+  })
+
+  await t.test('with a second factor, too', async () => {
+    await page.goto(`${home}/account?tab=security`)
+    await page.getByRole('button', { name: 'Set up two-factor' }).click()
+    await page.getByAltText('QR code for your authenticator app').waitFor()
+    const secret = (await page.locator('code.mono').first().textContent()) ?? ''
+    await page.getByLabel('Enter the code it shows').fill(codeOf(app, secret))
+    await page.getByRole('button', { name: 'Turn on' }).click()
+    await page.getByLabel('I have stored these codes').check()
+    await page.getByRole('dialog').getByRole('button').last().click()
+
+    await askForEverything()
+    await page.getByRole('button', { name: /gwen@example\.com/ }).click()
+    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await downloadsEverything()
+    assert.equal((await sessionsOf(app, 'gwen@example.com')).length, 1)
+
+    app.clock.advance(60_000)
+    await forgetSession(page)
+    await setOutForGoogle(page, home)
+    await page.getByRole('button', { name: /gwen@example\.com/ }).click()
+    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.reload()
+    await page.getByLabel('Code').fill(codeOf(app, secret))
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await page.waitForURL('**/dashboard')
+  })
+
+  assert.deepEqual(errors, [])
+  await context.close()
+})
+
+async function signedInByGoogle(browser: Browser, home: string, email: string) {
+  const visitor = await visit(browser)
+  await setOutForGoogle(visitor.page, home)
+  await chooseAtGoogle(visitor.page, email)
+  await visitor.page.waitForURL('**/dashboard')
+  return visitor
+}
+
+async function setOutForGoogle(page: Page, home: string): Promise<void> {
+  await page.goto(`${home}/login`)
+  await page.getByRole('button', { name: 'Google' }).click()
+  await page.waitForURL('**/sandbox/oauth/google/**')
+}
+
+async function chooseAtGoogle(page: Page, email: string): Promise<void> {
+  await page.getByText('Use another account').click()
+  await page.getByLabel('Email').fill(email)
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+}
+
+function refreshTokenOf(page: Page): Promise<string | null> {
+  return page.evaluate('localStorage.getItem("latchkey.refresh")')
+}
+
+/** Those of the account that are still open. */
+function sessionsOf(app: TestApp, email: string) {
+  return app.platform.db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .select('sessions.id')
+    .where('users.email', '=', email)
+    .where('sessions.revoked_at', 'is', null)
+    .execute()
+}
 
 async function signOutByMenu(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Account of/ }).click()

@@ -152,6 +152,46 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     assert.equal(await page.getByText('You stopped this answer.').count(), 0)
   })
 
+  await t.test('a conversation that is deleted while its answer is being written stays deleted', async () => {
+    const drawer = page.getByRole('dialog', { name: 'Conversations' })
+    const deletions: [string, () => Promise<void>][] = [
+      ['its own bin', () => drawer.getByRole('button', { name: 'Delete “Talk to me for a while”' }).click()],
+      ['all of them', () => drawer.getByRole('button', { name: 'Delete all' }).click()],
+    ]
+    for (const [how, remove] of deletions) {
+      await page.goto(chat)
+      vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+      await write(page, 'Talk to me for a while')
+      await page.getByText('word word').first().waitFor()
+      await page.getByRole('button', { name: 'Conversations' }).click()
+      await remove()
+      await page.getByText('word word').waitFor({ state: 'detached' })
+      await page.keyboard.press('Escape')
+      await page.getByRole('heading', { name: 'What would you like to know?' }).waitFor()
+
+      await page.reload()
+      await page.getByRole('button', { name: 'Conversations' }).click()
+      await (how === 'all of them'
+        ? drawer.getByText('None yet')
+        : drawer.getByRole('button', { name: 'Delete all' })
+      ).waitFor()
+      assert.equal(await drawer.getByText('Talk to me for a while').count(), 0, how)
+    }
+  })
+
+  await t.test('what was said before the tab was closed is still there, and says that it broke off', async () => {
+    await page.goto(chat)
+    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+    await write(page, 'Talk to me until I close this')
+    await page.getByText('word word').first().waitFor()
+    const url = page.url()
+    await page.goto('about:blank')
+    await page.goto(url)
+    await page.getByText('Talk to me until I close this').waitFor()
+    await page.getByText('This answer broke off when you left the page.').waitFor()
+    await page.getByRole('button', { name: 'Answer again' }).waitFor()
+  })
+
   await t.test('a long conversation opens at its end, and stays where its reader is', async () => {
     await keepConversation(page, ada.userId, 90)
     await page.goto(`${chat}?c=long`)
@@ -177,6 +217,21 @@ test('a reader chats: with whom they chose, as long as it takes, and is told the
     await page.getByRole('button', { name: 'Jump to latest' }).click()
     await page.waitForTimeout(300)
     assert.ok((await fromEnd()) < 48)
+  })
+
+  await t.test('signing out in the middle of an answer leaves nothing of what was said', async () => {
+    await page.goto(chat)
+    vendor.play(says('word '.repeat(400), { gapMs: 25 }))
+    await write(page, 'Talk to me to the end')
+    await page.getByText('word word').first().waitFor()
+    await page.getByRole('button', { name: /^Account of/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.getByRole('link', { name: 'Sign in' }).first().waitFor()
+    await page.waitForTimeout(300)
+    assert.deepEqual(
+      await page.evaluate('Object.keys(localStorage).filter((key) => key.includes("conversations"))'),
+      [],
+    )
   })
   assert.deepEqual(errors, [])
 })

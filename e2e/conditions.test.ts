@@ -90,6 +90,11 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
     await page.getByPlaceholder('By the words in them').waitFor()
     assert.doesNotMatch((await search.getAttribute('placeholder')) ?? '', /meaning/)
 
+    await search.fill('zxqv blorp wuggle')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Nothing found' }).waitFor()
+    await page.getByText('No passage of yours has the words of “zxqv blorp wuggle”.').waitFor()
+
     await page.goto(`${base}/ask?min_score=0.99`)
     await page.getByRole('textbox', { name: 'Question' }).fill('How much honey was made on the roof last year?')
     await page.keyboard.press('Enter')
@@ -97,6 +102,17 @@ test('the app stands by its reader on a bad line and says only what is so', asyn
     await nearest.getByText('bees.md').waitFor()
     await nearest.getByText('forty-one kilograms').waitFor()
     await assertAccessible(page, 'an empty answer')
+
+    const [looked] = await Promise.all([
+      page.waitForResponse('**/api/rag/search'),
+      (async () => {
+        await page.getByRole('textbox', { name: 'Question' }).fill('Zxqv blorp wuggle?')
+        await page.keyboard.press('Enter')
+      })(),
+    ])
+    assert.deepEqual(await looked.json(), { results: [] })
+    await page.getByText('No passage came as near as 0.99').last().waitFor()
+    assert.equal(await nearest.count(), 1, 'that of the question before')
 
     await page.goto(`${base}/usage?group_by=model&view=table`)
     await page.getByRole('cell', { name: 'Word search, no model' }).waitFor()

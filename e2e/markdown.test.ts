@@ -52,6 +52,8 @@ A claim.[^1] And x<sup>2</sup>.
 
 ![a picture](https://example.com/pixel.png)
 
+A [**https://bank.example**](https://evil.example/login), a [broken anchor](#%E0) and https://example.com/as-it-is.
+
 مرحبا بالعالم
 `
 
@@ -123,6 +125,22 @@ test('an answer is drawn as its Markdown means it', async (t) => {
     const note = answer.locator('li', { hasText: 'The note below.' })
     assert.equal(await note.evaluate((element) => element.matches(':focus')), true)
     assert.equal(new URL(page.url()).hash, '')
+  })
+
+  await t.test('a link says where it leads, and says it aloud where its text names another place', async () => {
+    const disguised = answer.getByRole('link', { name: 'https://bank.example (evil.example)', exact: true })
+    assert.equal(await disguised.getAttribute('title'), 'evil.example')
+    assert.equal(
+      await answer.getByRole('link', { name: 'link word', exact: true }).getAttribute('title'),
+      'example.com',
+    )
+    await answer.getByRole('link', { name: 'https://example.com/as-it-is', exact: true }).waitFor()
+  })
+
+  await t.test('an anchor that leads nowhere does nothing', async () => {
+    await answer.getByRole('link', { name: 'broken anchor' }).click()
+    assert.equal(new URL(page.url()).hash, '')
+    assert.deepEqual(errors, [])
   })
 
   await t.test('a picture is a link, and a text of another script runs its own way', async () => {

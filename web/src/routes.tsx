@@ -59,13 +59,15 @@ const pages = [
       challenge: text(search.challenge),
     }),
     beforeLoad: ({ search }) => {
-      if (session.isOpen() && !search.challenge) throw redirect({ href: returnPath(search.redirect) })
+      // Who comes back from a provider while signed in is told there how it ended.
+      if (session.isOpen() && !search.challenge && !search.error) throw redirect({ href: returnPath(search.redirect) })
     },
     component: page(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
     getParentRoute: () => open,
     path: '/auth/callback',
+    validateSearch: (search): { error?: string | undefined } => ({ error: text(search.error) }),
     component: page(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
   }),
   createRoute({

@@ -3,10 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Chunk } from '../api/types.ts'
 import { Passage } from '../documents/passage.tsx'
+import { LEAST_SCORE } from '../documents/search-words.ts'
 
 const COUNT = 3
-/** Anything that has to do with the question at all. */
-const LEAST_SCORE = 0.02
 
 /** What came nearest to a question that nothing was near enough to answer: often it is there, only in other words. */
 export function NearestPassages({ question }: { question: string }) {

@@ -35,8 +35,12 @@ export function ChatPage() {
     getInitialValueInEffect: false,
   })
 
-  // The draft has become a kept conversation and the address no longer names it: a new one was asked for.
-  if (c === undefined && conversations.some(({ id }) => id === draft)) setDraft(newId())
+  // The address has ceased to name a conversation: a new one was asked for.
+  const [named, setNamed] = useState(c)
+  if (c !== named) {
+    setNamed(c)
+    if (c === undefined) setDraft(newId())
+  }
 
   const id = c ?? draft
   const open = (next: string | undefined) =>

@@ -6,7 +6,7 @@ import { useUser } from '../session/user.ts'
 import classes from './chat-room.module.css'
 import { Composer } from './composer.tsx'
 import type { ChatSettings, Turn } from './conversation.ts'
-import { keepConversation } from './conversation-shelf.ts'
+import { keepAnswer, keepConversation } from './conversation-shelf.ts'
 import { TurnView } from './turn-view.tsx'
 import { useTurnsShown } from './turns-shown.ts'
 import { useChat } from './use-chat.ts'
@@ -21,9 +21,11 @@ type ChatRoomProps = {
 
 export function ChatRoom({ id, start, settings, others, onFirstQuestion }: ChatRoomProps) {
   const user = useUser()
-  const chat = useChat(start, settings, (turns) =>
-    keepConversation(user.id, { id, updatedAt: new Date().toISOString(), turns }),
-  )
+  const withTurns = (turns: Turn[]) => ({ id, updatedAt: new Date().toISOString(), turns })
+  const chat = useChat(start, settings, {
+    onAsked: (turns) => keepConversation(user.id, withTurns(turns)),
+    onSettled: (turns) => keepAnswer(user.id, withTurns(turns)),
+  })
   const stick = useStickToBottom()
   const shown = useTurnsShown(chat.turns.length)
 

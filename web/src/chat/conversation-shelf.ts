@@ -17,9 +17,15 @@ export function findConversation(userId: string, id: string): Conversation | und
   return read(userId).find((conversation) => conversation.id === id)
 }
 
+/** A question puts its conversation on top of the shelf, before the answer is there. */
 export function keepConversation(userId: string, conversation: Conversation) {
   const others = read(userId).filter(({ id }) => id !== conversation.id)
   write(userId, [conversation, ...others].slice(0, KEPT))
+}
+
+/** The answer joins it, unless the conversation has been deleted meanwhile: by hand or by signing out, in this tab or another. */
+export function keepAnswer(userId: string, conversation: Conversation) {
+  if (findConversation(userId, conversation.id)) keepConversation(userId, conversation)
 }
 
 export function dropConversation(userId: string, id: string) {

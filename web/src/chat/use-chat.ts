@@ -5,17 +5,20 @@ import { pacedText } from '../stream/paced-text.ts'
 import { LEFT } from '../stream/stream.ts'
 import { type ChatSettings, canGoOn, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
 
+type ChatEvents = { onAsked: (turns: Turn[]) => void; onSettled: (turns: Turn[]) => void }
+
 /**
- * One conversation: its turns, the answer being written, and what can be done to them. `onSettled` gets the turns after each
- * answer. What it returns keeps its identity while an answer grows, so that turns that do not change are not drawn again.
+ * One conversation: its turns, the answer being written, and what can be done to them. `onAsked` gets the turns with each new
+ * question, and with an answer that broke off, as it is for who comes back without having seen its end; `onSettled` those after
+ * each answer. What it returns keeps its identity while an answer grows, so that turns that do not change are not drawn again.
  */
-export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns: Turn[]) => void) {
+export function useChat(start: Turn[], settings: ChatSettings, events: ChatEvents) {
   const [turns, setTurns] = useState(start)
   const [writing, setWriting] = useState(false)
   const controller = useRef<AbortController | null>(null)
-  const latest = useRef({ turns, settings, onSettled })
+  const latest = useRef({ turns, settings, events })
   useEffect(() => {
-    latest.current = { turns, settings, onSettled }
+    latest.current = { turns, settings, events }
   })
 
   // Leaving the page stops the answer, and with it the vendor's meter.
@@ -49,11 +52,18 @@ export function useChat(start: Turn[], settings: ChatSettings, onSettled: (turns
     show({ ...draft, ending })
     if (controller.current !== own) return
     setWriting(false)
-    latest.current.onSettled([...before, draft])
+    latest.current.events.onSettled([...before, draft])
   }, [])
 
   const send = useCallback(
-    (content: string) => void answer([...latest.current.turns, { id: newId(), role: 'user', content }]),
+    (content: string) => {
+      const turns: Turn[] = [...latest.current.turns, { id: newId(), role: 'user', content }]
+      latest.current.events.onAsked([
+        ...turns,
+        { id: newId(), role: 'assistant', content: '', ending: { kind: 'left' } },
+      ])
+      void answer(turns)
+    },
     [answer],
   )
   const retry = useCallback(() => void answer(upToLastQuestion(latest.current.turns)), [answer])

@@ -9,12 +9,9 @@ import type { Chunk } from '../api/types.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Notice } from '../parts/notice.tsx'
 import { Passage } from './passage.tsx'
-import { searchWords } from './search-words.ts'
+import { LEAST_SCORE, searchWords } from './search-words.ts'
 
 const route = getRouteApi('/inside/documents')
-
-/** Below this likeness a passage has nothing to do with what was searched for, whatever compares them. */
-const LEAST_SCORE = 0.1
 
 /** A search of one's own documents. The query is in the address, so a search can be kept and sent on. */
 export function DocumentSearch() {

@@ -16,11 +16,11 @@ export function FileUpload() {
         inputProps={{ 'aria-label': 'Choose files to upload' }}
         acceptColor="pine"
       >
-        <Group justify="center" gap="lg" mih={120} style={{ pointerEvents: 'none' }}>
+        <Group justify="center" gap="lg" mih={120} wrap="nowrap" style={{ pointerEvents: 'none' }}>
           <Dropzone.Reject>
             <IconX size={40} stroke={1.4} aria-hidden />
           </Dropzone.Reject>
-          <IconFileUpload size={40} stroke={1.4} aria-hidden color="var(--latch-brass)" />
+          <IconFileUpload size={40} stroke={1.4} aria-hidden color="var(--latch-brass)" style={{ flexShrink: 0 }} />
           <div>
             <Text fw={600}>Drop files here, or click to choose</Text>
             <Text c="dimmed" size="sm">

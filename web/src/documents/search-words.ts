@@ -1,3 +1,6 @@
+/** Below this likeness a passage has nothing to do with what was searched for, whatever compares them. */
+export const LEAST_SCORE = 0.1
+
 /**
  * What a search goes by, as the service says of itself at /readyz: `local` compares words, every other embedder meaning. Where
  * the operator keeps that to themselves, nothing is promised.

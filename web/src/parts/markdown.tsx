@@ -2,6 +2,7 @@ import { Anchor, VisuallyHidden } from '@mantine/core'
 import { type CSSProperties, type MouseEvent, memo, type ReactNode, useId, useMemo, useState } from 'react'
 import { type Components, Streamdown } from 'streamdown'
 import { CopyIcon } from './copy.tsx'
+import { namesOther, targetOf } from './link-target.ts'
 import classes from './markdown.module.css'
 
 type MarkdownProps = { text: string; streaming?: boolean; components?: Components }
@@ -146,8 +147,8 @@ function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
 export function Link({ to, id, children }: { to: unknown; id: unknown; children: unknown }) {
   if (typeof to !== 'string' || !to.startsWith('#')) return <Away to={to}>{children}</Away>
   const go = (event: MouseEvent) => {
-    const target = document.getElementById(decodeURIComponent(to.slice(1)))
     event.preventDefault()
+    const target = document.getElementById(decoded(to.slice(1)))
     target?.focus({ preventScroll: true })
     target?.scrollIntoView({ block: 'nearest' })
   }
@@ -158,17 +159,20 @@ export function Link({ to, id, children }: { to: unknown; id: unknown; children:
   )
 }
 
-/** A link out of the app, opened beside it and told nothing of it. */
+/** A link out of the app, opened beside it and told nothing of it. It says where it leads when its text names another place. */
 function Away({ to, children }: { to: unknown; children: unknown }) {
+  const target = targetOf(to)
   return (
     <Anchor
       href={typeof to === 'string' ? to : undefined}
+      title={target}
       target="_blank"
       rel="noopener noreferrer nofollow"
       underline="always"
       inherit
     >
       {drawn(children)}
+      {target !== undefined && namesOther(textOf(children), target) && <bdi> ({target})</bdi>}
     </Anchor>
   )
 }
@@ -212,6 +216,15 @@ function alignment(style: unknown): CSSProperties | undefined {
 
 function drawn(children: unknown): ReactNode {
   return children as ReactNode
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    // A model may write any sign after the `#`.
+    return fragment
+  }
 }
 
 function asText(value: unknown): string | undefined {

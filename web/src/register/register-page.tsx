@@ -7,7 +7,7 @@ import type { Token } from '../api/types.ts'
 import { Door } from '../parts/door.tsx'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { ToText } from '../parts/to.tsx'
-import { session } from '../session/browser-session.ts'
+import { arrive } from '../session/arrive.ts'
 import { returnPath } from '../session/return-path.ts'
 import { OAuthButtons } from '../sign-in/oauth-buttons.tsx'
 
@@ -32,7 +32,7 @@ export function RegisterPage() {
       return api.post<Token>('/api/auth/login', { email, password }, { anonymous: true })
     },
     onSuccess: (pair) => {
-      session.begin(pair)
+      arrive(pair)
       void navigate({ href: returnPath(redirect) })
     },
     onError: (problem) => spread(form, problem),

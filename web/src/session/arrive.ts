@@ -1,3 +1,4 @@
+import { forgetSignIn, type PendingSignIn } from '../sign-in/return-memory.ts'
 import { session } from './browser-session.ts'
 import { endSession } from './end-session.ts'
 import type { Pair } from './session.ts'
@@ -8,6 +9,7 @@ export function arrive(pair: Pair): void {
   const before = session.userId() === claimsOf(pair.access_token)?.sub ? session.id() : null
   session.begin(pair)
   if (before !== null) void endSession(before, pair.access_token)
+  forgetSignIn()
 }
 
 /**
@@ -17,11 +19,38 @@ export function arrive(pair: Pair): void {
 export function arriveAgain(pair: Pair): boolean {
   const claims = claimsOf(pair.access_token)
   if (claims === null || claims.sub !== session.userId()) {
-    if (claims) void endSession(claims.sid, pair.access_token)
+    turnAway(pair)
     return false
   }
   const before = session.id()
   session.replace(pair)
   if (before !== null) void endSession(before, pair.access_token)
+  forgetSignIn()
   return true
+}
+
+/**
+ * Tokens have come by way of a provider. Returns why they are refused, or null when they are taken: nobody here had set out for them,
+ * or somebody had to show again who they are, and they are another's.
+ */
+export function arriveFromProvider(
+  pair: Pair,
+  pending: PendingSignIn | null,
+): 'invalid_state' | 'other_account' | null {
+  if (pending === null) {
+    turnAway(pair)
+    return 'invalid_state'
+  }
+  // Signed out meanwhile, in another tab: who comes back as the same person has simply signed in.
+  if (pending.as === null || (!session.isOpen() && claimsOf(pair.access_token)?.sub === pending.as)) {
+    arrive(pair)
+    return null
+  }
+  return arriveAgain(pair) ? null : 'other_account'
+}
+
+/** A session that nobody here will use must not stay open for as long as its refresh token lasts. */
+function turnAway(pair: Pair): void {
+  const claims = claimsOf(pair.access_token)
+  if (claims) void endSession(claims.sid, pair.access_token)
 }

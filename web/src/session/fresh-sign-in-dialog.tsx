@@ -9,8 +9,9 @@ import { ApiProblem, sentence } from '../api/problem.ts'
 import type { Token, User } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { passkeySignIn, passkeysWork } from '../sign-in/passkey.ts'
-import { rememberReturn } from '../sign-in/return-memory.ts'
+import { rememberSignIn } from '../sign-in/return-memory.ts'
 import { arriveAgain } from './arrive.ts'
+import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
 
 const PROVIDERS = {
@@ -98,7 +99,7 @@ function OtherWays({ withDivider }: { withDivider: boolean }) {
   const provider = useMutation({
     mutationFn: (id: Provider) => api.get<{ authorization_url: string }>(`/api/auth/oauth/${id}`, { anonymous: true }),
     onSuccess: ({ authorization_url }) => {
-      rememberReturn(location.pathname + location.search)
+      rememberSignIn({ as: session.userId(), returnTo: location.pathname + location.search })
       location.assign(authorization_url)
     },
   })

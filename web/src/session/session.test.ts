@@ -100,12 +100,42 @@ test('a renewal under way never overwrites who signed in meanwhile', async () =>
   const tab = browser.open()
   tab.begin(browser.pair('ada'))
   browser.clock += 31 * MINUTE
-  const waiting = tab.token()
-  tab.end()
-  tab.begin(browser.pair('eve'))
-  await waiting
+  browser.meanwhile = () => {
+    tab.end()
+    tab.begin(browser.pair('eve'))
+  }
+  assert.equal(await tab.token(), null, 'who asked was another')
   assert.equal(tab.userId(), 'eve')
   assert.equal(claimsOf((await tab.token()) ?? '')?.sub, 'eve')
+})
+
+test('a renewal under way while the same person signs in again brings the new session', async () => {
+  for (const outcome of ['answered', 'refused'] as const) {
+    const browser = newBrowser()
+    const tab = browser.open()
+    tab.begin(browser.pair('ada', 'old'))
+    browser.clock += 31 * MINUTE
+    const fresh = browser.pair('ada', 'fresh')
+    browser.meanwhile = () => {
+      tab.replace(fresh)
+      browser.revoked = outcome === 'refused'
+    }
+    assert.equal(await tab.token(), fresh.access_token, outcome)
+    assert.deepEqual([tab.id(), tab.userId()], ['fresh', 'ada'], outcome)
+  }
+})
+
+test('so it does where another tab has stored the new session and its news are still on their way', async () => {
+  const browser = newBrowser()
+  const tab = browser.open()
+  tab.begin(browser.pair('ada', 'old'))
+  browser.clock += 31 * MINUTE
+  browser.meanwhile = () => {
+    browser.meanwhile = undefined
+    browser.store(browser.pair('ada', 'fresh').refresh_token)
+  }
+  assert.equal(await tab.token(), browser.issued.at(-1)?.access_token)
+  assert.equal(browser.replays, 0)
 })
 
 test('another person signing in in one tab is noticed in the others', () => {
@@ -166,6 +196,11 @@ function newBrowser() {
     replays: 0,
     revoked: false,
     down: false,
+    /** What happens while the service is asked. */
+    meanwhile: undefined as (() => void) | undefined,
+    store: (token: string) => {
+      stored = token
+    },
     issued,
     pair(user: string, sid = 's'): Pair {
       const n = issued.length
@@ -194,6 +229,7 @@ function newBrowser() {
         },
         renew: async (refreshToken) => {
           await Promise.resolve()
+          browser.meanwhile?.()
           if (browser.down) throw new Error('no answer')
           if (browser.revoked) return 'refused'
           if (spent.has(refreshToken)) {

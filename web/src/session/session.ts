@@ -124,24 +124,28 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
     const answer = await renew(refreshToken)
     if (answer === 'refused') {
       // Somebody signed in while we asked: their session is not ours to end.
-      if (storage.read() === refreshToken) {
-        storage.clear()
-        access = null
-        announce({ kind: 'ended' })
-        settle()
-      }
+      if (storage.read() !== refreshToken) return renewedSince(refreshToken, refused)
+      storage.clear()
+      access = null
+      announce({ kind: 'ended' })
+      settle()
       return null
     }
 
-    // Somebody signed out, or in as another, while we asked: they meant it. (Where tabs share no lock, a sibling may
+    // Somebody signed out, or in anew, while we asked: they meant it. (Where tabs share no lock, a sibling may
     // have stored the very successor that we hold: that is no change.)
     const stored = storage.read()
-    if (stored !== refreshToken && stored !== answer.refresh_token) return null
+    if (stored !== refreshToken && stored !== answer.refresh_token) return renewedSince(refreshToken, refused)
 
     storage.write(answer.refresh_token)
     access = answer.access_token
     announce({ kind: 'renewed', access })
     return access
+  }
+
+  /** Who asked for a token gets that of the session that took the place of theirs, but never another person's. */
+  async function renewedSince(refreshToken: string, refused: string | null): Promise<string | null> {
+    return storedUserId() === claimsOf(refreshToken)?.sub ? renewInLock(refused) : null
   }
 
   function usable(token: string): boolean {

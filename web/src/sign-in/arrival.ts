@@ -5,9 +5,16 @@ import { claimsOf } from '../session/token.ts'
  * The tokens that an OAuth sign-in brought back to `/auth/callback`, or null. main.tsx loads this file first: they leave the
  * address before the router, or anything else, has seen it, so that no history, shared link or referrer holds them.
  */
-export const arrived: Pair | null = location.pathname === '/auth/callback' ? takeTokens() : null
+let arrived: Pair | null = location.pathname === '/auth/callback' ? tokensOfAddress() : null
 
-function takeTokens(): Pair | null {
+/** They serve once, for whoever asks first. */
+export function takeArrived(): Pair | null {
+  const pair = arrived
+  arrived = null
+  return pair
+}
+
+function tokensOfAddress(): Pair | null {
   const query = new URLSearchParams(location.search)
   history.replaceState(null, '', location.pathname)
 

@@ -1,24 +1,55 @@
-import { Center, Loader } from '@mantine/core'
-import { useNavigate } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
+import { IconInfoCircle } from '@tabler/icons-react'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
 import { Door } from '../parts/door.tsx'
-import { arrive } from '../session/arrive.ts'
-import { arrived } from './arrival.ts'
-import { takeReturn } from './return-memory.ts'
+import { arriveFromProvider } from '../session/arrive.ts'
+import { session } from '../session/browser-session.ts'
+import { returnPath } from '../session/return-path.ts'
+import { takeArrived } from './arrival.ts'
+import { callbackError } from './callback-errors.ts'
+import { forgetSignIn, pendingSignIn } from './return-memory.ts'
 
-/** Where an OAuth sign-in comes back to. */
+const route = getRouteApi('/open/auth/callback')
+
+/**
+ * Where a sign-in through a provider comes back to: with tokens, or with the word why there are none. Who was signed in before
+ * and is refused is told so here, and stays who they are; anybody else is led to the sign-in page.
+ */
 export function CallbackPage() {
+  const { error } = route.useSearch()
   const navigate = useNavigate()
+  const [pending] = useState(pendingSignIn)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  // Effects run twice in development; tokens are taken once.
+  const isSettled = useRef(false)
+  const returnTo = returnPath(pending?.returnTo)
 
   useEffect(() => {
-    if (arrived) {
-      arrive(arrived)
-      void navigate({ href: takeReturn(), replace: true })
-    } else {
-      void navigate({ to: '/login', search: { error: 'provider_error' }, replace: true })
-    }
-  }, [navigate])
+    if (isSettled.current) return
+    isSettled.current = true
+    const pair = takeArrived()
+    // Without tokens this is no arrival: the page was loaded again.
+    const none = session.isOpen() ? null : 'provider_error'
+    const refused = error ?? (pair ? arriveFromProvider(pair, pending) : none)
+    forgetSignIn()
+    if (refused === null) void navigate({ href: returnTo, replace: true })
+    else if (session.isOpen()) setRefusal(refused)
+    else void navigate({ to: '/login', search: { error: refused }, replace: true })
+  }, [error, navigate, pending, returnTo])
 
+  if (refusal !== null) {
+    return (
+      <Door title="No new sign-in" lead="You are signed in as you were before.">
+        <Stack>
+          <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
+            {callbackError(refusal)}
+          </Alert>
+          <Button onClick={() => navigate({ href: returnTo, replace: true })}>Go on</Button>
+        </Stack>
+      </Door>
+    )
+  }
   return (
     <Door title="Signing you in">
       <Center>

@@ -4,7 +4,8 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { sentence } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
-import { rememberReturn } from './return-memory.ts'
+import { session } from '../session/browser-session.ts'
+import { rememberSignIn } from './return-memory.ts'
 
 const PROVIDERS = [
   { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
@@ -19,7 +20,7 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
     mutationFn: (provider: string) =>
       api.get<{ authorization_url: string }>(`/api/auth/oauth/${provider}`, { anonymous: true }),
     onSuccess: ({ authorization_url }) => {
-      rememberReturn(redirect)
+      rememberSignIn({ as: session.userId(), returnTo: redirect })
       location.assign(authorization_url)
     },
   })

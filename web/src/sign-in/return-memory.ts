@@ -1,16 +1,38 @@
-import { returnPath } from '../session/return-path.ts'
-
-const KEY = 'latchkey.return'
-
-// The way through an OAuth provider keeps no parameters of ours, so where to go afterwards waits in this tab.
-
-export function rememberReturn(path: string | undefined) {
-  if (path === undefined) sessionStorage.removeItem(KEY)
-  else sessionStorage.setItem(KEY, path)
+/**
+ * The sign-in through a provider that this tab has set out on; its way keeps no parameters of ours. Tokens that come in an address
+ * are taken only where one is remembered: anybody can write such an address with tokens of their own, and whoever opened it
+ * would work in a stranger's account (login CSRF, RFC 6749, 10.12).
+ */
+export type PendingSignIn = {
+  /** Who set out to show again who they are; null: nobody was signed in. */
+  as: string | null
+  returnTo?: string | undefined
 }
 
-export function takeReturn(): string {
-  const path = sessionStorage.getItem(KEY) ?? undefined
-  sessionStorage.removeItem(KEY)
-  return returnPath(path)
+const KEY = 'latchkey.pending-sign-in'
+/** The service gives the way to the provider and back ten minutes, and the second factor after it ten more. */
+const LIFE_MS = 20 * 60_000
+
+export function rememberSignIn(pending: PendingSignIn): void {
+  sessionStorage.setItem(KEY, JSON.stringify({ ...pending, until: Date.now() + LIFE_MS }))
+}
+
+export function pendingSignIn(): PendingSignIn | null {
+  const kept = storage()?.getItem(KEY)
+  if (!kept) return null
+  const { until, ...pending } = JSON.parse(kept) as PendingSignIn & { until: number }
+  return Date.now() < until ? pending : null
+}
+
+export function forgetSignIn(): void {
+  storage()?.removeItem(KEY)
+}
+
+/** Null where storage is closed to the page: a password still opens the account there. */
+function storage(): Storage | null {
+  try {
+    return sessionStorage
+  } catch {
+    return null
+  }
 }

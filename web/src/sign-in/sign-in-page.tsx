@@ -1,42 +1,52 @@
 import { Alert, Button, Stack } from '@mantine/core'
 import { IconFingerprint, IconInfoCircle } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { sentence } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
 import { Door } from '../parts/door.tsx'
 import { SandboxMail } from '../parts/sandbox-mail.tsx'
 import { ToText } from '../parts/to.tsx'
-import { arrive } from '../session/arrive.ts'
+import { arrive, arriveFromProvider } from '../session/arrive.ts'
+import { session } from '../session/browser-session.ts'
 import { returnPath } from '../session/return-path.ts'
 import { callbackError } from './callback-errors.ts'
 import { CodeForm } from './code-form.tsx'
 import { OAuthButtons } from './oauth-buttons.tsx'
 import { passkeySignIn, passkeysWork } from './passkey.ts'
 import { PasswordForm } from './password-form.tsx'
-import { takeReturn } from './return-memory.ts'
+import { pendingSignIn } from './return-memory.ts'
 
 const route = getRouteApi('/open/login')
 
-/** What is still to be proven: the password, or the code that goes with a password or with a provider's word. */
+/**
+ * What is still to be proven: the password, or the code that goes with a password or with a provider's word. Refused is what nobody
+ * here had asked for, or what leaves somebody signed in as they were.
+ */
 type Step =
   | { kind: 'password' }
   | { kind: 'code'; email: string; password: string }
   | { kind: 'challenge'; challenge: string }
+  | { kind: 'refused'; error: string }
 
 export function SignInPage() {
   const { redirect, error, challenge } = route.useSearch()
   const navigate = useNavigate()
-  const [step, setStep] = useState<Step>(challenge ? { kind: 'challenge', challenge } : { kind: 'password' })
+  const [step, setStep] = useState<Step>(() => firstStep({ error, challenge }))
 
   const enter = (pair: Token) => {
-    arrive(pair)
-    void navigate({ href: redirect === undefined ? takeReturn() : returnPath(redirect), replace: true })
+    const pending = pendingSignIn()
+    if (step.kind === 'challenge') {
+      const refused = arriveFromProvider(pair, pending)
+      if (refused !== null) return setStep({ kind: 'refused', error: refused })
+    } else arrive(pair)
+    void navigate({ href: returnPath(redirect ?? pending?.returnTo), replace: true })
   }
   const passkey = useMutation({ mutationFn: passkeySignIn, onSuccess: enter })
   const startOver = () => setStep({ kind: 'password' })
 
+  if (step.kind === 'refused') return <Navigate to="/auth/callback" search={{ error: step.error }} replace />
   if (step.kind !== 'password') {
     return (
       <Door
@@ -110,4 +120,11 @@ export function SignInPage() {
       <OAuthButtons redirect={redirect} />
     </Door>
   )
+}
+
+function firstStep({ error, challenge }: { error: string | undefined; challenge: string | undefined }): Step {
+  if (challenge !== undefined) {
+    return pendingSignIn() ? { kind: 'challenge', challenge } : { kind: 'refused', error: 'invalid_state' }
+  }
+  return error !== undefined && session.isOpen() ? { kind: 'refused', error } : { kind: 'password' }
 }

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { namesOther, targetOf } from './link-target.ts'
+
+test('a link leads to a host, or to a mailbox', () => {
+  assert.equal(targetOf('https://docs.example.com/a/b?c=d'), 'docs.example.com')
+  assert.equal(targetOf('https://bank.example@evil.example:8443/'), 'evil.example:8443')
+  assert.equal(targetOf('https://bаnk.example'), 'xn--bnk-6cd.example', 'a Cyrillic letter')
+  assert.equal(targetOf('mailto:ada@example.com?subject=hello'), 'ada@example.com')
+  assert.equal(targetOf('nowhere'), undefined)
+  assert.equal(targetOf(undefined), undefined)
+})
+
+test('words, and the address that a link leads to, need no more said', () => {
+  for (const text of [
+    'the documentation',
+    'Image: without a description',
+    'version 1.25, e.g. std::vector at 10:30',
+    'example.com',
+    'EXAMPLE.com.',
+    'www.example.com/a/index.html',
+    'https://example.com/a/index.html?b=c.de#f',
+    '(see https://example.com)',
+  ]) {
+    assert.equal(namesOther(text, 'example.com'), false, text)
+  }
+  assert.equal(namesOther('Ada@example.com', 'ada@example.com'), false)
+  assert.equal(namesOther('10.0.0.1:8000/docs', '10.0.0.1:8000'), false)
+})
+
+test('a text that names another place is found out, however it is written', () => {
+  for (const text of [
+    'https://bank.example',
+    'https://bank.example/evil.example',
+    'https://bank.example@evil.example/login',
+    'bank.example@evil.example',
+    'HTTPS://BANK.EXAMPLE',
+    'https:/bank.example',
+    'https:\\\\bank.example',
+    'Sign in at bank.example, then come back to evil.example',
+    'bank.exa\u200bmple',
+    'ba\u00adnk.\u2060example',
+    '\u202eelpmaxe.knab',
+    'ｂａｎｋ．ｅｘａｍｐｌｅ',
+    'bank。example',
+    'https://localhost/account',
+    '192.168.1.1',
+    'help@bank.example',
+    'evil.example.com',
+    'evil.exаmple',
+  ]) {
+    assert.equal(namesOther(text, 'evil.example'), true, text)
+  }
+  assert.equal(namesOther('help@bank.example', 'eve@evil.example'), true)
+})

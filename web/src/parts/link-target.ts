@@ -1,0 +1,30 @@
+/** Where a link in a stranger's text leads: a host, or a mailbox; undefined where it leads nowhere. */
+export function targetOf(to: unknown): string | undefined {
+  if (typeof to !== 'string') return undefined
+  const url = URL.parse(to, globalThis.location?.href)
+  return url?.host || url?.pathname || undefined
+}
+
+/** What stands behind a scheme; or a bare host or mailbox, whose last label has letters; or an IPv4 address. The path after it is no name. */
+const NAMES =
+  /[a-z][a-z0-9+.-]*:\/+([^\s/?#]+)\S*|((?:[^\s@/]+@)?(?:(?:[\p{L}\p{N}_-]+\.)+\p{L}[\p{L}\p{N}-]+|\d+(?:\.\d+){3})(?::\d+)?)(?:[/?#]\S*)?/gu
+
+/**
+ * Whether the text of a link names another place than its target. It is read as its reader sees it: signs that take no room are left
+ * out, and dots and letters that have several shapes have one. What is then not letter for letter the target is another place, so
+ * that no letter of another script passes for a Latin one.
+ */
+export function namesOther(text: string, target: string): boolean {
+  const seen = text
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replaceAll('。', '.')
+    .toLowerCase()
+  return [...seen.matchAll(NAMES)].some(([, withScheme, bare]) => plain(withScheme ?? bare ?? '') !== plain(target))
+}
+
+const plain = (name: string) =>
+  name
+    .toLowerCase()
+    .replace(/^www\./, '')
+    .replace(/[^\p{L}\p{N}\]]+$/u, '')
