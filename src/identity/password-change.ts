@@ -29,7 +29,7 @@ export async function changePassword(
   await transaction(deps.db, async (tx) => {
     const now = deps.clock.now()
     // Of two changes at once the second shows a password that is no longer right.
-    await lockConfirmed(deps, tx, user, proof, WRONG)
+    await lockConfirmed(deps, tx, user, proof, asker, WRONG)
     await updateUser(tx, user.id, { password_hash }, now)
     await endEverySession(deps, tx, user.id, asker.sessionId)
     await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))
