@@ -85,6 +85,7 @@ const SearchBody = Type.Object({
     description:
       '`lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused.',
   }),
+  min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
   filter: Type.Optional(Nullable(FreeObject)),
 })
 
@@ -234,14 +235,19 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       config,
     },
     async (request, reply) => {
-      const { query, top_k, mode, filter } = request.body
+      const { query, top_k, mode, min_score, filter } = request.body
       checkMode(mode, room.embedder)
       const caller = callerOf(request)
       const conditions = parseFilter(filter ?? undefined)
       const signal = clientGone(reply)
       const call = { caller, route: '/api/rag/search', sizeBytes: Buffer.byteLength(query), signal }
       const results = await metered(room, call, (embedder) =>
-        search({ ...room, embedder }, caller.userId, { queries: [query], topK: top_k, conditions }, signal),
+        search(
+          { ...room, embedder },
+          caller.userId,
+          { queries: [query], topK: top_k, minScore: min_score, conditions },
+          signal,
+        ),
       )
       return { results }
     },
