@@ -23,7 +23,7 @@ export async function changePassword(
   if (user.password_hash === null) throw new Problem('password_none', 400, 'No password set for this account')
   const proof = { password: current_password, code }
   await confirmOwner(deps, user, proof, asker, WRONG)
-  refuseWeak('new_password', new_password, user.email)
+  refuseWeak(deps, 'new_password', new_password, user.email)
   const password_hash = await deps.hasher.hash(new_password)
 
   await transaction(deps.db, async (tx) => {
