@@ -29,6 +29,7 @@ const stores: Record<string, { texts: string[]; rows: Row[] }> = {
     rows: [
       [LASTS, 'Is it paid?', 'Parental'],
       [LASTS, 'By whom?', 'Parental'],
+      [LASTS, 'Tell me more about it.', 'Parental'],
       [LASTS, 'And who do I send the request to?', 'Parental'],
       ['Is parental leave paid?', 'For how long?', 'Parental'],
       ['Is parental leave paid?', 'and for how many weeks', 'Parental'],

@@ -146,6 +146,7 @@ test('a question tells how many words say what it is about', () => {
     ['How old is the universe?', 1],
     ['Why is the sky blue?', 2],
     ['谁付钱？', 1],
+    ['Tell me more about it.', 0],
     ['Thanks!', Infinity],
     ['No.', Infinity],
     ['Tell me a joke', Infinity],

@@ -32,12 +32,15 @@ export function eachFeature(text: string, add: (feature: number, weight: number)
   }
 }
 
+const REQUEST_MIN = 3
+
 /**
- * How many words of a question say what it is about: none in "By whom?", "Und wie lange?" and "なぜ？", one in "Is it paid?". Infinity where
- * nothing is asked: "Thanks!".
+ * How many words of a question say what it is about: none in "By whom?", "Und wie lange?" and "Tell me more", one in "Is it paid?". Infinity where
+ * nothing is asked: "Thanks!", "No."
  */
 export function subjectWords(question: string): number {
   let words = 0
+  let count = 0
   let asks = /[?？؟]/.test(question)
   let isAskedFor = false
   for (const [run] of question.normalize('NFKC').matchAll(tokens)) {
@@ -45,13 +48,15 @@ export function subjectWords(question: string): number {
       words += Math.ceil(run.replace(stopPhrases, '').length / 2)
       continue
     }
+    count++
     const token = fold(run)
     const isAsking = questionWords.has(token)
     if (!isAskedFor && !isAsking && !stopWords.has(token)) words++
     asks ||= isAsking
     isAskedFor = isAsking || (isAskedFor && quantityWords.has(token))
   }
-  return asks ? words : Infinity
+  // Without a mark or a word that asks: "No." is none, "Tell me more" is.
+  return asks || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
 }
 
 /** Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics off: é = e, ё = е, ß stays. */
