@@ -217,6 +217,10 @@ test('a key confined to one scope opens the other not', async (t) => {
   assert.deepEqual(body.scopes, ['rag'])
   const refused = await app.post('/api/ai/chat', HI, bearer(body.key))
   assert.equal(refused.status, 403)
+  const usage = await app.get('/api/usage?group_by=key', bearer(body.key))
+  assert.deepEqual([usage.status, usage.body.detail], [403, "This API key is not allowed to use 'usage'"])
+  const free = (await ada.post('/api/api-keys', { name: 'everything' })).body
+  assert.equal((await app.get('/api/usage?group_by=key', bearer(free.key))).status, 200)
   assert.equal((await ada.post('/api/api-keys', { name: 'x', scopes: ['admin'] })).status, 422)
   assert.equal((await ada.post('/api/api-keys', { name: 'x', scopes: [] })).status, 422)
 })

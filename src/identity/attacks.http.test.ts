@@ -475,6 +475,7 @@ test('the link that makes a superuser works once, and a guess does not', async (
   assert.equal((await app.get(link.pathname + link.search)).status, 400)
   const script = await app.get(`/setup?token=${encodeURIComponent('"><script>alert(1)</script>')}`)
   assert.equal(script.text.includes('<script>'), false)
+  assert.match(script.headers.get('content-security-policy') ?? '', /script-src 'self';.* form-action 'self';/)
 })
 
 function tokenIn(text: string): string {

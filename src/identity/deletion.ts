@@ -27,7 +27,7 @@ export async function deleteAccount(
 
   await transaction(deps.db, async (tx) => {
     // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
-    await lockConfirmed(deps, tx, user, proof)
+    await lockConfirmed(deps, tx, user, proof, asker)
     await endEverySession(deps, tx, user.id)
     for (const erase of deps.erase) await erase(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })

@@ -37,7 +37,7 @@ export async function changeEmail(
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
-      const user = await lockConfirmed(deps, tx, asked, proof)
+      const user = await lockConfirmed(deps, tx, asked, proof, asker)
       const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
       await updateUser(tx, user.id, changes, now)
       await endEverySession(deps, tx, user.id, asker.sessionId)

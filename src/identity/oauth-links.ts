@@ -8,7 +8,7 @@ import { type Linker, RefusedSignIn } from './oauth.ts'
 import type { ProviderIdentity } from './oauth-providers.ts'
 import { isPictureUrl } from './profile.ts'
 import { endEverySession } from './session-ends.ts'
-import { isLive } from './sessions.ts'
+import { isLive, lockAsking } from './sessions.ts'
 import type { OAuthProvider } from './tables.ts'
 import { tellOwner } from './tell-owner.ts'
 import { findUser, findUserByEmail, insertUser, type User, updateUser } from './users.ts'
@@ -145,10 +145,14 @@ export async function linkProvider(
   })
 }
 
-/** @throws Problem 404 when it is not linked, 400 when it is the only way in. */
-export async function unlinkProvider(deps: IdentityDeps, userId: string, provider: OAuthProvider): Promise<void> {
+/** @throws Problem 404 when it is not linked, 400 when it is the only way in, 401 when the session that asks has ended. */
+export async function unlinkProvider(
+  deps: IdentityDeps,
+  { userId, sessionId }: { userId: string; sessionId: string | null },
+  provider: OAuthProvider,
+): Promise<void> {
   await transaction(deps.db, async (tx) => {
-    await lockUser(tx, userId)
+    await lockAsking(deps, tx, { userId, sessionId })
     const removed = await tx
       .deleteFrom('oauth_links')
       .where('user_id', '=', userId)

@@ -107,7 +107,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
       const provider = providerNamed(request.params.provider)
       const { userId, sessionId } = callerOf(request)
       await requireFreshSignIn(deps, userId, sessionId)
-      await unlinkProvider(deps, userId, provider)
+      await unlinkProvider(deps, { userId, sessionId }, provider)
       return { message: 'Provider unlinked' }
     },
   )

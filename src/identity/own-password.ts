@@ -2,6 +2,7 @@ import { type Db, forUpdate } from '#platform/db/db.ts'
 import { unauthenticated } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
 import type { IdentityDeps } from './deps.ts'
+import { isLive } from './sessions.ts'
 import { countAttempt } from './sign-in-limits.ts'
 import { acceptCode, codeWrong } from './totp.ts'
 import type { User } from './users.ts'
@@ -52,19 +53,21 @@ export async function confirmPassword(
 /**
  * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what it is
  * shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds: a password
- * that was changed in them, to shut someone out, is no longer right.
- * @throws Problem 400 then or for the code, 401 when the user is gone.
+ * that was changed in them, or a session that was ended, to shut someone out, is no longer right.
+ * @throws Problem 400 then or for the code, 401 when the user or the session is gone.
  */
 export async function lockConfirmed(
   deps: IdentityDeps,
   tx: Db,
   confirmed: User,
   { code }: Proof,
+  { sessionId }: Asker,
   message = PASSWORD_WRONG,
 ): Promise<User> {
   const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
   if (!user?.is_active) throw unauthenticated()
   if (user.password_hash !== confirmed.password_hash) throw new Problem('password_wrong', 400, message)
+  if (!(await isLive(deps, tx, user.id, sessionId ?? ''))) throw unauthenticated()
   if (!user.is_totp_on) return user
   if (!code) throw codeMissing()
   if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()

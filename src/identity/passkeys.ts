@@ -17,7 +17,7 @@ import { issueToken, spendToken } from './one-time-tokens.ts'
 import { lockAsking } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
 import { findUser, type User } from './users.ts'
-import { lockUser, requireWayIn } from './ways-in.ts'
+import { requireWayIn } from './ways-in.ts'
 
 const PASSKEYS_MAX = 20
 
@@ -172,10 +172,14 @@ export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[
   return rows.map(viewOf)
 }
 
-/** @throws Problem 404, 400 when it is the only way in. */
-export async function removePasskey(deps: IdentityDeps, userId: string, id: string): Promise<void> {
+/** @throws Problem 404, 400 when it is the only way in, 401 when the session that asks has ended. */
+export async function removePasskey(
+  deps: IdentityDeps,
+  { userId, sessionId }: { userId: string; sessionId: string | null },
+  id: string,
+): Promise<void> {
   await transaction(deps.db, async (tx) => {
-    await lockUser(tx, userId)
+    await lockAsking(deps, tx, { userId, sessionId })
     const removed = await tx
       .deleteFrom('passkeys')
       .where('user_id', '=', userId)

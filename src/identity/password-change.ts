@@ -23,13 +23,13 @@ export async function changePassword(
   if (user.password_hash === null) throw new Problem('password_none', 400, 'No password set for this account')
   const proof = { password: current_password, code }
   await confirmOwner(deps, user, proof, asker, WRONG)
-  refuseWeak('new_password', new_password, user.email)
+  refuseWeak(deps, 'new_password', new_password, user.email)
   const password_hash = await deps.hasher.hash(new_password)
 
   await transaction(deps.db, async (tx) => {
     const now = deps.clock.now()
     // Of two changes at once the second shows a password that is no longer right.
-    await lockConfirmed(deps, tx, user, proof, WRONG)
+    await lockConfirmed(deps, tx, user, proof, asker, WRONG)
     await updateUser(tx, user.id, { password_hash }, now)
     await endEverySession(deps, tx, user.id, asker.sessionId)
     await sendMail(deps, tx, passwordChangedLetter(deps.config, { to: user.email, at: now }))

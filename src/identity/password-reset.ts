@@ -46,7 +46,7 @@ export async function resetPassword(
   { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
 ): Promise<void> {
   const user = await userOf(deps, deps.db, token)
-  refuseWeak('new_password', password, user.email)
+  refuseWeak(deps, 'new_password', password, user.email)
   const password_hash = await deps.hasher.hash(password)
 
   await transaction(deps.db, async (tx) => {

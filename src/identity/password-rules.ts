@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
+import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problem.ts'
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 }
@@ -9,10 +10,15 @@ export const NewPassword = Type.String({ minLength: PASSWORD_LENGTH.min, maxLeng
 export const ShownPassword = Type.String({ minLength: 1, maxLength: 1_024 })
 
 /**
- * Refuses what is guessed first: a common password, or the account's own address.
+ * Refuses what is guessed first: a common password, the account's own address, or little more than the product's name.
  * @throws Problem 422 whose `loc` names the field.
  */
-export function refuseWeak(field: string, password: string, email: string | null): void {
+export function refuseWeak(
+  { config }: Pick<Platform, 'config'>,
+  field: string,
+  password: string,
+  email: string | null,
+): void {
   const length = [...password].length
   if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) {
     throw weak(field, `Password needs ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`)
@@ -20,7 +26,43 @@ export function refuseWeak(field: string, password: string, email: string | null
   const lowered = password.normalize('NFKC').toLowerCase()
   if (email !== null && lowered === email.toLowerCase()) throw weak(field, 'Password is the same as the email address')
   if (isCommon(lowered)) throw weak(field, 'Password is on a list of common passwords: choose another')
+  const beside = withoutName(lowered, config.products.name)
+  if (beside !== null && (beside.length < PASSWORD_LENGTH.min || isCommon(beside))) {
+    throw weak(field, `Password is little more than the name ${config.products.name}: choose another`)
+  }
 }
+
+/** Shorter names are parts of words that have nothing to do with them. */
+const NAME_MIN = 4
+const LOOKALIKES: Record<string, string> = {
+  0: 'o',
+  1: 'i',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  l: 'i',
+  '!': 'i',
+  '@': 'a',
+  $: 's',
+}
+
+/** What stands beside a name, which is found in spite of l00kalikes, spaces and dashes; null where the name is not there. */
+function withoutName(lowered: string, name: string): string | null {
+  const text = pressed(lowered)
+  const [unmasked, wanted] = [unmask(text), unmask(pressed(name.toLowerCase()))]
+  if (wanted.length < NAME_MIN || !unmasked.includes(wanted)) return null
+  let beside = ''
+  let at = 0
+  for (const { length } of unmasked.split(wanted)) {
+    beside += text.slice(at, at + length)
+    at += length + wanted.length
+  }
+  return beside
+}
+
+const pressed = (text: string) => text.replace(/[\s._-]+/g, '')
+const unmask = (text: string) => text.replace(/[013457l!@$]/g, (sign) => LOOKALIKES[sign] ?? sign)
 
 const weak = (field: string, msg: string) => invalid(['body', field], msg, 'weak_password')
 

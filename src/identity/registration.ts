@@ -15,7 +15,7 @@ export type Registration = { email: string; password: string; full_name?: string
 export async function register(deps: IdentityDeps, registration: Registration): Promise<User> {
   const { db, clock, hasher } = deps
   const { email, password, full_name = null } = registration
-  refuseWeak('password', password, email)
+  refuseWeak(deps, 'password', password, email)
   if (await findUserByEmail(db, email)) throw taken()
   const password_hash = await hasher.hash(password)
   const mayWrite = await mayMailVerification(deps, email, 'registered')

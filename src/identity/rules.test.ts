@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Problem } from '#platform/problem.ts'
+import { readConfig } from '#src/config.ts'
 import { refuseWeak } from './password-rules.ts'
 import { decodePhc, encodePhc } from './phc.ts'
 import { isPictureUrl } from './profile.ts'
@@ -9,6 +10,7 @@ import { RecentMap } from './recent.ts'
 import { delayAfter } from './sign-in-limits.ts'
 
 test('weak passwords are refused, and the field is named', () => {
+  const rules = { config: readConfig({ PRODUCT_NAME: 'Harbour-Master' }) }
   for (const [password, weak] of [
     ['short77', true],
     ['exactly8', false],
@@ -25,8 +27,19 @@ test('weak passwords are refused, and the field is named', () => {
     ['x'.repeat(128), false],
     ['x'.repeat(129), true],
     ['# Passwords of 8', false],
+    ['harbourmaster', true],
+    ['HarbourMaster', true],
+    ['harbour master 1', true],
+    ['harbourmaster123', true],
+    ['Harbourmaster2026!', true],
+    ['h4rb0urm@$ter', true],
+    ['my-harbourmaster', true],
+    ['harbourmasterharbourmaster', true],
+    ['harbourmasterpassword', true],
+    ['harbourmaster sleeps till noon', false],
+    ['harbour lights', false],
   ] as const) {
-    const check = () => refuseWeak('new_password', password, 'Ada@example.com')
+    const check = () => refuseWeak(rules, 'new_password', password, 'Ada@example.com')
     if (!weak) assert.doesNotThrow(check, password)
     else {
       assert.throws(check, (error) => {

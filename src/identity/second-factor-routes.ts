@@ -83,7 +83,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
       // Where there is a password, asking for it has counted the attempt.
       if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
-      await removeTotp(deps, user, code)
+      await removeTotp(deps, user, { code, sessionId: callerOf(request).sessionId })
       return { message: 'Two-factor authentication is off' }
     },
   )
@@ -170,8 +170,9 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      const user = await freshUser(request)
-      await removePasskey(deps, user.id, request.params.id)
+      const { userId, sessionId } = callerOf(request)
+      await requireFreshSignIn(deps, userId, sessionId)
+      await removePasskey(deps, { userId, sessionId }, request.params.id)
       return { message: 'Passkey removed' }
     },
   )

@@ -54,6 +54,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       ['long', 'x'.repeat(129)],
       ['common', 'Password123'],
       ['the email', 'weak@Example.com'],
+      ['the name of the product', 'Latchkey2026!'],
     ] as const
     for (const [why, password] of weak) {
       const refused = await app.post('/api/auth/register', { email: 'weak@example.com', password })

@@ -39,7 +39,7 @@ export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNoti
       await addSuperuser(deps, email, { expectedId: existing.id })
       return null
     }
-    if (password !== null) refuseWeak('SUPERUSER_PASSWORD', password, email)
+    if (password !== null) refuseWeak(deps, 'SUPERUSER_PASSWORD', password, email)
     const passwordHash = password === null ? null : await hasher.hash(password)
     const { setPasswordLink } = await addSuperuser(deps, email, { passwordHash, expectedId: null })
     return setPasswordLink === null ? null : { says: `Set the password of ${email}`, link: setPasswordLink }
@@ -101,7 +101,7 @@ export async function setUpSuperuser(
   let passwordHash: string | null = null
   if (existing) await checkCredentials(deps, { email, password, address })
   else {
-    refuseWeak('password', password, email)
+    refuseWeak(deps, 'password', password, email)
     passwordHash = await deps.hasher.hash(password)
   }
   return transaction(deps.db, async (tx) => {

@@ -4,9 +4,13 @@ import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
 import { issueKey, rotateKey } from '#api-keys/keys.ts'
 import { auditOf } from '#identity/audit.ts'
-import { addPasskey as keepPasskey } from '#identity/passkeys.ts'
+import { deleteAccount } from '#identity/deletion.ts'
+import { changeEmail } from '#identity/email-change.ts'
+import { unlinkProvider } from '#identity/oauth-links.ts'
+import { addPasskey as keepPasskey, removePasskey } from '#identity/passkeys.ts'
 import { confirmTotp } from '#identity/totp.ts'
 import { findUser } from '#identity/users.ts'
+import { requireFreshSignIn } from '#identity/ways-in.ts'
 import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
@@ -396,6 +400,8 @@ test('a stranger’s password falls when the owner of an address that they verif
   await throughProvider(app, 'github', { email: 'eve@example.com' }, eve)
   const token = await mailedToken(app, eve.email, '/verify-email')
   assert.equal((await app.post('/api/auth/verify-email', { token })).status, 200)
+  app.clock.advance(60_000)
+  const later = await makeKey(eve, 'made later')
 
   assert.equal(await opens(app, eve.email, eve.userId), true, 'the owner is in')
   assert.equal((await eve.get('/api/auth/me')).status, 401)
@@ -404,6 +410,7 @@ test('a stranger’s password falls when the owner of an address that they verif
   assert.equal((await app.store('GET', '/api/purchases', { headers: { cookie } })).status, 401)
   assert.equal((await passkeyLogin(app, planted)).status, 401)
   assert.equal(await keyOpens(app, key.key), false)
+  assert.equal(await keyOpens(app, later.key), true)
   const { target } = await throughProvider(app, 'github', { email: 'eve@example.com' })
   const elsewhere = clientOf(app.url, target.searchParams.get('access_token')!, eve)
   assert.notEqual((await elsewhere.get('/api/auth/me')).body.id, eve.userId)
@@ -412,7 +419,9 @@ test('a stranger’s password falls when the owner of an address that they verif
   const me = (await owner.get('/api/auth/me')).body
   assert.deepEqual([me.has_password, me.oauth_provider], [false, 'google'])
   const [letter] = (await app.mail(eve.email)).filter(({ subject }) => /Google now opens/i.test(subject))
-  assert.match(letter!.text, /password .*removed/i)
+  assert.match(letter!.text, /password, passkeys and other providers .*removed/i)
+  assert.doesNotMatch(letter!.text, /every other way in/i, 'what stays is not said to be gone')
+  assert.match(letter!.text, /API keys that were made after .*\/api-keys/)
   const actions = (await auditOf(app.platform.db, eve.userId)).map(({ action }) => action)
   for (const action of ['provider.linked', 'password.removed', 'api-keys.revoked']) assert.ok(actions.includes(action))
 
@@ -433,7 +442,7 @@ test('a password stays when its holder verified the address, and is told of the 
   assert.equal((await passkeyLogin(app, device)).status, 200)
   assert.equal((await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })).status, 200)
   const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /Google now opens/i.test(subject))
-  assert.doesNotMatch(letter!.text, /password .*removed/i)
+  assert.doesNotMatch(letter!.text, /password.* removed/i)
 })
 
 test('a password that a mailed link has set stays when a provider is linked', async (t) => {
@@ -539,6 +548,58 @@ test('a session that was ended while it asked for a passkey or a second factor g
   await assert.rejects(keepPasskey(deps, user!, { response, name: 'late', sessionId: session.id }), { status: 401 })
   await assert.rejects(confirmTotp(deps, user!, { code, sessionId: session.id }), { status: 401 })
   assert.equal((await findUser(app.platform.db, ada.userId))?.is_totp_on, false)
+})
+
+test('a session that was ended while it asked gets nothing by the freshness of its sign-in', async (t) => {
+  const app = await testApp(t)
+  const olga = await ofProvider(app, 'olga@example.com')
+  await throughProvider(app, 'github', { email: 'olga@example.com' }, olga)
+  const { deps } = app.service.identity
+  await addPasskey(app, olga)
+  const [passkey] = (await olga.get('/api/auth/passkeys')).body
+  const [session] = (await olga.get('/api/users/me/sessions')).body
+  const user = await findUser(app.platform.db, olga.userId)
+  const asker = { sessionId: session.id, address: '192.0.2.1' }
+  const remover = { userId: olga.userId, sessionId: session.id }
+  await requireFreshSignIn(deps, olga.userId, session.id)
+  assert.equal((await olga.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
+
+  await assert.rejects(requireFreshSignIn(deps, olga.userId, session.id), { status: 401 })
+  await assert.rejects(changeEmail(deps, user!, { new_email: 'eve@example.com' }, asker), { status: 401 })
+  await assert.rejects(deleteAccount(deps, user!, { confirm: 'DELETE' }, asker), { status: 401 })
+  await assert.rejects(unlinkProvider(deps, remover, 'github'), { status: 401 })
+  await assert.rejects(removePasskey(deps, remover, passkey.id), { status: 401 })
+  assert.equal((await findUser(app.platform.db, olga.userId))?.email, 'olga@example.com')
+})
+
+test('a session that is ended while its password is hashed changes nothing', async (t) => {
+  const app = await testApp(t)
+  const { hasher } = app.service.identity.deps
+  const [ada, bea] = [await app.as('ada'), await app.as('bea')]
+  const code = await turnTotpOn(app, bea)
+  const shown = { password: PASSWORD, current_password: PASSWORD, new_password: 'nobody knows this one' }
+  for (const [owner, method, path, body] of [
+    [ada, 'POST', '/change-email', { ...shown, new_email: 'eve@example.com' }],
+    [ada, 'POST', '/change-password', shown],
+    [ada, 'DELETE', '', shown],
+    [bea, 'DELETE', '/totp', shown],
+  ] as const) {
+    app.clock.advance(60_000)
+    const eve = await signedIn(app, owner, PASSWORD, owner === bea ? code() : undefined)
+    app.clock.advance(60_000)
+    const verify = hasher.verify
+    hasher.verify = async (password, stored) => {
+      const outcome = await verify(password, stored)
+      hasher.verify = verify
+      assert.equal((await owner.delete('/api/users/me/sessions')).status, 200)
+      return outcome
+    }
+    const asked = { ...body, ...(owner === bea ? { code: code() } : {}) }
+    assert.equal((await eve.request(method, `/api/users/me${path}`, { body: asked })).status, 401, path)
+  }
+  assert.equal((await signedIn(app, ada)).email, ada.email)
+  assert.equal((await ada.get('/api/auth/me')).body.email, 'ada@example.com')
+  assert.equal((await findUser(app.platform.db, bea.userId))?.is_totp_on, true)
 })
 
 async function verified(app: TestApp, name: string, tier?: 'pro'): Promise<Client> {

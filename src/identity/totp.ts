@@ -11,7 +11,6 @@ import { qrCode } from './qr-code.ts'
 import { lockAsking } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
 import { type User, updateUser } from './users.ts'
-import { lockUser } from './ways-in.ts'
 
 const PERIOD_S = 30
 const RECOVERY_CODES = 10
@@ -69,11 +68,15 @@ export async function confirmTotp(
   return { recovery_codes: codes }
 }
 
-/** @throws Problem 400 when two-factor is off or the code is wrong. */
-export async function removeTotp(deps: IdentityDeps, user: User, code: string): Promise<void> {
+/** @throws Problem 400 when two-factor is off or the code is wrong, 401 when the session that asks has ended. */
+export async function removeTotp(
+  deps: IdentityDeps,
+  user: User,
+  { code, sessionId }: { code: string; sessionId: string | null },
+): Promise<void> {
   if (!user.is_totp_on) throw new Problem('totp_off', 400, 'Two-factor authentication is not on')
   await transaction(deps.db, async (tx) => {
-    await lockUser(tx, user.id)
+    await lockAsking(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
     await dropTotp(deps, tx, user.id)
     await tellOwner(deps, tx, user.id, 'two-factor-off')

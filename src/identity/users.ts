@@ -61,11 +61,11 @@ function viewOf(
 /** What addresses compare by. Addresses are ASCII by their schema, so lower case is enough. */
 export const emailKey = (email: string) => email.toLowerCase()
 
-/** What the view shows, without the password's hash. */
 /** As the partial indexes have it: SQLite finds them by these very words, and not for a parameter. */
 export const isSuperuser = sql<boolean>`is_superuser`
 export const isUnverified = sql<boolean>`not is_verified`
 
+/** What the view shows, without the password's hash. */
 const shownById = prepared(
   (db) =>
     db

@@ -1,5 +1,6 @@
 import { type Instant, MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import { unauthenticated } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -11,7 +12,7 @@ const EVER: Instant = '1970-01-01T00:00:00.000Z'
 /**
  * What a session left open is not enough for asks for a sign-in of the last ten minutes: changes of second factors and ways
  * in, the whole export, a superuser's changes to users.
- * @throws Problem 403 `Fresh sign-in required`.
+ * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request came in.
  */
 export async function requireFreshSignIn(
   { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
@@ -23,8 +24,11 @@ export async function requireFreshSignIn(
     .select('authenticated_at')
     .where('user_id', '=', userId)
     .where('id', '=', sessionId ?? '')
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', clock.now())
     .executeTakeFirst()
-  if (!session || clock.ms() - Date.parse(session.authenticated_at) > FRESH_MS) {
+  if (!session) throw unauthenticated()
+  if (clock.ms() - Date.parse(session.authenticated_at) > FRESH_MS) {
     throw new Problem('fresh_sign_in_required', 403, 'Fresh sign-in required', { tellsCode: true })
   }
 }

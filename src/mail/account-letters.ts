@@ -126,7 +126,8 @@ export function accessLetter(
       says.replace('{account}', () => `${brand(config)} account`),
       ...(details.removed
         ? [
-            'The address was verified by somebody who was not signed in, so what opened the account before may have been a stranger’s: the password and every other way in were removed, and every other session was signed out. You can set a password of your own at any time.',
+            'The address was verified by somebody who was not signed in, so what opened the account before may have been a stranger’s: the password, passkeys and other providers that it had were removed, and every session was signed out. You can set a password of your own at any time.',
+            `API keys that were made after the address was verified still open it, and two-factor authentication stays on where it was: look at both, at ${config.urls.frontend}/api-keys and ${config.urls.frontend}/${SECURITY}.`,
           ]
         : []),
     ],

@@ -18,7 +18,9 @@ const INSTRUCTION = `You answer questions from the numbered sources below, which
 
 /** The instruction and sources, what was said before, and the question last. */
 export function promptOf(question: string, sources: FoundChunk[], history: Turn[]): Message[] {
-  const quoted = sources.map((source, i) => `[${i + 1}]${originOf(source)}\n${quotation(source.content)}`).join('\n\n')
+  const quoted = sources
+    .map((source, i) => `[${i + 1}]${originOf(source)}\n${quotation(source.content, sources.length)}`)
+    .join('\n\n')
   return [
     { role: 'system', content: `${INSTRUCTION}\n\nSources:\n\n${quoted}` },
     ...history,
@@ -31,9 +33,12 @@ function originOf({ metadata }: FoundChunk): string {
   return typeof source === 'string' ? ` (${source.replace(/[\r\n()[\]]+/g, ' ').slice(0, 200)})` : ''
 }
 
-/** A source cannot pass a part of itself off as another source: numbers in brackets at a line's start lose their brackets. */
-function quotation(content: string): string {
-  return content.replace(/^([ \t]*)\[(\d{1,4})\]/gm, '$1($2)')
+/** A source cannot pass itself off as another, nor cite one: the numbers of sources lose their brackets, of whatever width. */
+function quotation(content: string, sources: number): string {
+  return content.replace(/[[［【〔]\s*(\p{Nd}{1,4})\s*[\]］】〕]/gu, (quoted, digits: string) => {
+    const number = Number(digits.normalize('NFKC'))
+    return number >= 1 && number <= sources ? `(${number})` : quoted
+  })
 }
 
 /** What is answered, without asking a vendor, when no chunk reaches min_score. */

@@ -6,6 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises'
 import { invalid } from '#platform/problem.ts'
 import type { Library } from './documents.ts'
 import type { Embedder } from './embedders/embedder.ts'
+import { subjectWords } from './embedders/terms.ts'
 import { type Condition, matches } from './filter.ts'
 import type { Shelves } from './shelf.ts'
 import { type DocumentRow, readContents } from './store.ts'
@@ -37,7 +38,7 @@ export function checkMode(mode: (typeof MODES)[number], { lexical }: Embedder): 
 }
 
 export interface Wanted {
-  /** The same question put in one way or several; whoever finds a chunk first by more of them is nearer. */
+  /** The question, and perhaps again behind what was said before it; what is found first by more of them is nearer. */
   queries: string[]
   topK: number
   /** Chunks below are left out. */
@@ -48,6 +49,13 @@ export interface Wanted {
 /** A lexical embedder's hashed vectors choose this many candidates, and at least twice what is asked for, to be scored exactly. */
 const CANDIDATES_MIN = 60
 const SCORED_BETWEEN_BREATHS = 8
+/**
+ * What was said before counts only for chunks to which the question says something itself, else "Who is Bob?" after "How long is
+ * parental leave?" finds the leave; and for all of them where it leans on what was said: it has no word of its own ("By whom?"),
+ * or a single one that the documents know ("Is it paid?").
+ * Measured: of 144 questions answered nowhere 12 still find something (0.1: 28; 0.4: 2), of 178 that need the context 150 find it (0.1: 160; 0.4: 99).
+ */
+const OWN_MIN = 0.3
 /** Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009), with their constant. */
 const RANK_CONSTANT = 60
 
@@ -62,31 +70,71 @@ export async function search(
   if (scope.documents.length === 0) return []
 
   const { lexical } = embedder
-  const rankings: Neighbour[][] = []
   const contents = new Map<string, string>()
   const read = async (chunks: Neighbour[]) => {
-    for (const [key, content] of await readContents(db, userId, chunks)) contents.set(key, content)
+    const unread = chunks.filter((chunk) => !contents.has(keyOf(chunk)))
+    for (const [key, content] of await readContents(db, userId, unread)) contents.set(key, content)
   }
 
+  const nearest = async (query: Float32Array, count: number) => {
+    const found = await vectors.nearest(userId, query, scope, count)
+    await read(found)
+    return found
+  }
+
+  let rankings: Neighbour[][] = []
   if (lexical === undefined) {
     const embedded = await embedder.embed(queries, 'query', signal)
-    for (const vector of embedded.vectors) rankings.push(await vectors.nearest(userId, vector, scope, topK))
-    await read(rankings.flat())
+    for (const vector of embedded.vectors) rankings.push(await nearest(vector, topK))
   } else {
     const count = Math.max(CANDIDATES_MIN, topK * 2)
-    for (const query of queries) {
-      const candidates = await vectors.nearest(userId, lexical.queryVector(query, rarity), scope, count)
-      await read(candidates)
-      const scoreOf = lexical.scorer(query, rarity)
-      for (const [i, candidate] of candidates.entries()) {
-        candidate.cosine = scoreOf(contents.get(keyOf(candidate)) ?? '')
-        if (i % SCORED_BETWEEN_BREATHS === SCORED_BETWEEN_BREATHS - 1) await breathe()
-      }
-      rankings.push(candidates.sort((a, b) => b.cosine - a.cosine))
-    }
+    rankings = await rankedByWords(queries, {
+      candidates: (query) => nearest(lexical.queryVector(query, rarity), count),
+      scorer: (query) => lexical.scorer(query, rarity),
+      textOf: (chunk) => contents.get(keyOf(chunk)) ?? '',
+    })
   }
   const chunks = written(fused(rankings), contents, documents, userId).filter(({ score }) => score >= minScore)
   return chunks.slice(0, topK)
+}
+
+/** By their exact scores: the question's ranking first, then those of the question behind what was said before. */
+async function rankedByWords(
+  [question = '', ...inContext]: string[],
+  {
+    candidates,
+    scorer,
+    textOf,
+  }: {
+    candidates: (query: string) => Promise<Neighbour[]>
+    scorer: (query: string) => (text: string) => number
+    textOf: (chunk: Neighbour) => string
+  },
+): Promise<Neighbour[][]> {
+  const scored = async (chunks: Neighbour[], query: string) => {
+    const scoreOf = scorer(query)
+    for (const [i, chunk] of chunks.entries()) {
+      chunk.cosine = scoreOf(textOf(chunk))
+      if (i % SCORED_BETWEEN_BREATHS === SCORED_BETWEEN_BREATHS - 1) await breathe()
+    }
+    return chunks.sort((a, b) => b.cosine - a.cosine)
+  }
+
+  const plain = await scored(await candidates(question), question)
+  const rankings = [plain]
+  const own = new Map(plain.map((chunk) => [keyOf(chunk), chunk.cosine]))
+  const words = subjectWords(question)
+  const leansOn = words === 0 || (words === 1 && (plain[0]?.cosine ?? 0) >= OWN_MIN)
+  for (const query of inContext) {
+    const found = await candidates(query)
+    if (!leansOn) {
+      const unknown = found.filter((chunk) => !own.has(keyOf(chunk)))
+      for (const chunk of await scored(unknown, question)) own.set(keyOf(chunk), chunk.cosine)
+    }
+    const heard = found.filter((chunk) => leansOn || (own.get(keyOf(chunk)) ?? 0) >= OWN_MIN)
+    rankings.push(await scored(heard, query))
+  }
+  return rankings
 }
 
 /** One ranking of several, by ranks alone; each chunk keeps the higher of its cosines. */

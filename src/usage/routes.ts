@@ -38,7 +38,8 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
           }),
         },
       },
-      config: { access: 'user-or-key' },
+      // No key is confined to it: one that may only ask the documents learns nothing of the account's other keys.
+      config: { access: 'user-or-key', scope: 'usage' },
     },
     async (request) => {
       const { query } = request

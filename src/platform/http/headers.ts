@@ -4,16 +4,20 @@ import type { FastifyReply } from 'fastify'
 /** For data: nothing in it may run, load or frame. */
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
-/** For our pages: our own files alone; styles may be inline because Mantine writes them so. */
+/**
+ * For our pages: our own files alone. Styles may be inline because Mantine writes them so; pictures come from any https address because people
+ * give that of their own (`avatar_url`): the answers of models draw none.
+ */
 export const PAGE_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: blob: https:",
+  "img-src 'self' data: https:",
   "font-src 'self' data:",
   "connect-src 'self'",
   "object-src 'none'",
   "base-uri 'none'",
+  "form-action 'self'",
   "frame-ancestors 'none'",
 ].join('; ')
 

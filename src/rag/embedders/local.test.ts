@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { lexical, localEmbedder } from '#rag/embedders/local.ts'
 import { packOccurrences, Rarity, subtractOccurrences, sumOccurrences } from '#rag/embedders/rarity.ts'
-import { stemOf, termsOf } from '#rag/embedders/terms.ts'
+import { stemOf, subjectWords, termsOf } from '#rag/embedders/terms.ts'
 
 const patient = new AbortController().signal
 
@@ -128,3 +128,29 @@ for (const [one, other] of stems) {
     assert.ok(stemOf(one) === stemOf(other) || shared >= Math.min(a.size, b.size) / 2)
   })
 }
+
+test('a question tells how many words say what it is about', () => {
+  for (const [question, words] of [
+    ['By whom?', 0],
+    ['by whom', 0],
+    ['For how long?', 0],
+    ['And for how many weeks?', 0],
+    ['Und wie lange?', 0],
+    ['Pendant combien de temps ?', 0],
+    ['¿Cuánto tiempo?', 0],
+    ['Сколько времени?', 0],
+    ['なぜ？', 0],
+    ['为什么？', 0],
+    ['Is it paid?', 1],
+    ['Who is Bob?', 1],
+    ['How old is the universe?', 1],
+    ['Why is the sky blue?', 2],
+    ['谁付钱？', 1],
+    ['Tell me more about it.', 0],
+    ['Thanks!', Infinity],
+    ['No.', Infinity],
+    ['Tell me a joke', Infinity],
+  ] as const) {
+    assert.equal(subjectWords(question), words, question)
+  }
+})

@@ -43,6 +43,25 @@ const byLanguage = {
 
 export const stopWords: ReadonlySet<string> = new Set(Object.values(byLanguage).join(' ').split(/\s+/))
 
+/** What asks, in the same languages; the word behind it is what is asked for: "how long", "wie lange", "combien de temps". */
+export const questionWords: ReadonlySet<string> = new Set(
+  `who whom whose what which when where why how
+  wer wem wen wessen was welche welcher welches welchem welchen wann wo wohin woher womit wofur wozu wovon warum wieso weshalb wie wieviel wieviele
+  quien quienes que cual cuales cuando donde adonde como cuanto cuanta cuantos cuantas
+  qui quoi quel quelle quels quelles quand ou pourquoi comment combien
+  chi che cosa quale quali quando dove perche come quanto quanta quanti quante
+  quem qual quais onde porque quantos quantas
+  wat welke wanneer waar waarom hoe hoeveel
+  кто кого кому что чего какои какая какое какие когда где куда откуда почему зачем как сколько
+  kto kogo co jaki jaka jakie ktory ktora ktore kiedy gdzie skad dlaczego jak ile
+  kim ne hangi neden nicin nasil nasıl nerede kac
+  vem vad vilken vilket vilka nar var varfor hur
+  من ما ماذا متى اين كيف كم هل لماذا`.split(/\s+/),
+)
+
+/** May stand between what asks and what is asked for: "how many weeks". */
+export const quantityWords: ReadonlySet<string> = new Set('much many viel viele vielen de'.split(' '))
+
 /** Question words and particles of languages written without spaces; cut from a text before its bigrams are read. */
 export const stopPhrases =
   /什么|甚麼|什麼|哪里|哪裡|哪些|哪个|哪個|哪|谁|誰|多少|为什么|為什麼|怎么|怎麼|怎样|如何|何时|何種|几个|幾個|以及|或者|因为|所以|但是|他们|她们|它们|我们|你们|这个|那个|一个|一些|[的了是在和与與及或被把从從到对對于於而且也都就则這这那之其吗嗎呢吧]|です|ます|でした|ました|する|した|して|される|された|いる|ある|から|まで|どの|どこ|いつ|だれ|なぜ|なに|どう|[はがをにのともへやか]/g

@@ -2,7 +2,7 @@
  * What a text is about, as weighted features: stemmed words, pieces of words (so that "Steuern" meets "Steuererklärung"), and pairs of characters
  * where a script writes no spaces. No dictionary of a language, no model: the same for every text of the world.
  */
-import { stopPhrases, stopWords } from './stop-words.ts'
+import { quantityWords, questionWords, stopPhrases, stopWords } from './stop-words.ts'
 
 /** Feature (32-bit hash) → how often it occurs, already scaled by its kind's weight. */
 export type Terms = Map<number, number>
@@ -30,6 +30,33 @@ export function eachFeature(text: string, add: (feature: number, weight: number)
     if (unspaced.test(token)) addPairs(token, add)
     else for (const { feature, weight } of wordFeatures(token)) add(feature, weight)
   }
+}
+
+const REQUEST_MIN = 3
+
+/**
+ * How many words of a question say what it is about: none in "By whom?", "Und wie lange?" and "Tell me more", one in "Is it paid?". Infinity where
+ * nothing is asked: "Thanks!", "No."
+ */
+export function subjectWords(question: string): number {
+  let words = 0
+  let count = 0
+  let asks = /[?？؟]/.test(question)
+  let isAskedFor = false
+  for (const [run] of question.normalize('NFKC').matchAll(tokens)) {
+    if (unspaced.test(run)) {
+      words += Math.ceil(run.replace(stopPhrases, '').length / 2)
+      continue
+    }
+    count++
+    const token = fold(run)
+    const isAsking = questionWords.has(token)
+    if (!isAskedFor && !isAsking && !stopWords.has(token)) words++
+    asks ||= isAsking
+    isAskedFor = isAsking || (isAskedFor && quantityWords.has(token))
+  }
+  // Without a mark or a word that asks: "No." is none, "Tell me more" is.
+  return asks || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
 }
 
 /** Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics off: é = e, ё = е, ß stays. */

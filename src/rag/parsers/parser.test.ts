@@ -94,17 +94,38 @@ const heads: [string, (page: number) => { head?: string; foot?: string }, RegExp
   ['a page of all', (n) => ({ foot: `Page ${n} of 8` }), /Page \d/],
   ['another language', (n) => ({ foot: `Jahresbericht, Seite ${n}` }), /Jahresbericht/],
   ['a number before the title', (n) => ({ head: `${n} | Annual report` }), /Annual/],
-  ['a number behind the title', (n) => ({ foot: `Annual report ${n}` }), /Annual/],
+  ['a number behind the title', (n) => ({ foot: `Annual report | ${n}` }), /Annual/],
   ['the same words in capitals', () => ({ head: 'ACME HARBOUR WORKS LTD' }), /ACME/],
 ]
 for (const [title, edge, gone] of heads) {
   test(`running lines are left out: ${title}`, async () => {
     const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => pageOf(prose(n), edge(n)))
 
-    const text = await read('a.pdf', pdfOf(pages))
+    const { text, warnings } = await opened('a.pdf', pdfOf(pages))
 
-    assert.doesNotMatch(text, gone)
-    assert.match(text, /first page line 1 [\s\S]*eighth page line 30 /)
+    assert.doesNotMatch(String(text), gone)
+    assert.match(String(text), /first page line 1 [\s\S]*eighth page line 30 /)
+    assert.deepEqual(warnings, [{ page: null, reason: 'Repeated page headers and footers are left out.' }])
+  })
+}
+
+for (const last of [
+  'Week 1',
+  'Balance due 20',
+  'Total: 5',
+  'Invoice 12',
+  'Voucher 7',
+  '3. Delivery',
+  '9 vouchers so far',
+]) {
+  test(`a last line whose number goes up with the pages stays: ${last}`, async () => {
+    const foots = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => last.replace(/\d+/, (first) => `${Number(first) + n - 1}`))
+    const pages = foots.map((foot, i) => pageOf(prose(i + 1), { foot }))
+
+    const { text, warnings } = await opened('a.pdf', pdfOf(pages))
+
+    for (const foot of foots) assert.ok(String(text).includes(foot), foot)
+    assert.deepEqual(warnings, [])
   })
 }
 

@@ -215,13 +215,14 @@ function keysOf(line: string, page: number, isFoot: boolean): string[] {
   return keys
 }
 
-/** "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report": not "Invoice 1003", "Question 3" or "3. Delivery". */
+/** "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report": not "Invoice 12", "Total: 3" or "3. Delivery". */
 function isPageNumber(before: string, after: string, offset: number, isFoot: boolean): boolean {
   if (pageWord.test(before) || pageCounter.test(after)) return true
   const isAlone =
     !/[\p{L}\d]/u.test(before) && /^[^\p{L}\d]*(?:(?:\/|of|von|de|di|из|van|av|z)\s*\d+[^\p{L}\d]*)?$/iu.test(after)
   if (isAlone) return isFoot || Math.abs(offset) <= OFFSET_MAX
   if (Math.abs(offset) > OFFSET_MAX) return false
-  if (isFoot) return separates.test(after) || separated.test(before)
-  return (separated.test(before) && separates.test(after)) || (before === '' && /^ \p{L}/u.test(after))
+  if (separated.test(before) && separates.test(after)) return true
+  // Of lines like "3 vouchers" a foot may be the sum of the page.
+  return !isFoot && before === '' && /^ \p{L}/u.test(after)
 }

@@ -61,7 +61,10 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     if (attached !== null && attached.size > 0)
       warnings.push({ page: null, reason: 'The files attached to the PDF are left out.' })
 
-    const text = dropRunningLines(pages)
+    const kept = dropRunningLines(pages)
+    if (kept.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
+      warnings.push({ page: null, reason: 'Repeated page headers and footers are left out.' })
+    const text = kept
       .map(joinLines)
       .filter((page) => page !== '')
       .join('\n\n')
