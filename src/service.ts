@@ -118,6 +118,7 @@ export async function createService(
       })
     : null
   const sandbox = api && config.sandbox.on ? openSandbox(platform, rag.localEmbedder) : null
+  if (sandbox?.watch) api?.addHook('onRequest', sandbox.watch)
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
   if (api)
     await mountApi(api, {
@@ -143,6 +144,7 @@ export async function createService(
         cookies: true,
       })
     : null
+  if (sandbox?.watch) storefront?.addHook('onRequest', sandbox.watch)
   if (storefront) mountStorefront(storefront, { platform, authenticators, identity, state, shop })
 
   // Who only works is looked at all the same.
@@ -212,7 +214,7 @@ export async function createService(
 }
 
 /** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
-function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']) {
+function openSandbox({ config, clock, log }: Platform, embedder: Rag['localEmbedder']) {
   const { processor, http, urls } = config
   // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
   const isElsewhere = !config.serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
@@ -220,6 +222,7 @@ function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']
   return createSandbox({
     dataDir: config.dataDir,
     clock,
+    log,
     open: config.sandbox.open,
     baseUrl: () => urls.base,
     prices: processor.prices,
