@@ -106,15 +106,21 @@ test('bodies of unknown length are charged by what has arrived, and shut nobody 
   )
 })
 
-for (const [what, [path, type, start]] of Object.entries({ text: TEXT, file: FILE })) {
-  test(`a ${what} of unknown length is refused when it outgrows its user’s share`, async (t) => {
-    // The longest body is one of 33 MB then, and a user’s share 37 MB.
+for (const [what, [path, type, start], length] of [
+  ['a text of unknown length', TEXT, null],
+  ['a file of unknown length', FILE, null],
+  // A JSON body would be refused unread.
+  ['a form that announces more than its route takes', FILE, 30 * MEGABYTE],
+] as const) {
+  test(`${what} is refused when it outgrows its user’s share`, async (t) => {
+    // The longest body is one of 33 MB then, and a user's share 37 MB.
     const app = await testApp(t, { env: { MAX_TEXT_MB: '8', MAX_FILE_MB: '24' } })
     const ada = await app.as('ada', { tier: 'pro' })
+    const part = length === null ? chunk : (text: string) => text
     const upload = async (megabytes: number) => {
-      const one = await unfinished(t, app, { path, type, start: chunk(start), length: null, token: ada.token })
+      const one = await unfinished(t, app, { path, type, start: part(start), length, token: ada.token })
       for (let sent = 0; sent < megabytes && one.answer === ''; sent++) {
-        await new Promise<void>((resolve) => one.socket.write(chunk('x'.repeat(MEGABYTE)), () => resolve()))
+        await new Promise<void>((resolve) => one.socket.write(part('x'.repeat(MEGABYTE)), () => resolve()))
       }
       return one
     }

@@ -137,6 +137,10 @@ export function admitBodies({
     if (!hasRoom(key, bytes, isStranger)) return false
     charge(key, bytes, isStranger)
 
+    // What was read of it is held until the reply is over.
+    reply.raw.once('close', () => charge(key, -bytes, isStranger))
+    if (announced !== null) return true
+
     let arrived = 0
     const count = (chunk: Buffer) => {
       arrived += chunk.length
@@ -152,16 +156,10 @@ export function admitBodies({
         cut({ request, reply }, busy())
       }
     }
-    if (announced === null) {
-      // Listening alone would let it flow before its reader is there.
-      raw.pause()
-      raw.on('data', count)
-    }
-    // What was read of it is held until the reply is over.
-    reply.raw.once('close', () => {
-      raw.off('data', count)
-      charge(key, -bytes, isStranger)
-    })
+    // Listening alone would let it flow before its reader is there.
+    raw.pause()
+    raw.on('data', count)
+    reply.raw.once('close', () => raw.off('data', count))
     return true
   }
 }
