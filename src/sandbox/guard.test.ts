@@ -78,10 +78,15 @@ test('a browser that asked for another host than the request names came through 
     assert.ok(browser(site, { referer: 'http://192.168.1.9/login' }, 'localhost:8000'))
     assert.ok(browser(site, { origin: 'null', referer: 'https://shop.latchkey.example/' }, '[::1]:8000'))
   }
+  // Over plain http a browser says nothing of sites, but to this machine's own names.
+  for (const page of [{ origin: 'http://203.0.113.5' }, { referer: 'http://latchkey.example/login' }])
+    assert.ok(isRenamed({ headers: { host: '127.0.0.1:8000', ...page } }))
   for (const [why, headers] of Object.entries({
     'a page of another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    'a page of another site, over plain http': { 'sec-fetch-site': 'cross-site', referer: 'http://evil.example/' },
     'an address that was typed, or a link in a letter': { 'sec-fetch-site': 'none' },
-    'a program': { origin: 'https://latchkey.example' },
+    'a program': {},
+    'a program that tries cross-origin calls': { origin: 'https://latchkey.example' },
     'the user app, by another of this machine’s names': {
       'sec-fetch-site': 'same-origin',
       origin: 'http://127.0.0.1:8000',

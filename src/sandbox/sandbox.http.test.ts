@@ -133,8 +133,11 @@ for (const server of ['API', 'storefront']) {
 }
 
 test('the request that shows the proxy reads nothing itself', async (t) => {
-  const app = await testApp(t)
-  assert.equal((await app.get('/sandbox/mail.json', { headers: throughProxy })).status, 403)
+  for (const headers of [throughProxy, { origin: 'http://203.0.113.5' }]) {
+    const app = await testApp(t)
+    assert.equal((await app.get('/sandbox/mail.json')).status, 200)
+    assert.equal((await app.get('/sandbox/mail.json', { headers })).status, 403)
+  }
 })
 
 test('SANDBOX=on answers others', async (t) => {

@@ -20,18 +20,22 @@ export function isOfThisMachine({ socket, headers, raw }: Asked): boolean {
 }
 
 /**
- * Whether a browser asked for another host than the request names: a proxy has written this machine's own over it. Browsers say
- * by themselves that a page calls its own site, so no page of another site can make a request look so.
+ * Whether a browser asked for another host than the request names: a proxy has written this machine's own over it. A page of another
+ * site cannot make a request look so: browsers write Sec-Fetch-Site themselves, and in calls to this machine's names they always do.
+ * They leave it out over plain http to any other name (Fetch Metadata tells only potentially trustworthy addresses).
  */
 export function isRenamed({ headers }: Pick<Asked, 'headers'>): boolean {
-  const site = headers['sec-fetch-site']
-  if (site !== 'same-origin' && site !== 'same-site') return false
-  return isLoopbackHost(headers.host) && (isElsewhere(headers.origin) || isElsewhere(headers.referer))
+  const { origin, referer, 'sec-fetch-site': site } = headers
+  if (origin === undefined && referer === undefined) return false
+  const isOwnSite = site === 'same-origin' || site === 'same-site'
+  if (!isOwnSite && site !== undefined) return false
+  const schemes = isOwnSite ? ['http:', 'https:'] : ['http:']
+  return isLoopbackHost(headers.host) && [origin, referer].some((address) => isElsewhere(address, schemes))
 }
 
-function isElsewhere(address: string | undefined): boolean {
+function isElsewhere(address: string | undefined, schemes: readonly string[]): boolean {
   const page = URL.parse(address ?? '')
-  return page !== null && /^https?:$/.test(page.protocol) && !isLoopbackHost(page.host)
+  return page !== null && schemes.includes(page.protocol) && !isLoopbackHost(page.host)
 }
 
 export function isLoopbackAddress(address: string | undefined): boolean {
