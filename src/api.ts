@@ -6,6 +6,7 @@ import type { ApiKeys } from '#api-keys/api-keys.ts'
 import type { Billing } from '#billing/billing.ts'
 import type { Identity } from '#identity/identity.ts'
 import type { App } from '#platform/http/app.ts'
+import type { Authenticators } from '#platform/http/gate.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import { referenceRoutes } from '#platform/http/reference.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -17,6 +18,7 @@ import { version } from './version.ts'
 
 export type Rooms = {
   platform: Platform
+  authenticators: Authenticators
   identity: Identity
   state: ServiceState
 }

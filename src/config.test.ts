@@ -58,6 +58,14 @@ test('the sandbox is on by itself only where every public address is this machin
   assert.equal(readConfig({ BASE_URL: 'https://demo.example.com', SANDBOX: 'on' }).sandbox.on, true)
 })
 
+test('a process without the API calls the sandbox of the one that has it', () => {
+  const worker = readConfig({ SERVE: 'worker', PORT: '8002', BASE_URL: 'http://localhost:8000' })
+  assert.equal(worker.sandbox.url, 'http://localhost:8000/sandbox')
+  assert.equal(worker.ai.vendors.openai.baseUrl, 'http://localhost:8000/sandbox/openai/v1')
+  const api = readConfig({ SERVE: 'api', PORT: '8002', BASE_URL: 'http://localhost:8000' })
+  assert.equal(api.sandbox.url, 'http://127.0.0.1:8002/sandbox')
+})
+
 test('where mail is real the sandbox plays no sign-in provider', () => {
   const played = readConfig({})
   assert.deepEqual([played.oauth.google?.sandboxed, played.oauth.github?.sandboxed], [true, true])

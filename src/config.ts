@@ -45,8 +45,8 @@ export type Config = {
   dataDir: string
   databaseUrl: string | null
   redisUrl: string | null
-  /** True when the sandbox is served at all; `open` lets it answer other hosts than loopback. */
-  sandbox: { on: boolean; open: boolean }
+  /** `on` when the sandbox is served at all; `open` lets it answer other hosts than loopback. `url`: where the service calls it. */
+  sandbox: { on: boolean; open: boolean; url: string }
   products: {
     location: string | null
     name: string
@@ -161,23 +161,23 @@ export function readConfig(env: Env): Config {
     )
   }
 
+  const serve = new Set(read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker']))
   const sandbox = {
     // Whoever tells the world a public address is no newcomer on a laptop.
     on: sandboxSetting === 'on' || (sandboxSetting === 'auto' && !production && isLocal(urls)),
     open: sandboxSetting === 'on',
+    // Over the address this process listens on, whatever the public one is; where another process has the API, `PORT` is not its.
+    url: serve.has('api') ? `http://127.0.0.1:${port}/sandbox` : `${base}/sandbox`,
   }
 
-  // The sandbox is called over the address this process listens on, whatever the public one is.
-  const sandboxUrl = `http://127.0.0.1:${port}/sandbox`
-
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
-  const ai = readAi(read, sandbox.on, sandboxUrl)
+  const ai = readAi(read, sandbox.on, sandbox.url)
 
   return deepFreeze({
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
-    serve: new Set(read.list('SERVE', ['api', 'storefront', 'worker'] as const, ['api', 'storefront', 'worker'])),
+    serve,
     http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
     urls,
     drain: {
@@ -199,11 +199,11 @@ export function readConfig(env: Env): Config {
         sessionToken: read.optional('AWS_SESSION_TOKEN'),
       },
     },
-    processor: readProcessor(read, sandbox.on, sandboxUrl),
+    processor: readProcessor(read, sandbox.on, sandbox.url),
     ai,
     embedder: readEmbedder(read, ai.vendors),
     // Nobody is vouched for by a sandbox where the letters to them are real.
-    oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandboxUrl),
+    oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base),
     limits: {
       general: read.rate('RATE_LIMIT_GENERAL', '100/60'),

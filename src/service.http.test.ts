@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { freePorts, testApp } from '#testing/app.ts'
 
@@ -28,24 +28,15 @@ for (const shared of [false, true]) {
         : {},
     })
     // A request that is under way when the drain begins, and ends in it.
-    const socket = connect(app.config.http.port, '127.0.0.1')
-    t.after(() => socket.destroy())
-    let answer = ''
-    socket.on('data', (chunk) => (answer += chunk)).on('error', () => {})
-    const ended = new Promise((resolve) => socket.once('close', resolve))
-    socket.write(
-      'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
-    )
-    while (!answer.includes('100 Continue')) await wait(20)
-    answer = ''
+    const open = await halfAsked(t, app.config.http.port)
     const closing = app.service.close(60_000)
     await wait(300)
-    assert.equal(answer, '')
-    socket.write('{}')
+    assert.equal(open.answer, '')
+    open.socket.write('{}')
     const closed = await Promise.race([closing.then(() => true), wait(20_000, false, { ref: false })])
     assert.equal(closed, true, 'the process waits for a connection that is idle')
-    await ended
-    assert.match(answer, /^HTTP\/1\.1 422 /)
+    await open.ended
+    assert.match(open.answer, /^HTTP\/1\.1 422 /)
   })
 }
 
@@ -64,6 +55,73 @@ test('a drain is told first, and served in', async (t) => {
   await closing
   await assert.rejects(app.get('/healthz'))
 })
+
+test('a job that does not end keeps no port open, and takes no time from what runs', async (t) => {
+  const app = await testApp(t, { env: { SANDBOX: 'off' }, worker: true })
+  const { jobs, db } = app.platform
+  let endJob = () => {}
+  const begun = new Promise<void>((resolve) =>
+    jobs.handle('endless', () => {
+      resolve()
+      return new Promise((end) => (endJob = end))
+    }),
+  )
+  await jobs.enqueue(db, 'endless', {})
+  await begun
+  const open = await halfAsked(t, app.config.http.port)
+
+  const closing = app.service.close(60_000)
+  for (let tries = 0; tries < 100 && (await isTaken(app.config.http.port)); tries++) await wait(50)
+  assert.equal(await isTaken(app.config.http.port), false, 'the port is open while a job runs')
+  open.socket.write('{}')
+  await open.ended
+  assert.match(open.answer, /^HTTP\/1\.1 422 /)
+  endJob()
+  await closing
+})
+
+test('a process that only works is looked at on its port, and has nothing else there', async (t) => {
+  const app = await testApp(t, { env: { SERVE: 'worker', METRICS_TOKEN: 'for-metrics' } })
+  assert.equal((await app.get('/healthz')).status, 200)
+  const ready = await app.get('/readyz')
+  assert.deepEqual([ready.status, ready.body.status], [200, 'ready'])
+  assert.equal((await app.get('/metrics')).status, 401)
+  const metrics = await app.get('/metrics', { headers: { authorization: 'Bearer for-metrics' } })
+  assert.equal(metrics.status, 200)
+  assert.match(metrics.text, /latchkey_jobs\{status="queued"\} \d+/)
+  for (const path of ['/', '/api/auth/me', '/sandbox']) {
+    const { status, body } = await app.get(path)
+    assert.deepEqual([status, body.detail], [404, 'Not Found'], path)
+  }
+  await assert.rejects(app.store('GET', '/healthz'))
+
+  const closing = app.service.close(1_000, 3_000)
+  assert.equal((await app.get('/readyz')).status, 503)
+  await closing
+  await assert.rejects(app.get('/healthz'))
+})
+
+/** Whether somebody listens there. */
+const isTaken = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+
+/** A request under way whose body of two bytes is still to come. */
+async function halfAsked(t: Pick<TestContext, 'after'>, port: number) {
+  const socket = connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  const one = { socket, answer: '', ended: new Promise((resolve) => socket.once('close', resolve)) }
+  socket.on('data', (chunk) => (one.answer += chunk)).on('error', () => {})
+  socket.write(
+    'POST /api/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n',
+  )
+  while (!one.answer.includes('100 Continue')) await wait(20)
+  one.answer = ''
+  return one
+}
 
 /** By Node's own client, since fetch writes Host itself. */
 function bodyOf(port: number, path: string, host: string): Promise<string> {

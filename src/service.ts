@@ -15,6 +15,7 @@ import { createMail } from '#mail/mail.ts'
 import { type App, CONNECTIONS_MAX, createApp } from '#platform/http/app.ts'
 import { admitBodies } from '#platform/http/bodies.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
+import { healthRoutes } from '#platform/http/health.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { startRetention } from '#platform/jobs/retention.ts'
 import { platformMigrations } from '#platform/migrations.ts'
@@ -117,10 +118,12 @@ export async function createService(
       })
     : null
   const sandbox = api && config.sandbox.on ? openSandbox(platform, rag.localEmbedder) : null
+  if (sandbox?.watch) api?.addHook('onRequest', sandbox.watch)
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
   if (api)
     await mountApi(api, {
       platform,
+      authenticators,
       identity,
       billing,
       apiKeys,
@@ -141,9 +144,17 @@ export async function createService(
         cookies: true,
       })
     : null
-  if (storefront) mountStorefront(storefront, { platform, identity, state, shop })
+  if (sandbox?.watch) storefront?.addHook('onRequest', sandbox.watch)
+  if (storefront) mountStorefront(storefront, { platform, authenticators, identity, state, shop })
 
-  const listener = createListener(config, api, storefront)
+  // Who only works is looked at all the same.
+  const health =
+    api || storefront
+      ? null
+      : await createApp(platform, { authenticators, url: config.urls.base, bodies, state, shapeOf: () => 'detail' })
+  if (health) healthRoutes(health, { platform, authenticators, state })
+
+  const listener = createListener(config, api ?? health, storefront)
   let superuserNotice: SuperuserNotice = null
   let stopRetention: (() => void) | null = null
   let closing: Promise<void> | null = null
@@ -167,7 +178,7 @@ export async function createService(
       if (api) await usage.start()
       await listener.listen()
       // A wrong clock is told at the start.
-      void platform.readiness.read()
+      void platform.readiness.look()
       sandbox?.start()
       if (config.serve.has('worker')) {
         billing.start()
@@ -187,9 +198,10 @@ export async function createService(
     shop.close()
     stopRetention?.()
     const begun = performance.now()
-    // First, while what the jobs call is still there.
-    await platform.jobs.stop(drainMs)
-    await listener.close(Math.max(0, drainMs - (performance.now() - begun)))
+    // What the jobs call in the sandbox goes over these ports.
+    if (sandbox) await platform.jobs.stop(drainMs)
+    const leftMs = Math.max(0, drainMs - (performance.now() - begun))
+    await Promise.all([platform.jobs.stop(leftMs), listener.close(leftMs)])
     await sandbox?.close()
     await rag.close()
     await ai.close()
@@ -202,7 +214,7 @@ export async function createService(
 }
 
 /** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
-function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']) {
+function openSandbox({ config, clock, log }: Platform, embedder: Rag['localEmbedder']) {
   const { processor, http, urls } = config
   // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
   const isElsewhere = !config.serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
@@ -210,6 +222,7 @@ function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']
   return createSandbox({
     dataDir: config.dataDir,
     clock,
+    log,
     open: config.sandbox.open,
     baseUrl: () => urls.base,
     prices: processor.prices,
@@ -237,7 +250,7 @@ function openSandbox({ config, clock }: Platform, embedder: Rag['localEmbedder']
 /** True when a key of one's own is tried against the sandbox's processor. */
 const isOwnSandbox = (apiBase: string | null) => apiBase?.endsWith('/sandbox/stripe') ?? false
 
-/** One listener a port; when both servers share a port, the Host header tells them apart. */
+/** One listener a port; when both servers share a port, the Host header tells them apart. `api` is what answers on `PORT`. */
 function createListener(config: Config, api: App | null, storefront: App | null) {
   const { host, port, storefrontPort } = config.http
   const shared = api !== null && storefront !== null && port === storefrontPort && port !== 0

@@ -48,7 +48,7 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
   })
 }
 
-/** Runs Vite when the sources have changed since the last build. Without Vite (a production install) what is there is served. */
+/** Runs Vite when the sources have changed since the last build. In an image that left Vite out, what is there is served. */
 export async function ensureBuilt(log: Pick<Log, 'info' | 'warn'>): Promise<void> {
   const sources = fingerprint()
   const built = existsSync(STAMP) ? readFileSync(STAMP, 'utf8') : null
@@ -57,7 +57,7 @@ export async function ensureBuilt(log: Pick<Log, 'info' | 'warn'>): Promise<void
   const vite = findVite()
   if (vite === null) {
     if (existsSync(join(DIST, 'index.html'))) return
-    throw new Error('the user app is not built: run `npm run build` where the development packages are installed')
+    throw new Error('the user app is not built: run `npm run build` where Vite is installed (npm ci)')
   }
   log.info('building the user app (once)')
   // In a process of its own: a bundler takes a gigabyte, and this one would keep it.
@@ -88,7 +88,7 @@ function reasonOf(error: unknown): string {
   return (stderr || message).trim().split('\n').at(-1) ?? message
 }
 
-/** The bundler's command; null in a production install. */
+/** The bundler's command; null in an image that left it out. */
 function findVite(): string | null {
   try {
     return fileURLToPath(new URL('bin/vite.js', import.meta.resolve('vite/package.json')))

@@ -158,9 +158,9 @@ function warnings(config: Config): Line[] {
   }
   if (config.serve.size < 3 && config.databaseUrl === null) {
     lines.push({
-      mark: 'wrong',
+      mark: 'off',
       name: 'SERVE',
-      says: "several processes on one SQLite file get in each other's way: set DATABASE_URL",
+      says: 'without DATABASE_URL the processes share one SQLite file, and wait for each other to write',
     })
   }
   if (config.serve.size < 3 && config.redisUrl === null) {

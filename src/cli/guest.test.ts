@@ -49,6 +49,12 @@ test('what only looks changes nothing, and leaves nothing behind', async (t) => 
   assert.notDeepEqual(digest(dataDir), before)
 })
 
+test('the doctor tells what several processes on one SQLite file share, and finds nothing wrong with it', async (t) => {
+  const { code, text } = await cli(['doctor'], { DATA_DIR: temporary(t), SERVE: 'worker' })
+  assert.match(text, /– SERVE +without DATABASE_URL the processes share one SQLite file/)
+  assert.equal(code, 0, text)
+})
+
 test('the doctor marks what production lacks', async (t) => {
   const dataDir = temporary(t)
   const { code, text } = await cli(['doctor'], { DATA_DIR: dataDir, NODE_ENV: 'production', BASE_URL: 'https://x.io' })

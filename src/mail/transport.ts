@@ -7,9 +7,9 @@ export type Transport = { send(envelope: Envelope): Promise<void>; close(): void
 
 const SEND_TIMEOUT_MS = 20_000
 
-export function createTransport(config: Pick<Config, 'mail' | 'http'>): Transport {
+export function createTransport(config: Pick<Config, 'mail' | 'sandbox'>): Transport {
   if (config.mail.smtpUrl !== null) return smtpTransport(config.mail.smtpUrl)
-  if (config.mail.sandboxed) return sandboxTransport(`http://127.0.0.1:${config.http.port}/sandbox/mail`)
+  if (config.mail.sandboxed) return sandboxTransport(`${config.sandbox.url}/mail`)
   return {
     async send() {
       throw new Error('mail is not configured: set SMTP_URL')

@@ -1,5 +1,6 @@
 // Whether the database can be read and written, told within a second whatever it does.
 // One thing to know: writing is tried by writing one small row, at most every 10 s; a failure is looked at again each second.
+// A look that has not come back yet is no failure: the database may be busy, and what was known of it stands for a while.
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -21,6 +22,8 @@ export type Readiness = ReturnType<typeof createReadiness>
 const DEADLINE_MS = 700
 const WRITTEN_FOR_MS = 10_000
 const FAILED_FOR_MS = 1_000
+/** A look that takes longer has failed: nothing that waits so long for the database is served well. */
+const PENDING_FOR_MS = 5_000
 /** Less is a full disk: the next pages of the log would not fit. */
 const FREE_BYTES_MIN = 1024 * 1024
 /** Tokens and budgets follow the nodes' own clocks: so much is harmless. */
@@ -31,35 +34,8 @@ type Deps = { db: Db; dialect: Dialect; dataDir: string; clock: Clock; log: Log 
 export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
   const say = seldom((details, message) => log.warn(details, message))
   let clockSkewMs: number | null = null
-  let written = { well: false, atMs: Number.NEGATIVE_INFINITY }
-  let writing: Promise<void> | null = null
-  let reading: Promise<boolean> | null = null
-
-  /** One question at a time: while the database stands still, each look would add one more that waits. */
-  const read = () => {
-    reading ??= tryRead()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        reading = null
-      })
-    return reading
-  }
-
-  const write = () => {
-    writing ??= tryWrite()
-      .then(
-        () => true,
-        () => false,
-      )
-      .then((well) => {
-        written = { well, atMs: performance.now() }
-        writing = null
-      })
-    return writing
-  }
+  const reading = looker(tryRead)
+  const writing = looker(tryWrite)
 
   async function tryRead() {
     const askedMs = clock.ms()
@@ -92,22 +68,48 @@ export function createReadiness({ db, dialect, dataDir, clock, log }: Deps) {
 
   return {
     freeBytes,
-    /** Whether it can be read; also looks at its clock, and warns of a difference. */
-    read,
+    /** Looks whether it can be read, and at its clock: warns of a difference. */
+    look: () => reading.look(),
 
-    /** What is not known in time counts as not so. */
     async state(): Promise<DatabaseState> {
-      const age = performance.now() - written.atMs
       const isWritable = async () => {
-        if (age > (written.well ? WRITTEN_FOR_MS : FAILED_FOR_MS)) await write()
-        return written.well
+        if (writing.ageMs() > (writing.isWell() ? WRITTEN_FOR_MS : FAILED_FOR_MS)) await writing.look()
       }
-      const [isReachable, canWrite] = await Promise.all([
-        within(DEADLINE_MS, read(), false),
-        within(DEADLINE_MS, isWritable(), false),
-      ])
-      return { isReachable, isWritable: isReachable && canWrite, clockSkewMs: isReachable ? clockSkewMs : null }
+      await within(DEADLINE_MS, Promise.all([reading.look(), isWritable()]), null)
+      const isReachable = reading.isWell()
+      return {
+        isReachable,
+        isWritable: isReachable && writing.isWell(),
+        clockSkewMs: isReachable ? clockSkewMs : null,
+      }
     },
+  }
+}
+
+/** One question at a time: while the database stands still, each look would add one more that waits. */
+function looker(ask: () => Promise<void>) {
+  let known = { well: false, atMs: Number.NEGATIVE_INFINITY }
+  let pending: { since: number; ended: Promise<void> } | null = null
+
+  const end = (well: boolean) => {
+    known = { well, atMs: performance.now() }
+    pending = null
+  }
+
+  return {
+    look(): Promise<void> {
+      pending ??= {
+        since: performance.now(),
+        ended: ask().then(
+          () => end(true),
+          () => end(false),
+        ),
+      }
+      return pending.ended
+    },
+    /** By the last look that came back, unless one has been out for too long since. */
+    isWell: () => known.well && (pending === null || performance.now() - pending.since < PENDING_FOR_MS),
+    ageMs: () => performance.now() - known.atMs,
   }
 }
 

@@ -7,6 +7,7 @@ import { type Static, Type } from 'typebox'
 import { errorEvent, printStream, tokenLines } from '#ai/printing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import type { App } from '#platform/http/app.ts'
+import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -123,14 +124,6 @@ const Document = Type.Object({
   created_at: Instant,
 })
 
-/**
- * The limit is on the text, which `take` holds; its JSON is larger. Quotes and line ends become two bytes of one, and a client that escapes all beyond
- * ASCII makes three of one: the former is always taken, the latter up to a body of 64 MB, since it is held in memory whole.
- */
-function bodyBytesMax(textBytes: number): number {
-  return Math.max(2 * textBytes, Math.min(3 * textBytes, 64 * MEGABYTE))
-}
-
 const tags = ['rag']
 const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
 
@@ -151,7 +144,8 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           response: { 200: Ingested },
         },
         config,
-        bodyLimit: bodyBytesMax(maxTextBytes) + MEGABYTE,
+        // The limit is on the text, which `take` holds; its JSON is larger.
+        bodyLimit: textBodyBytesMax(maxTextBytes),
       },
       async (request, reply) => {
         const { content, metadata = {}, chunk_size, chunk_overlap, external_id, replace } = request.body

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isLoopbackAddress, isLoopbackHost, isOfThisMachine } from '#platform/http/loopback.ts'
+import { isLoopbackAddress, isLoopbackHost, isOfThisMachine, isRenamed } from '#platform/http/loopback.ts'
 
 test('only this machine counts as loopback', () => {
   for (const address of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1'])
@@ -64,6 +64,41 @@ test('what a proxy or tunnel passes on does not count as made on this machine', 
     // The value is the proxy's client's to write.
     assert.ok(!asked({ host: 'localhost', [name]: '127.0.0.1' }), name)
   }
-  // As nginx speaks to its upstreams when nobody tells it otherwise, without a header of its own.
+  // As nginx spoke to its upstreams before 1.29.7 when nobody told it otherwise, without a header of its own.
   assert.ok(!asked({ host: '127.0.0.1:8000', connection: 'close' }, '1.0'))
+  // And as it does since: nothing in it differs from what a program on this machine sends.
+  assert.ok(asked({ host: '127.0.0.1:8000' }))
+})
+
+test('a browser that asked for another host than the request names came through a proxy', () => {
+  const browser = (site: string, page: Record<string, string>, host = '127.0.0.1:8000') =>
+    isRenamed({ headers: { host, 'sec-fetch-site': site, ...page } })
+  for (const site of ['same-origin', 'same-site']) {
+    assert.ok(browser(site, { origin: 'https://latchkey.example' }))
+    assert.ok(browser(site, { referer: 'http://192.168.1.9/login' }, 'localhost:8000'))
+    assert.ok(browser(site, { origin: 'null', referer: 'https://shop.latchkey.example/' }, '[::1]:8000'))
+  }
+  // Over plain http a browser says nothing of sites, but to this machine's own names.
+  for (const page of [{ origin: 'http://203.0.113.5' }, { referer: 'http://latchkey.example/login' }])
+    assert.ok(isRenamed({ headers: { host: '127.0.0.1:8000', ...page } }))
+  for (const [why, headers] of Object.entries({
+    'a page of another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    'a page of another site, over plain http': { 'sec-fetch-site': 'cross-site', referer: 'http://evil.example/' },
+    'an address that was typed, or a link in a letter': { 'sec-fetch-site': 'none' },
+    'a program': {},
+    'a program that tries cross-origin calls': { origin: 'https://latchkey.example' },
+    'the user app, by another of this machine’s names': {
+      'sec-fetch-site': 'same-origin',
+      origin: 'http://127.0.0.1:8000',
+      referer: 'http://localhost:8000/',
+    },
+    'the storefront': { 'sec-fetch-site': 'same-site', origin: 'http://shop.localhost:8001' },
+    'a form without a referrer': { 'sec-fetch-site': 'same-origin', origin: 'null' },
+    'an extension': { 'sec-fetch-site': 'same-origin', origin: 'chrome-extension://abcdefgh' },
+    nonsense: { 'sec-fetch-site': 'same-origin', referer: '//' },
+  })) {
+    assert.ok(!isRenamed({ headers: { host: 'localhost:8000', ...headers } }), why)
+  }
+  // A name of its own for this machine is refused by the guard as it is, and was rewritten by nobody.
+  assert.ok(!browser('same-origin', { origin: 'http://latchkey.test:8000' }, 'latchkey.test:8000'))
 })

@@ -101,12 +101,52 @@ test('a foreign Host or a foreign page is turned away', async (t) => {
   assert.equal((await app.request('POST', '/sandbox/mail/clear', { headers: crossSite })).status, 403)
 })
 
+/** As nginx passes it on since 1.29.7, without a line of configuration beside `proxy_pass http://127.0.0.1:8000;`. */
+const throughProxy = { 'sec-fetch-site': 'same-origin', referer: 'https://latchkey.example/' }
+
+for (const server of ['API', 'storefront']) {
+  test(`a browser that comes to the ${server} through a proxy closes the sandbox to all`, async (t) => {
+    const app = await testApp(t)
+    const said = t.mock.method(app.platform.log, 'error')
+    const ask = (headers: Record<string, string>) =>
+      server === 'API' ? app.get('/healthz', { headers }) : app.store('GET', '/', { headers })
+    // This machine's own pages, and those of strangers that call it.
+    await ask({ 'sec-fetch-site': 'same-origin', referer: `${app.url}/login`, origin: 'http://localhost:8000' })
+    await ask({ 'sec-fetch-site': 'cross-site', referer: 'https://evil.example/', origin: 'https://evil.example' })
+    await ask({ ...throughProxy, 'x-forwarded-for': '203.0.113.9' })
+    assert.equal((await app.get('/sandbox/mail.json')).status, 200)
+
+    assert.equal((await ask(throughProxy)).status, 200, 'the service itself goes on')
+    await ask(throughProxy)
+    for (const path of ['/sandbox', '/sandbox/mail.json', '/sandbox/style.css']) {
+      const { status, body } = await app.get(path)
+      assert.equal(status, 403, path)
+      assert.match(body.detail, /a proxy on this machine.*Set BASE_URL .*, or NODE_ENV=production/)
+    }
+    assert.equal((await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))).status, 403)
+    assert.equal(said.mock.callCount(), 1)
+    assert.match(String(said.mock.calls[0]?.arguments[1]), /BASE_URL/)
+
+    await app.restart()
+    assert.equal((await app.get('/sandbox/mail.json')).status, 200)
+  })
+}
+
+test('the request that shows the proxy reads nothing itself', async (t) => {
+  for (const headers of [throughProxy, { origin: 'http://203.0.113.5' }]) {
+    const app = await testApp(t)
+    assert.equal((await app.get('/sandbox/mail.json')).status, 200)
+    assert.equal((await app.get('/sandbox/mail.json', { headers })).status, 403)
+  }
+})
+
 test('SANDBOX=on answers others', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'on' } })
   assert.equal((await app.get('/sandbox/mail.json', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status, 200)
+  assert.equal((await app.get('/sandbox/mail.json', { headers: throughProxy })).status, 200)
 })
 
-/** As nginx passes a request on with `proxy_pass http://127.0.0.1:8000;` and nothing else. */
+/** As nginx before 1.29.7 passes a request on with `proxy_pass http://127.0.0.1:8000;` and nothing else. */
 function bareProxied(url: string): Promise<string> {
   const { port } = new URL(url)
   return new Promise((resolve, reject) => {

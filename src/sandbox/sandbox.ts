@@ -1,11 +1,12 @@
 // Guards the outside world in a box: what has no key (mail, processor, sign-in providers, models) is played here, on this machine.
 // One thing to know: the product reaches it over HTTP through its ordinary clients; nothing imports this folder but the wiring.
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Clock } from '#platform/clock.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import { openDatabase } from './database.ts'
 import { parseForm } from './form.ts'
-import { loopbackOnly } from './guard.ts'
+import { createGuard } from './guard.ts'
 import { homeRoutes } from './home.ts'
 import { mailboxRoutes } from './mailbox.ts'
 import type { Embed } from './model-embeddings.ts'
@@ -20,6 +21,7 @@ import type { Endpoint } from './stripe/world.ts'
 export type SandboxNeeds = {
   dataDir: string
   clock: Clock
+  log: Log
   /** SANDBOX=on: answers other hosts than loopback, too. */
   open: boolean
   /** The API's public address, for links that a person follows. */
@@ -32,6 +34,8 @@ export type SandboxNeeds = {
 }
 
 export type Sandbox = {
+  /** For every server of the process: closes the sandbox when a browser comes by way of a proxy. Null where others are let in. */
+  watch: onRequestHookHandler | null
   /** To be registered under the prefix `/sandbox`. */
   routes: (app: FastifyInstance) => Promise<void>
   /** Begins deliveries, once the product listens. */
@@ -42,6 +46,7 @@ export type Sandbox = {
 export function createSandbox(needs: SandboxNeeds): Sandbox {
   const { clock, prices, endpoints } = needs
   const db = openDatabase(needs.dataDir)
+  const guard = createGuard(needs)
 
   // A browser comes back to the address it knows; behind a public BASE_URL that the guard would refuse, to the one it called.
   const originOf = (request: FastifyRequest): string => {
@@ -51,8 +56,9 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
   const processor = createProcessor({ db, clock, prices, endpoints, originOf })
 
   return {
+    watch: needs.open ? null : guard.watch,
     async routes(app) {
-      app.addHook('onRequest', loopbackOnly(needs.open))
+      app.addHook('onRequest', guard.admit)
       // An encapsulated parser: forms are read here, and nowhere else in the product because of it.
       if (app.hasContentTypeParser('application/x-www-form-urlencoded'))
         app.removeContentTypeParser('application/x-www-form-urlencoded')

@@ -109,12 +109,14 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call })
 
   const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
-    const noted = open === null ? null : openCalls.close(open)
-    const noteId = noted === null ? null : await noted
-    const note = open === null || noteId === null ? null : { userId: open.entry.call.userId, id: noteId }
+    const note = open === null ? null : openCalls.close(open)
+    // Its removal must not overtake it.
+    if (note !== null && !spool.isFailing()) await note.noting
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
-    const id = noteId ?? nextId()
-    const entry = { kind: 'settle' as const, granted, record, note, id }
+    const id = note?.id ?? nextId()
+    const entry = { kind: 'settle' as const, granted, record, note: note && { userId: note.userId, id }, id }
+    const keep = () => spool.add({ granted, record, note: entry.note, id, nodeId })
+    if (spool.isFailing()) return keep()
     let isFirst = true
     for (const delay of [...RETRY_DELAYS_MS, null]) {
       try {
@@ -127,7 +129,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         if (!isFirst && isUniqueViolation(error)) break
         const failure = databaseFailure(error)
         if (delay === null || (failure !== null && failure !== 'busy')) {
-          await spool.add({ granted, record, note, id, nodeId })
+          await keep()
           break
         }
         isFirst = false
@@ -223,7 +225,6 @@ async function writeTurn(deps: Deps, needs: LedgerNeeds, nodeId: string, entries
   const settled = entries.filter((entry) => entry.kind === 'settle')
   const counted = settled.filter(({ granted }) => needs.countsAll || granted !== null)
   const queries = queriesOf(deps, settled)
-  for (const { note } of settled) if (note !== null) queries.push(removalOf(deps.db, note.userId, note.id))
   if (counted.length === 0 && settled.length === entries.length) {
     await commitSoon(deps.db, queries)
     return entries.map(() => null)

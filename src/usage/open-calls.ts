@@ -17,14 +17,24 @@ import { isRecorded, recordQueries } from './store.ts'
  */
 export type OpenCall = Pick<UsageRecord, 'userId' | 'keyId' | 'route' | 'vendor' | 'model' | 'promptTokens' | 'costUsd'>
 
-type Entry = { call: OpenCall; startedAt: Instant; openedMs: number; id: string | null; noting: Promise<void> | null }
+type Entry = {
+  call: OpenCall
+  startedAt: Instant
+  openedMs: number
+  /** From the first try to note it, and kept: whether one that broke off was committed cannot be told. */
+  id: string | null
+  isNoted: boolean
+  noting: Promise<void> | null
+}
+/** What is to be removed with the record; `noting` while it is being written. */
+export type CallNote = { userId: string; id: string; noting: Promise<void> | null }
 /** What `open` gives and `close` takes. */
 export type OpenHandle = { readonly entry: Entry }
 
 export type OpenCalls = {
   open(call: OpenCall): OpenHandle
   /** The note to remove with the record; null when the call was too short to have one. */
-  close(handle: OpenHandle): Promise<string | null> | null
+  close(handle: OpenHandle): CallNote | null
   start(): void
   stop(): void
 }
@@ -45,23 +55,23 @@ export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId
     // In the order of their opening: what comes after the first young one is younger.
     for (const entry of entries) {
       if (entry.openedMs > before || due.length >= ROWS_MAX) break
-      if (entry.id === null) due.push(entry)
+      if (!entry.isNoted && entry.noting === null) due.push(entry)
     }
     if (due.length === 0) return
     const rows = due.map((entry) => {
-      entry.id = nextId()
+      entry.id ??= nextId()
       return rowOf(nodeId, entry.id, entry)
     })
     const written = db
       .insertInto('usage_open_calls')
       .values(rows)
+      .onConflict((conflict) => conflict.columns(['user_id', 'id']).doNothing())
       .execute()
       .then(
-        () => {},
-        (error) => {
-          for (const entry of due) entry.id = null
-          say({ err: error }, 'running calls were not noted')
+        () => {
+          for (const entry of due) entry.isNoted = true
         },
+        (error) => say({ err: error }, 'running calls were not noted'),
       )
     for (const entry of due) entry.noting = written
     await written
@@ -70,14 +80,14 @@ export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId
 
   return {
     open(call) {
-      const entry: Entry = { call, startedAt: clock.now(), openedMs: performance.now(), id: null, noting: null }
+      const startedAt = clock.now()
+      const entry: Entry = { call, startedAt, openedMs: performance.now(), id: null, isNoted: false, noting: null }
       if (timer !== null) entries.add(entry)
       return { entry }
     },
     close({ entry }) {
       entries.delete(entry)
-      if (entry.noting !== null) return entry.noting.then(() => entry.id)
-      return entry.id === null ? null : Promise.resolve(entry.id)
+      return entry.id === null ? null : { userId: entry.call.userId, id: entry.id, noting: entry.noting }
     },
     start() {
       timer ??= setInterval(note, NOTE_AFTER_MS).unref()

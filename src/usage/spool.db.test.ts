@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { sql } from 'kysely'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type KyselyPlugin, sql } from 'kysely'
 import { pino } from 'pino'
+import { DatabaseUnreachable } from '#platform/db/failures.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
+import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
+import { timeOrderedIds } from './ids.ts'
+import { createOpenCalls } from './open-calls.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
 
@@ -34,7 +39,7 @@ async function appWithDatabase(t: TestContext, env: Record<string, string> = {})
   const app = await testApp(t, {
     env,
     databaseThrough: async (url) => {
-      const proxy = await tcpProxy(t, url)
+      const proxy = await tcpProxy(t, `${url}&statement_timeout=500`)
       proxies.push(proxy)
       return proxy.url
     },
@@ -43,6 +48,7 @@ async function appWithDatabase(t: TestContext, env: Record<string, string> = {})
   const pragma = (state: string) => sql.raw(`pragma query_only = ${state}`).execute(app.platform.db)
   return {
     app,
+    proxy,
     spool: join(app.dataDir, 'usage-spool.jsonl'),
     refuse: () => (proxy ? proxy.close() : pragma('on')),
     accept: () => (proxy ? proxy.open() : pragma('off')),
@@ -115,4 +121,116 @@ test('half a line takes no other with it, and an entry that cannot be written ke
 
   assert.deepEqual(written, [1, 2, 4])
   assert.equal(lines.length, 2, lines.join(''))
+})
+
+const linesOf = (path: string) =>
+  readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+
+/** Far less than a database that stands still takes to be given up. */
+const atOnce = <T>(work: Promise<T>) => Promise.race([work.then(() => true), wait(2_000, false, { ref: false })])
+
+test('while the database stands still, one call’s end waits for it, and no other', {
+  skip: !ON_POSTGRES && 'an embedded database does not stand still',
+}, async (t) => {
+  const { app, proxy, spool } = await appWithDatabase(t)
+  const { ledger } = app.service.usage
+  proxy?.freeze()
+  await ledger.settle(null, recordOf(app, 'ada', 20))
+  // Longer than the time between two replays, none of which is answered.
+  for (let index = 0; index < 8; index++) {
+    assert.ok(await atOnce(ledger.settle(null, recordOf(app, 'ada', 20))), `the end of call ${index} waits`)
+    await wait(600)
+  }
+  assert.ok(existsSync(spool))
+
+  proxy?.thaw()
+  while ((await recordsOf(app)).length < 9) await wait(50)
+  assert.equal((await recordsOf(app)).length, 9)
+  while (ledgerIsBehind(app.dataDir)) await wait(50)
+  await ledger.settle(null, recordOf(app, 'eve', 20))
+  assert.equal((await recordsOf(app)).length, 10, 'what comes now goes to the database again')
+})
+
+const ledgerIsBehind = (dataDir: string) => readdirSync(dataDir).some((name) => name.startsWith('usage-spool'))
+
+test('nothing waits for a replay that is not answered: neither a call’s end nor the process’s', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  const log = pino({ level: 'silent' })
+  let writes = 0
+  let giveUp = () => {}
+  const spool = createSpool<{ n: number }>({ dataDir, log }, () => {
+    writes++
+    return new Promise((_, reject) => {
+      giveUp = () => reject(new DatabaseUnreachable('gone'))
+    })
+  })
+  await spool.start()
+  await spool.add({ n: 1 })
+  while (writes === 0) await wait(50)
+  for (const n of [2, 3]) assert.ok(await atOnce(spool.add({ n })), `${n} waits`)
+  assert.equal(spool.isFailing(), true)
+  giveUp()
+  while (writes === 1) await wait(50)
+
+  const stopped = await Promise.race([spool.stop().then(() => true), wait(20_000, false, { ref: false })])
+  assert.equal(stopped, true, 'the process never ends')
+  giveUp()
+
+  // The next process finds all three.
+  const found: number[] = []
+  const next = createSpool<{ n: number }>({ dataDir, log }, async (entries) => {
+    found.push(...entries.map(({ n }) => n))
+  })
+  await next.start()
+  await next.stop()
+  assert.deepEqual(found.sort(), [1, 2, 3])
+  assert.equal(ledgerIsBehind(dataDir), false)
+})
+
+test('a replay that its closing database refuses loses nothing', async (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-spool-'))
+  t.after(() => rmSync(dataDir, { recursive: true }))
+  let refuse = () => {}
+  const spool = createSpool<{ n: number }>(
+    { dataDir, log: pino({ level: 'silent' }) },
+    () => new Promise((_, reject) => (refuse = () => reject(new Error('driver has already been destroyed')))),
+  )
+  await spool.start()
+  await spool.add({ n: 1 })
+  await spool.stop()
+  refuse()
+  await wait(100)
+  assert.deepEqual(
+    readdirSync(dataDir).flatMap((name) => linesOf(join(dataDir, name))),
+    ['{"n":1}'],
+  )
+})
+
+test('a note whose insert lost its answer is the call’s own still, and makes no second one', async (t) => {
+  const { platform } = await testApp(t)
+  let inserts = 0
+  const losingAnswers: KyselyPlugin = {
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      if (++inserts === 1) throw new DatabaseUnreachable('gone')
+      return result
+    },
+  }
+  const openCalls = createOpenCalls(
+    { ...platform, db: platform.db.withPlugin(losingAnswers) },
+    'node',
+    timeOrderedIds(platform),
+  )
+  t.after(() => openCalls.stop())
+  openCalls.start()
+  const call = { userId: 'ada', keyId: null, route: '/test', vendor: 'openai', model: 'gpt-6-luna' }
+  const handle = openCalls.open({ ...call, promptTokens: 10, costUsd: 0.000_001 })
+  while (inserts < 2) await wait(50)
+
+  const notes = await platform.db.selectFrom('usage_open_calls').select('id').execute()
+  assert.equal(notes.length, 1)
+  assert.equal(openCalls.close(handle)?.id, notes[0]?.id)
 })

@@ -1,16 +1,20 @@
 // Settled calls that the database would not take: lines of JSON in a file beside it, written again until it does.
-// One thing to know: a line may be written twice (the process died after the commit), so writing one must be idempotent.
+// One thing to know: a line may be written twice (the process died after the commit), so writing a record must be idempotent.
 import { appendFile, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseFailure } from '#platform/db/failures.ts'
 import { makeFolder } from '#platform/folder.ts'
+import { within } from '#platform/readiness.ts'
 import { type Log, seldom } from '#platform/telemetry/log.ts'
 
 export type Spool<T> = {
   /** Resolves when the line is in the file; where no file can be written either, it stays in memory. */
   add(entry: T): Promise<void>
+  /** From the first entry until a replay succeeds: asking the database would only be waiting for it. */
+  isFailing(): boolean
   /** Tries what is there, now and every two seconds. */
   start(): Promise<void>
+  /** Tries a last time, and for a while: what the database does not take then is the next start's. */
   stop(): Promise<void>
 }
 
@@ -18,6 +22,7 @@ const NAME = 'usage-spool.jsonl'
 /** Being written to the database; left behind by a process that died over it. */
 const TAKEN = /^usage-spool\.[0-9a-f-]+\.jsonl$/
 const REPLAY_MS = 2_000
+const LAST_REPLAY_MS = 5_000
 const BATCH_MAX = 256
 const UNSAVED_MAX = 10_000
 
@@ -30,8 +35,11 @@ export function createSpool<T>(
   const say = seldom((details, message) => log.error(details, message))
   let unsaved: T[] = []
   let isEmpty = true
+  let isFailing = false
+  let isStopped = false
+  let replaying: Promise<void> | null = null
   let timer: NodeJS.Timeout | null = null
-  /** One at a time: what is added is added before the file is taken, or after. */
+  /** For the files' names alone: what is added is added before the file is taken, or after. Nobody waits here for the database. */
   let last: Promise<void> = Promise.resolve()
   const inTurn = (work: () => Promise<void>) => {
     const run = last.then(work)
@@ -48,6 +56,7 @@ export function createSpool<T>(
 
   async function add(entry: T) {
     isEmpty = false
+    isFailing = true
     try {
       await append([...unsaved, entry])
       unsaved = []
@@ -58,24 +67,34 @@ export function createSpool<T>(
     }
   }
 
+  /** One at a time, however long the database takes. */
+  const replayOnce = () => {
+    replaying ??= replay().finally(() => {
+      replaying = null
+    })
+    return replaying
+  }
+
   async function replay() {
     if (isEmpty) return
     try {
-      await rename(path, join(dataDir, `usage-spool.${crypto.randomUUID()}.jsonl`)).catch(unlessMissing)
+      await inTurn(async () => {
+        isEmpty = true
+        await rename(path, join(dataDir, `usage-spool.${crypto.randomUUID()}.jsonl`)).catch(unlessMissing)
+      })
       for (const name of await readdir(dataDir)) {
         if (!TAKEN.test(name)) continue
         const taken = join(dataDir, name)
         await writeAll(entriesOf(await readFile(taken, 'utf8')))
         await unlink(taken).catch(unlessMissing)
       }
-      const kept = unsaved
-      unsaved = []
-      await writeAll(kept).catch((error) => {
-        unsaved = [...kept, ...unsaved]
-        throw error
-      })
-      isEmpty = true
+      const kept = new Set(unsaved)
+      await writeAll([...kept])
+      unsaved = unsaved.filter((entry) => !kept.has(entry))
+      isFailing = false
     } catch (err) {
+      isEmpty = false
+      isFailing = true
       say({ err }, 'usage records wait in a file until the database takes them')
     }
   }
@@ -86,7 +105,7 @@ export function createSpool<T>(
       try {
         await write(batch)
       } catch (error) {
-        if (databaseFailure(error) !== null) throw error
+        if (databaseFailure(error) !== null || isStopped) throw error
         // It is not the database's state: one of them is at fault, and keeps no other from it.
         for (const entry of batch) await writeAlone(entry)
       }
@@ -97,7 +116,7 @@ export function createSpool<T>(
     try {
       await write([entry])
     } catch (err) {
-      if (databaseFailure(err) !== null) throw err
+      if (databaseFailure(err) !== null || isStopped) throw err
       // The last resort: the operator can enter it by hand.
       log.error({ err, entry }, 'a usage record could not be written')
     }
@@ -118,16 +137,22 @@ export function createSpool<T>(
 
   return {
     add: (entry) => inTurn(() => add(entry)),
+    isFailing: () => isFailing,
     async start() {
       const names = await readdir(dataDir).catch(() => [])
       isEmpty = !names.some((name) => name === NAME || TAKEN.test(name))
-      await inTurn(replay)
-      timer ??= setInterval(() => void inTurn(replay), REPLAY_MS).unref()
+      await replayOnce()
+      timer ??= setInterval(() => void replayOnce(), REPLAY_MS).unref()
     },
     async stop() {
       if (timer) clearInterval(timer)
       timer = null
-      await inTurn(replay)
+      const lastTry = async () => {
+        await replaying
+        if (!isStopped) await replayOnce()
+      }
+      await within(LAST_REPLAY_MS, lastTry(), undefined)
+      isStopped = true
       if (unsaved.length > 0) await inTurn(() => append(unsaved).catch((err) => say({ err }, 'usage records are lost')))
     },
   }

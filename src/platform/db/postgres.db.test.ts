@@ -1,13 +1,57 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Kysely, sql } from 'kysely'
+import pg from 'pg'
 import { type Reply, type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
 import { transaction, withoutTimeLimit } from './db.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
+import { openPostgres, settingsOf } from './postgres.ts'
 
 const ON_SERVER = Boolean(process.env.TEST_DATABASE_URL)
+/** The embedded one knows neither backends to end nor `pg_sleep` that can be cancelled. */
+const NEEDS_SERVER = !ON_SERVER && 'needs a PostgreSQL server: set TEST_DATABASE_URL'
+
+/** What the server is told as the connection begins: PgBouncer refuses to connect for what it does not know of it. */
+function startOf(url: string): Record<string, string> {
+  const client = new pg.Client(settingsOf(url)) as unknown as { getStartupConf(): Record<string, string> }
+  return client.getStartupConf()
+}
+
+test('the database’s address sets the limits, takes them off, and stops the start where they are no numbers', () => {
+  const base = 'postgres://me:secret@db.example/latchkey'
+  const known = { user: 'me', database: 'latchkey', application_name: 'latchkey' }
+  const limits = { statement_timeout: '10000', idle_in_transaction_session_timeout: '60000' }
+  const answerMs = (url: string) => openPostgres(url, { connectionsMax: 1 }).answerMs
+
+  assert.deepEqual(startOf(base), { ...known, ...limits })
+  assert.equal(answerMs(base), 12_000)
+  const longer = `${base}?statement_timeout=30000&idle_in_transaction_session_timeout=5000&max=3&search_path=a,b`
+  assert.deepEqual(startOf(longer), {
+    ...known,
+    statement_timeout: '30000',
+    idle_in_transaction_session_timeout: '5000',
+    options: '-c search_path=a,b',
+  })
+  assert.equal(answerMs(longer), 32_000)
+  // As PgBouncer wants it.
+  const off = `${base}?statement_timeout=0&idle_in_transaction_session_timeout=0`
+  assert.deepEqual(startOf(off), known)
+  assert.equal(answerMs(off), 0)
+  assert.deepEqual(startOf(`${base}?idle_in_transaction_session_timeout=0`), { ...known, statement_timeout: '10000' })
+
+  for (const name of ['statement_timeout', 'idle_in_transaction_session_timeout']) {
+    for (const value of ['30s', '-1', '1e3', '']) {
+      assert.throws(
+        () => settingsOf(`${base}?${name}=${value}`),
+        (error: Error) =>
+          error.message.includes(`DATABASE_URL is wrong: ${name} `) && !error.message.includes('secret'),
+        `${name}=${value}`,
+      )
+    }
+  }
+})
 
 /** A service whose way to its database a test can break. */
 async function appBehindProxy(t: Parameters<typeof testApp>[0]) {
@@ -71,7 +115,7 @@ test('connections cut under load kill nothing and strand nobody', { skip: !ON_PO
   assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]))
 })
 
-test('a server that ends its connections under load kills nothing', { skip: !ON_SERVER }, async (t) => {
+test('a server that ends its connections under load kills nothing', { skip: NEEDS_SERVER }, async (t) => {
   const name = `latchkey_${crypto.randomUUID().slice(0, 8)}`
   const app = await testApp(t, {
     databaseThrough: async (url) => `${url}&application_name=${name}`,
@@ -128,7 +172,7 @@ test('a table that another node’s migration changes is read on', { skip: !ON_P
   await sql`drop table shapes`.execute(db)
 })
 
-test('a statement that takes too long is given up, but in a migration it is not', { skip: !ON_SERVER }, async (t) => {
+test('a statement that takes too long is given up, but in a migration it is not', { skip: NEEDS_SERVER }, async (t) => {
   const app = await testApp(t, { databaseThrough: async (url) => `${url}&statement_timeout=100` })
   const { db } = app.platform
   await assert.rejects(sql`select pg_sleep(5)`.execute(db), (error) => databaseFailure(error) === 'busy')

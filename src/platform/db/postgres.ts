@@ -67,11 +67,14 @@ export type PostgresPool = {
 }
 
 /** The driver's own settings in an address; every other parameter is one of the server, as `search_path`. */
-const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', 'statement_timeout', 'uselibpqcompat'])
+const DRIVER_SETTINGS = new Set(['application_name', 'client_encoding', 'ssl', 'uselibpqcompat'])
 const isDriverSetting = (name: string) => DRIVER_SETTINGS.has(name) || name.startsWith('ssl')
 
-function settingsOf(url: string): PoolConfig {
+/** What the driver is to be told. @throws Error with a sentence that names the wrong setting. */
+export function settingsOf(url: string): PoolConfig {
   const address = new URL(url)
+  const limits = limitsOf(address)
+  for (const name of Object.keys(limits)) address.searchParams.delete(name)
   const { searchParams } = address
   const options = searchParams.get('options') ? [searchParams.get('options')] : []
   for (const [name, value] of [...searchParams]) {
@@ -83,18 +86,29 @@ function settingsOf(url: string): PoolConfig {
   if (searchParams.has('sslmode')) searchParams.set('uselibpqcompat', 'true')
   return {
     application_name: searchParams.get('application_name') ?? 'latchkey',
-    statement_timeout: statementMsOf(address),
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    // Sent with the connection; 0 sends nothing, since a proxy such as PgBouncer refuses what it does not know.
+    ...limits,
     connectionString: address.href,
     ...(options.length > 0 ? { options: options.join(' ') } : {}),
   }
 }
 
 /** `?statement_timeout=30000` in the address sets another limit; 0 takes it off. */
-const statementMsOf = (url: URL) => Number(url.searchParams.get('statement_timeout') ?? STATEMENT_MS)
+function limitsOf({ searchParams }: URL) {
+  const msOf = (name: string, fallback: number) => {
+    const value = searchParams.get(name)
+    if (value === null) return fallback
+    if (/^\d{1,9}$/.test(value)) return Number(value)
+    throw new Error(`DATABASE_URL is wrong: ${name} expects a whole number of milliseconds, got '${value}'`)
+  }
+  return {
+    statement_timeout: msOf('statement_timeout', STATEMENT_MS),
+    idle_in_transaction_session_timeout: msOf('idle_in_transaction_session_timeout', IDLE_IN_TRANSACTION_MS),
+  }
+}
 
 function answerMsOf(url: string): number {
-  const statementMs = statementMsOf(new URL(url))
+  const statementMs = limitsOf(new URL(url)).statement_timeout
   return statementMs === 0 ? 0 : statementMs + ANSWER_GRACE_MS
 }
 

@@ -104,6 +104,7 @@ export async function createApp(
   })
 
   app.addHook('onRoute', requireTerms)
+  app.addHook('onRoute', bodies.checkRoute)
   app.addHook('onRoute', (route) => {
     const isApi = isApiRoute(route.url)
     route.config = { ...route.config, isApi, limit: route.config?.limit ?? (isApi ? 'general' : undefined) }

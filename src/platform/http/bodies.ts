@@ -1,6 +1,6 @@
 // Admission of request bodies: how many bytes are in flight at once, for the process and for a caller, and how slowly they may come.
-// Decided by the announced length before a byte is read; what hides its length counts as the longest body that its route takes.
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+// Decided by the announced length before a byte is read; what hides its length is charged as it arrives, a megabyte ahead.
+import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
@@ -17,6 +17,13 @@ const FLOOR_BYTES = 16 * 1024
 /** Nobody without an account has reason to send more: forms, and the processor's events. */
 const SMALL_BYTES = 64 * 1024
 
+/** What hides its length is charged in steps of this. */
+const STEP_BYTES = MEGABYTE
+/** Beside the longest body a user sends smaller ones. */
+const BESIDE_BYTES = 4 * MEGABYTE
+/** What the longest body is at least, whatever the settings: a long chat. */
+const LONGEST_BYTES_MIN = 33 * MEGABYTE
+
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
 
@@ -30,6 +37,14 @@ declare module 'fastify' {
 export type BodyAdmission = ReturnType<typeof admitBodies>
 
 /**
+ * Of a JSON body with a text of so many bytes. Quotes and line ends become two bytes of one, and a client that escapes all beyond
+ * ASCII makes three of one: the former is always taken, the latter up to a body of 64 MB, since it is held in memory whole.
+ */
+export function textBodyBytesMax(textBytes: number): number {
+  return Math.max(2 * textBytes, Math.min(3 * textBytes, 64 * MEGABYTE)) + MEGABYTE
+}
+
+/**
  * One for all servers of a process. Shares of the whole: a user may hold half, an address an eighth; strangers together
  * may fill half, with large bodies a quarter, so that they cannot keep users out, nor one another's small forms.
  */
@@ -40,8 +55,12 @@ export function admitBodies({
   config: Pick<Config, 'maxTextBytes' | 'maxFileBytes'>
   clock: Clock
 }) {
-  const bodyBytesMax = Math.max(config.maxTextBytes, config.maxFileBytes, 32 * MEGABYTE) + MEGABYTE
-  const wholeBytes = 4 * bodyBytesMax
+  const longestBytes = Math.max(
+    textBodyBytesMax(config.maxTextBytes),
+    config.maxFileBytes + MEGABYTE,
+    LONGEST_BYTES_MIN,
+  )
+  const wholeBytes = 2 * (longestBytes + BESIDE_BYTES)
   const held = new Map<string, number>()
   let total = 0
   let ofStrangers = 0
@@ -74,7 +93,7 @@ export function admitBodies({
       if (hasArrived(arrival)) arriving.delete(arrival)
       else if (clock.ms() - arrival.begunMs > arrivalMs(sizeOf(arrival))) {
         arriving.delete(arrival)
-        cut(arrival)
+        cut(arrival, late())
       }
     }
     if (arriving.size > 0 || sweeping === null) return
@@ -83,9 +102,16 @@ export function admitBodies({
   }
 
   return {
-    wholeBytes,
     /** For the server itself, past what any body may take: the headers' time is in it. */
-    requestTimeoutMs: arrivalMs(bodyBytesMax) + 30_000,
+    requestTimeoutMs: arrivalMs(longestBytes) + 30_000,
+
+    /** An onRoute hook. @throws Error for a route whose bodies are longer than what is reckoned with here. */
+    checkRoute({ method, url, bodyLimit = 0, config: terms }: RouteOptions): void {
+      if (bodyLimit > longestBytes && terms?.bodies !== 'uncounted')
+        throw new Error(
+          `${method} ${url} takes bodies of ${bodyLimit} bytes: bodies.ts knows of ${longestBytes} at most`,
+        )
+    },
 
     /** An onRequest hook behind the gate: the caller is known, and the body is not read. */
     admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
@@ -98,21 +124,44 @@ export function admitBodies({
   }
 
   /** False: there is no room. */
-  function enter(request: FastifyRequest, reply: FastifyReply, announced: number | null): boolean {
+  function enter(request: FastifyRequest, reply: FastifyReply, length: number | null): boolean {
     const { bodyLimit, config: terms } = request.routeOptions
-    // What is too long is refused as such, unread.
-    if (terms?.bodies === 'uncounted' || (announced !== null && announced > bodyLimit)) return true
+    if (terms?.bodies === 'uncounted') return true
 
     const { caller, raw } = request
+    const isStranger = caller === null
     const key = caller ? caller.userId : addressKey(request.ip)
-    const bytes = Math.max(FLOOR_BYTES, announced ?? bodyLimit)
+    // What is too long is refused unread, but for a form, whose parts have limits of their own.
+    const announced = length !== null && length <= bodyLimit ? length : null
+    let bytes = Math.max(FLOOR_BYTES, announced ?? Math.min(STEP_BYTES, bodyLimit))
     // Most come in one packet with their headers, but are read after this: by then they are there, and nothing holds them.
     setImmediate(watch, { request, reply, announced, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
-    if (!hasRoom(key, bytes, caller === null)) return false
+    if (!hasRoom(key, bytes, isStranger)) return false
+    charge(key, bytes, isStranger)
 
-    charge(key, bytes, caller === null)
     // What was read of it is held until the reply is over.
-    reply.raw.once('close', () => charge(key, -bytes, caller === null))
+    reply.raw.once('close', () => charge(key, -bytes, isStranger))
+    if (announced !== null) return true
+
+    let arrived = 0
+    const count = (chunk: Buffer) => {
+      arrived += chunk.length
+      if (arrived <= bytes) return
+      const more = Math.min(bodyLimit, bytes + STEP_BYTES) - bytes
+      // Beyond its limit whoever reads it has refused it.
+      if (arrived > bodyLimit) raw.off('data', count)
+      else if (hasRoom(key, more, isStranger)) {
+        charge(key, more, isStranger)
+        bytes += more
+      } else {
+        raw.off('data', count)
+        cut({ request, reply }, busy())
+      }
+    }
+    // Listening alone would let it flow before its reader is there.
+    raw.pause()
+    raw.on('data', count)
+    reply.raw.once('close', () => raw.off('data', count))
     return true
   }
 }
@@ -132,17 +181,20 @@ const hasArrived = ({ request: { raw } }: Arrival) => raw.complete || raw.destro
 const sizeOf = ({ announced, request: { raw }, begunBytes }: Arrival) => announced ?? raw.socket.bytesRead - begunBytes
 
 /** Tells whoever reads the body, so that it ends as any broken body does; a reply that is out needs no second one. */
-function cut({ request: { raw }, reply }: Arrival): void {
+function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, why: Problem): void {
   if (reply.sent) {
     raw.socket.destroy()
     return
   }
-  const late = new Problem('request_timeout', 408, 'The request took too long to arrive')
   reply.header('connection', 'close')
-  if (raw.listenerCount('error') > 0) raw.emit('error', late)
-  else reply.send(late)
+  if (raw.listenerCount('error') > 0) raw.emit('error', why)
+  else reply.send(why)
   // The reply goes first; who does not take it either is left.
   setTimeout(() => raw.socket.destroy(), 5_000).unref()
+}
+
+function late(): Problem {
+  return new Problem('request_timeout', 408, 'The request took too long to arrive')
 }
 
 function busy(): Problem {

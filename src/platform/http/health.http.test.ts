@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { testApp } from '#testing/app.ts'
+import { type Reply, type TestApp, testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { type TcpProxy, tcpProxy } from '#testing/tcp-proxy.ts'
 import { createReadiness } from '../readiness.ts'
@@ -12,6 +13,15 @@ const AS_SCRAPER = { headers: { authorization: 'Bearer for-metrics' } }
 
 /** Far above what is promised, far below for ever. */
 const soon = () => ({ signal: AbortSignal.timeout(5_000) })
+
+/** Busy, for all that one look can tell: the first answers may be of what was known before. */
+async function unready(app: TestApp): Promise<Reply> {
+  for (let tries = 0; ; tries++) {
+    const reply = await app.get('/readyz', { signal: AbortSignal.timeout(2_000) })
+    if (reply.status !== 200 || tries === 20) return reply
+    await wait(200)
+  }
+}
 
 async function appBehindProxy(t: Parameters<typeof testApp>[0]) {
   const proxies: TcpProxy[] = []
@@ -96,7 +106,7 @@ test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, as
   proxy.freeze()
 
   const asked = Promise.all([
-    app.get('/readyz', { signal: AbortSignal.timeout(2_000) }),
+    unready(app),
     app.get('/metrics', { ...AS_SCRAPER, signal: AbortSignal.timeout(3_000) }),
     ...Array.from({ length: 8 }, () => ada.get('/api/users/me/sessions', { signal: AbortSignal.timeout(20_000) })),
   ])
@@ -138,16 +148,46 @@ test('a clock that is not the database’s is told', { skip: !ON_POSTGRES }, asy
   assert.ok(Math.abs(checks.clock_skew_ms) < 2_000, 'a clock that a test has moved is not wrong')
 })
 
-test('a superuser reads the metrics; other people do not', async (t) => {
+test('a superuser reads the metrics, on both servers; other people do not', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  assert.equal((await ada.get('/metrics')).status, 401)
+  const atStore = () => app.store('GET', '/metrics', { headers: { authorization: `Bearer ${ada.token}` } })
+  assert.deepEqual([(await ada.get('/metrics')).status, (await atStore()).status], [401, 401])
+  assert.equal((await app.get('/metrics')).status, 401)
   await sql`update users set is_superuser = ${true} where email = ${ada.email}`.execute(app.platform.db)
-  await app.as('bob')
-  let status = 0
-  for (let tries = 0; tries < 40 && status !== 200; tries++) {
-    status = (await ada.get('/metrics')).status
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  assert.deepEqual([(await ada.get('/metrics')).status, (await atStore()).status], [200, 200])
+  await sql`update users set is_active = ${false} where email = ${ada.email}`.execute(app.platform.db)
+  assert.deepEqual([(await ada.get('/metrics')).status, (await atStore()).status], [401, 401])
+})
+
+test('a database that is busy is ready; one that is silent for longer is not', async (t) => {
+  const { platform, dataDir } = await testApp(t)
+  const realNow = performance.now.bind(performance)
+  let laterMs = 0
+  t.mock.method(performance, 'now', () => realNow() + laterMs)
+  const readiness = createReadiness({ ...platform, dataDir })
+  const well = { isReachable: true, isWritable: true }
+  const look = async () => {
+    const { isReachable, isWritable } = await readiness.state()
+    return { isReachable, isWritable }
   }
-  assert.equal(status, 200)
+  assert.deepEqual(await look(), well)
+
+  // Holds SQLite's lock, or the one connection of the embedded PostgreSQL, past what a look waits for.
+  let endTransaction = () => {}
+  const held = platform.db.transaction().execute(async (tx) => {
+    await sql`update write_probe set written_at = written_at`.execute(tx)
+    await new Promise<void>((resolve) => (endTransaction = resolve))
+  })
+  laterMs = 11_000
+  assert.deepEqual(await look(), well)
+  laterMs += 3_000
+  assert.deepEqual(await look(), well)
+  laterMs += 3_000
+  const { isWritable } = await look()
+  assert.equal(isWritable, false)
+  endTransaction()
+  await held
+  for (let tries = 0; tries < 40 && !(await look()).isWritable; tries++) laterMs += 1_001
+  assert.deepEqual(await look(), well)
 })

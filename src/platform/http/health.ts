@@ -1,9 +1,9 @@
 // Guards the operator's and the balancer's view: alive, ready, and in numbers.
 import { timingSafeEqual } from 'node:crypto'
 import type { Platform } from '../platform.ts'
-import { Problem } from '../problem.ts'
 import { within } from '../readiness.ts'
 import type { App } from './app.ts'
+import { type Authenticators, unauthenticated } from './gate.ts'
 
 /** `draining`: the process is going and wants no new work. */
 export type ServiceState = { draining: boolean }
@@ -11,7 +11,9 @@ export type ServiceState = { draining: boolean }
 /** A scrape waits no longer than this for what stands in the database. */
 const COUNT_MS = 1_000
 
-export function healthRoutes(app: App, { platform, state }: { platform: Platform; state: ServiceState }) {
+type Needs = { platform: Platform; authenticators: Pick<Authenticators, 'bearer'>; state: ServiceState }
+
+export function healthRoutes(app: App, { platform, authenticators, state }: Needs) {
   const { config, metrics } = platform
 
   app.get('/healthz', { config: { access: 'anyone', limit: 'none' } }, () => ({ status: 'ok' }))
@@ -27,17 +29,13 @@ export function healthRoutes(app: App, { platform, state }: { platform: Platform
     })
   })
 
-  let collecting = false
   app.get('/metrics', { config: { access: 'anyone', limit: 'none' } }, async (request, reply) => {
     const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
     if (config.metricsToken === null || !sameText(token, config.metricsToken)) {
-      if (!(await mayReadMetrics(app, token)))
-        throw new Problem('unauthenticated', 401, 'Could not validate credentials', {
-          headers: { 'WWW-Authenticate': 'Bearer' },
-        })
+      const caller = await authenticators.bearer(token, { keys: false, fresh: true })
+      if (!caller?.isActive || !caller.isSuperuser) throw unauthenticated()
     }
-    if (!collecting) metrics.collectDefaults()
-    collecting = true
+    metrics.collectDefaults()
     const [jobs, freeBytes] = await Promise.all([
       within(
         COUNT_MS,
@@ -75,13 +73,6 @@ function configured(config: Platform['config']) {
     products: config.products.location === null ? 'sandbox' : 'configured',
     sandbox: config.sandbox.on,
   }
-}
-
-/** A superuser may read the metrics too: who calls is asked of the cheapest route that tells. */
-async function mayReadMetrics(app: App, token: string): Promise<boolean> {
-  if (token === '') return false
-  const reply = await app.inject({ url: '/api/auth/me', headers: { authorization: `Bearer ${token}` } })
-  return reply.statusCode === 200 && reply.json<{ is_superuser?: unknown }>().is_superuser === true
 }
 
 function sameText(a: string, b: string): boolean {

@@ -1,5 +1,6 @@
 // Whether a request was made on this machine, by its person or the service itself, and by nobody on behalf of others.
-// A proxy or tunnel on this machine calls from loopback, too: what gives it away are its headers, and an old HTTP.
+// A proxy or tunnel on this machine calls from loopback, too: what gives it away are its headers, an old HTTP, or what a browser
+// behind it says. One that adds nothing and speaks HTTP/1.1 is not told from a person until a browser comes through it.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 
@@ -13,9 +14,28 @@ export function isOfThisMachine({ socket, headers, raw }: Asked): boolean {
   return (
     isLoopbackAddress(socket.remoteAddress) &&
     !Object.keys(headers).some((name) => PROXY_HEADER.test(name)) &&
-    // What nginx speaks to its upstreams when told nothing else; no browser has for decades.
+    // What nginx before 1.29.7 speaks to its upstreams when told nothing else; no browser has for decades.
     raw.httpVersion !== '1.0'
   )
+}
+
+/**
+ * Whether a browser asked for another host than the request names: a proxy has written this machine's own over it. A page of another
+ * site cannot make a request look so: browsers write Sec-Fetch-Site themselves, and in calls to this machine's names they always do.
+ * They leave it out over plain http to any other name (Fetch Metadata tells only potentially trustworthy addresses).
+ */
+export function isRenamed({ headers }: Pick<Asked, 'headers'>): boolean {
+  const { origin, referer, 'sec-fetch-site': site } = headers
+  if (origin === undefined && referer === undefined) return false
+  const isOwnSite = site === 'same-origin' || site === 'same-site'
+  if (!isOwnSite && site !== undefined) return false
+  const schemes = isOwnSite ? ['http:', 'https:'] : ['http:']
+  return isLoopbackHost(headers.host) && [origin, referer].some((address) => isElsewhere(address, schemes))
+}
+
+function isElsewhere(address: string | undefined, schemes: readonly string[]): boolean {
+  const page = URL.parse(address ?? '')
+  return page !== null && schemes.includes(page.protocol) && !isLoopbackHost(page.host)
 }
 
 export function isLoopbackAddress(address: string | undefined): boolean {

@@ -7,10 +7,14 @@ export function createMetrics() {
   const registry = new Registry()
   const registers = [registry]
 
+  let isCollecting = false
   return {
     registry,
-    /** The process's own figures; they sample on timers, so they start with the first reader. */
-    collectDefaults: () => collectDefaultMetrics({ register: registry }),
+    /** The process's own figures; they sample on timers, so they start with the first reader, on whichever server. */
+    collectDefaults() {
+      if (!isCollecting) collectDefaultMetrics({ register: registry })
+      isCollecting = true
+    },
     requests: requestTimes(registers),
     jobs: new Gauge({
       name: 'latchkey_jobs',

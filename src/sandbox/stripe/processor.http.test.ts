@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import Fastify from 'fastify'
+import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { createProcessor } from '#billing/processor.ts'
 import { systemClock } from '#platform/clock.ts'
@@ -40,6 +41,7 @@ async function world(t: Pick<TestContext, 'after'>) {
     const sandbox = createSandbox({
       dataDir,
       clock: systemClock,
+      log: pino({ level: 'silent' }),
       open: false,
       baseUrl: () => 'http://localhost:1',
       prices: PRICES,
