@@ -174,11 +174,14 @@ test('a database that is busy is ready; one that is silent for longer is not', a
   assert.deepEqual(await look(), well)
 
   // Holds SQLite's lock, or the one connection of the embedded PostgreSQL, past what a look waits for.
-  let endTransaction = () => {}
+  const [isHeld, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  t.after(() => end.resolve())
   const held = platform.db.transaction().execute(async (tx) => {
     await sql`update write_probe set written_at = written_at`.execute(tx)
-    await new Promise<void>((resolve) => (endTransaction = resolve))
+    isHeld.resolve()
+    await end.promise
   })
+  await isHeld.promise
   laterMs = 11_000
   assert.deepEqual(await look(), well)
   laterMs += 3_000
@@ -186,7 +189,7 @@ test('a database that is busy is ready; one that is silent for longer is not', a
   laterMs += 3_000
   const { isWritable } = await look()
   assert.equal(isWritable, false)
-  endTransaction()
+  end.resolve()
   await held
   for (let tries = 0; tries < 40 && !(await look()).isWritable; tries++) laterMs += 1_001
   assert.deepEqual(await look(), well)
