@@ -296,7 +296,7 @@ export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: 
     case 'unknown-model':
       return aiProblem('model_not_found', { vendor, reason }, options)
     case 'refused': {
-      const extra = error.param === null ? {} : { param: error.param }
+      const extra = { reason: error.explanation, ...(error.param === null ? {} : { param: error.param }) }
       return aiProblem(
         error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
         { vendor, reason },

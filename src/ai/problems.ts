@@ -17,7 +17,8 @@ export const aiProblem = Problem.define({
     400,
     "Vendor '{vendor}' refused the request: {reason}",
     {
-      advice: 'Mend what the vendor names. Under `/v1` the code is the vendor’s own, where it has one.',
+      advice:
+        '`reason` has the vendor’s own words: mend that. Under `/v1` the code is the vendor’s own, where it has one.',
     },
   ],
   context_length_exceeded: [
