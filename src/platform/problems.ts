@@ -5,7 +5,7 @@ export const platformProblem = Problem.define({
   unauthenticated: [
     401,
     'Could not validate credentials',
-    { advice: 'Renew the access token, sign in again, or send an API key that is live.' },
+    { advice: 'Renew the access token, sign in again, or send an API key that is live.', openai: 'invalid_api_key' },
   ],
   not_signed_in: [401, 'Not authenticated', { advice: 'Open a session of the storefront: `POST /api/session`.' }],
   inactive_account: [403, 'Inactive account', { advice: 'Ask whoever runs the service to switch the account on.' }],
@@ -20,7 +20,7 @@ export const platformProblem = Problem.define({
     "This API key is not allowed to use '{scope}'",
     { advice: 'Use a key with this scope, or one without scopes.' },
   ],
-  rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.' }],
+  rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', openai: 'rate_limit_exceeded' }],
   validation_failed: [
     422,
     'The request is not valid',
