@@ -190,7 +190,7 @@ test('a stranger signs up, subscribes, asks a document, and buys the product', a
 test('pages nobody made and visitors without an account get somewhere', async (t) => {
   const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_GENERAL: '1000/60' } })
   const unknown = await app.get('/api/nothing')
-  assert.deepEqual([unknown.status, unknown.body], [404, { detail: 'Not Found' }])
+  assert.deepEqual([unknown.status, unknown.body], [404, { detail: 'Not Found', code: 'not_found' }])
   assert.equal(
     unknown.headers.get('ratelimit-remaining'),
     '999',

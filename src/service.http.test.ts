@@ -13,10 +13,10 @@ test('both servers share a port, told apart by Host; the storefront’s events a
   })
 
   assert.match(await bodyOf(port, '/pricing', host), /One price, paid once/)
-  assert.deepEqual(JSON.parse(await bodyOf(port, '/api/nothing', host)), { error: 'Not Found' })
-  assert.deepEqual((await app.get('/api/nothing')).body, { detail: 'Not Found' })
+  assert.deepEqual(JSON.parse(await bodyOf(port, '/api/nothing', host)), { error: 'Not Found', code: 'not_found' })
+  assert.deepEqual((await app.get('/api/nothing')).body, { detail: 'Not Found', code: 'not_found' })
   const forged = await app.post('/api/processor/webhook', {})
-  assert.deepEqual([forged.status, forged.body], [400, { error: 'Invalid signature' }])
+  assert.deepEqual([forged.status, forged.body], [400, { error: 'Invalid signature', code: 'invalid_signature' }])
 })
 
 for (const shared of [false, true]) {

@@ -24,10 +24,10 @@ test('every address of the administration refuses the unknown and those who are 
   for (const [method, path] of addresses) {
     const unknown = await app.request(method, path, { body: method === 'GET' ? undefined : {} })
     assert.equal(unknown.status, 401, path)
-    assert.deepEqual(unknown.body, { detail: 'Could not validate credentials' })
+    assert.deepEqual(unknown.body, { detail: 'Could not validate credentials', code: 'unauthenticated' })
     const other = await eve.request(method, path, { body: method === 'GET' ? undefined : {} })
     assert.equal(other.status, 403, path)
-    assert.deepEqual(other.body, { detail: 'Not enough permissions' })
+    assert.deepEqual(other.body, { detail: 'Not enough permissions', code: 'not_superuser' })
   }
 })
 

@@ -10,8 +10,8 @@ import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
 import { listContactMessages } from '#storefront/contact.ts'
+import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
 const Tier = OneOf('free', 'pro', 'enterprise')
@@ -168,7 +168,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     },
     async (request) => {
       const { id } = request.params
-      if (!(await jobs.retry(id))) throw new Problem('job_unknown', 404, 'No job with this id has given up')
+      if (!(await jobs.retry(id))) throw adminProblem('job_not_found')
       const actorId = callerOf(request).userId
       await transaction(db, (tx) =>
         recordAudit(tx, { actorId, action: 'job.retried', subject: `job:${id}`, at: clock.now() }),

@@ -123,7 +123,10 @@ test('a vendor that fails half-way leaves an error event and no [DONE]', async (
     for (const how of ['ends', 'resets'] as const) {
       vendor.play(cuts('Half an', how))
       const { text } = await ada.post('/api/ai/chat', { messages: HI, provider, stream: true })
-      assert.match(text, /data: \{"token":"an"\}\n\nevent: error\ndata: \{"detail":".*"\}\n\n$/)
+      assert.match(
+        text,
+        /data: \{"token":"an"\}\n\nevent: error\ndata: \{"detail":"[^"]*","code":"vendor_failed"\}\n\n$/,
+      )
       assert.equal(text.includes('[DONE]'), false)
       assert.equal(vendor.calls.length, 1)
     }

@@ -1,10 +1,10 @@
 import type { Caller } from '#platform/http/gate.ts'
-import { Problem } from '#platform/problem.ts'
 import { LOCAL_VENDOR } from './cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from './embeddings.ts'
 import { guessTextTokens } from './estimate.ts'
 import type { Gateway } from './gateway.ts'
 import { candidateFor, isConfigured } from './plan.ts'
+import { aiProblem } from './problems.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
 export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
@@ -49,11 +49,11 @@ export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call
 
 async function embedHere(local: LocalEmbedder, { inputs, dimensions }: DoorCall, guess: number, tally: EmbeddingTally) {
   if (dimensions !== null) {
-    throw new Problem('dimensions_fixed', 400, 'The local embedder has no choice of dimensions')
+    throw aiProblem('dimensions_fixed')
   }
   const texts = inputs.filter((input) => typeof input === 'string')
   if (texts.length < inputs.length) {
-    throw new Problem('tokens_unsupported', 400, 'The local embedder takes texts, no tokens')
+    throw aiProblem('tokens_unsupported')
   }
   const vectors = await local.embed(texts)
   tally.promptTokens = guess

@@ -1,12 +1,12 @@
 // Vectors from the vendors: the same wire, time-outs, retries and record as for answers, and no failover.
 // One thing to know: another vendor's or model's vectors do not compare with these, so a failure stays one.
 
-import { Problem } from '#platform/problem.ts'
 import { attempt, newTrail, type Trail } from './attempts.ts'
 import { type CallTerms, NOTHING, openCall } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
 import { type Gateway, healthOf, problemOf } from './gateway.ts'
 import { type Candidate, requireConfigured } from './plan.ts'
+import { aiProblem } from './problems.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
 export type EmbedCall = {
@@ -66,7 +66,7 @@ export async function embed(gateway: Gateway, call: EmbedCall, tally: EmbeddingT
   const target = gateway.targets[name]
   const { embed: embedder } = target.vendor
   if (embedder === undefined || name === 'anthropic') {
-    throw new Problem('embeddings_not_supported', 400, `Vendor '${name}' has no embeddings`)
+    throw aiProblem('embeddings_not_supported', { vendor: name })
   }
 
   const { trail } = tally

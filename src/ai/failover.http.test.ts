@@ -171,7 +171,10 @@ test('12: a connection that breaks mid-stream is an error, and nothing is tried 
 
   const { text } = await stream()
 
-  assert.match(text, /event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry"\}\n\n$/)
+  assert.match(
+    text,
+    /event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry","code":"vendor_failed"\}\n\n$/,
+  )
   assert.equal(text.includes('[DONE]'), false)
   assert.equal(first.calls.length + second.calls.length, 1)
 })

@@ -4,7 +4,6 @@
 import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
 import { attempt, type Trail, type VendorHealth } from './attempts.ts'
 import { type Breaker, createBreaker, createRests, type Rests } from './breaker.ts'
@@ -13,6 +12,7 @@ import { guessTokens, promptTokens } from './estimate.ts'
 import { createMeters, type Meters } from './meters.ts'
 import { findModel, SHORT_ANSWER_TOKENS } from './models.ts'
 import { type Candidate, planOf } from './plan.ts'
+import { aiProblem } from './problems.ts'
 import { createTurnstile, type Turnstile } from './turnstile.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
 import { createGemini } from './vendors/gemini.ts'
@@ -20,6 +20,7 @@ import { createOpenAi } from './vendors/openai.ts'
 import {
   type Answer,
   type ChatRequest,
+  CONTEXT_EXCEEDED,
   type FinishReason,
   type Piece,
   type Usage,
@@ -285,41 +286,28 @@ export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: 
     log.warn({ err: error, tried: trail.tried }, 'a model vendor failed')
   const headers: Record<string, string> = { ...headersOf(trail) }
   const options = { headers, cause: error }
+  const reason = error.explanation ?? 'no reason given'
   switch (failure) {
     case 'limited':
       headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 5_000) / 1_000)))
-      return new Problem(
-        'vendor_overloaded',
-        503,
-        `Vendor '${vendor}' is overloaded or limits requests; retry in ${headers['Retry-After']} seconds`,
-        options,
-      )
+      return aiProblem('vendor_overloaded', { vendor, seconds: headers['Retry-After'] }, options)
     case 'timeout':
-      return new Problem('vendor_timeout', 504, `Vendor '${vendor}' did not answer in time; you may retry`, options)
+      return aiProblem('vendor_timeout', { vendor }, options)
     case 'unknown-model':
-      return new Problem(
-        'model_not_found',
-        404,
-        `Vendor '${vendor}' has no such model: ${error.explanation ?? 'no reason given'}`,
-        options,
+      return aiProblem('model_not_found', { vendor, reason }, options)
+    case 'refused': {
+      const extra = { reason: error.explanation, ...(error.param === null ? {} : { param: error.param }) }
+      return aiProblem(
+        error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
+        { vendor, reason },
+        { ...options, openai: error.code ?? undefined, extra },
       )
-    case 'refused':
-      return new Problem(
-        error.code ?? 'vendor_refused',
-        400,
-        `Vendor '${vendor}' refused the request: ${error.explanation ?? 'no reason given'}`,
-        { ...options, extra: error.param === null ? {} : { param: error.param } },
-      )
+    }
     case 'unauthorized':
       // Understood by OpenAI's clients, which otherwise repeat a 502.
       headers['x-should-retry'] = 'false'
-      return new Problem(
-        'vendor_unauthorized',
-        502,
-        `Vendor '${vendor}' refused this service's access; a retry will not help`,
-        options,
-      )
+      return aiProblem('vendor_unauthorized', { vendor }, options)
     default:
-      return new Problem('vendor_failed', 502, `Vendor '${vendor}' failed to answer; you may retry`, options)
+      return aiProblem('vendor_failed', { vendor }, options)
   }
 }

@@ -492,6 +492,7 @@ test('OpenAI’s clients are told what not to repeat', async (t) => {
   assert.equal((await post()).status, 200)
   const exhausted = await post()
   assert.deepEqual([exhausted.status, exhausted.headers.get('x-should-retry')], [429, 'false'])
+  assert.equal(exhausted.body.error.code, 'insufficient_quota')
 })
 
 test('models that cannot do without reasoning are sent no temperature and no effort in its place', async (t) => {
@@ -569,7 +570,9 @@ test('a prompt that is too long is said in OpenAI’s word, whoever says it, so 
   assert.deepEqual([inside.status, inside.body.error.code], [400, 'context_length_exceeded'])
 
   vendor.play(refuses(400, {}, TOO_LONG[0]![2]))
-  assert.equal((await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })).status, 400)
+  const ours = await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })
+  assert.deepEqual([ours.status, ours.body.code], [400, 'context_length_exceeded'])
+  assert.match(ours.body.reason, /^This model's maximum context length/)
   // Other refusals keep their words, too.
   const error = {
     message: 'Invalid image',
@@ -580,6 +583,10 @@ test('a prompt that is too long is said in OpenAI’s word, whoever says it, so 
   vendor.play(refuses(400, {}, { error }))
   const refused = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
   assert.deepEqual([refused.body.error.code, refused.body.error.param], ['invalid_image_url', 'messages.0'])
+  // Under /api it is one of the service's own words.
+  vendor.play(refuses(400, {}, { error }))
+  const { body } = await ada.post('/api/ai/chat', { messages: HI, provider: 'openai' })
+  assert.deepEqual([body.code, body.reason], ['vendor_refused', 'Invalid image'])
 })
 
 test('a fallback that finds the prompt too long says so, though another vendor failed before it', async (t) => {

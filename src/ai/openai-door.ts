@@ -5,12 +5,13 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
-import { invalid, Problem } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
 import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { MODELS } from './models.ts'
 import { candidateFor, defaultModel, isConfigured, MODEL_NAME } from './plan.ts'
 import { type AnswerPrinter, type Printer, printAnswer } from './printing.ts'
+import { aiProblem } from './problems.ts'
 import { AI_BODY_BYTES_MAX } from './routes.ts'
 import { type ReasoningDetail, thoughtText } from './vendors/reasoning.ts'
 import type { ChatRequest, EmbeddingInput, Piece, Usage, VendorName } from './vendors/vendor.ts'
@@ -136,7 +137,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
     async (request) => {
       const { model: id } = request.params
       const found = modelNames(gateway).find((one) => one.id === id)
-      if (!found) throw new Problem('model_not_found', 404, 'No such model; others may still be asked by their names')
+      if (!found) throw aiProblem('model_not_listed')
       return found
     },
   )
@@ -252,8 +253,8 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
 function chunkPrinter(wantsUsage: boolean): Printer {
   return {
     answer: (answer) => answerPrinter(answer, wantsUsage),
-    failure: ({ detail, code }) =>
-      `data: ${JSON.stringify({ error: { message: detail, type: 'server_error', code, param: null } })}\n\n`,
+    failure: ({ message, openaiCode: code }) =>
+      `data: ${JSON.stringify({ error: { message, type: 'server_error', code, param: null } })}\n\n`,
   }
 }
 

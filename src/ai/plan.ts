@@ -1,9 +1,9 @@
 // Guards the answer to "who shall answer this?": vendor names, slots and model names, and whom to ask when he fails.
 // One thing to know: a fallback that has no key is passed over silently; the vendor that was asked for is not.
 
-import { Problem } from '#platform/problem.ts'
 import type { Config } from '#src/config.ts'
 import { DEFAULT_MODELS, findModel } from './models.ts'
+import { aiProblem } from './problems.ts'
 import type { VendorName } from './vendors/vendor.ts'
 
 export type Candidate = { vendor: VendorName; model: string }
@@ -85,5 +85,5 @@ export function planOf(ai: AiConfig, first: Candidate): Candidate[] {
 
 export function requireConfigured(ai: AiConfig, vendor: VendorName): void {
   if (isConfigured(ai, vendor)) return
-  throw new Problem('provider_not_configured', 400, `Provider '${vendor}' is not configured`)
+  throw aiProblem('provider_not_configured', { vendor })
 }

@@ -2,8 +2,8 @@
 // One thing to know: a write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile.
 // An answer that lets wait for itself is given a stream that lives; until then its failure is a plain reply with a status.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { type EventStream, openStream, streamErrorDetail } from '#platform/http/sse.ts'
-import { Problem } from '#platform/problem.ts'
+import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
+import type { Problem } from '#platform/problem.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { Piece } from './vendors/vendor.ts'
 
@@ -12,7 +12,7 @@ export type Printer = {
   /** The answer has begun. */
   answer(answer: CompletionStream): AnswerPrinter
   /** A cut answer; no `[DONE]` follows. */
-  failure(failure: { detail: string; code: string }): string
+  failure(problem: Problem): string
 }
 
 export type AnswerPrinter = {
@@ -29,8 +29,8 @@ export function tokenLines(pieces: Piece[]): string {
 }
 
 /** `event: error`, and no `[DONE]` after it. */
-export function errorEvent(detail: string): string {
-  return `event: error\ndata: ${JSON.stringify({ detail })}\n\n`
+export function errorEvent({ message, code }: Problem): string {
+  return `event: error\ndata: ${JSON.stringify({ detail: message, code })}\n\n`
 }
 
 /** The same with `event: reasoning` before the words for what the model thinks aloud. */
@@ -62,11 +62,9 @@ export function printAnswer(
       const last = end()
       if (last !== '') void events.write(last)
     },
-    (error) => printer.failure({ detail: streamErrorDetail(error, request.id), code: codeOf(error) }),
+    (error) => printer.failure(streamProblem(error, request.id)),
   )
 }
-
-const codeOf = (error: unknown) => (error instanceof Problem ? error.code : 'internal_error')
 
 /**
  * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a

@@ -150,7 +150,7 @@ function tokenPrinter(withUsage: boolean, withThoughts: boolean): Printer {
         return `event: usage\ndata: ${JSON.stringify(told)}\n\n`
       },
     }),
-    failure: ({ detail }) => errorEvent(detail),
+    failure: errorEvent,
   }
 }
 

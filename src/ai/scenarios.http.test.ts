@@ -174,7 +174,7 @@ async function setting(t: TestContext, name: Name, baseUrl?: string) {
     assert.equal(reply.headers.get('x-latchkey-vendor'), scenario.ends === 'second' ? other : name)
     assert.equal(reply.headers.get('x-latchkey-attempts'), String(scenario.attempts))
     if (scenario.ends === 'cut') {
-      assert.match(reply.text, /event: error\ndata: \{"detail":"Vendor '\w+' [^"]+"\}\n\n$/)
+      assert.match(reply.text, /event: error\ndata: \{"detail":"Vendor '\w+' [^"]+","code":"vendor_\w+"\}\n\n$/)
       assert.equal(reply.text.includes('[DONE]'), false)
     } else {
       assert.equal(textOf(reply, mode), `from the ${scenario.ends}`)

@@ -70,7 +70,8 @@ const doors = (app: TestApp): Ask[] => [
   {
     name: 'chat',
     ask: (ada, signal) => post(app, ada, '/api/ai/chat', { messages: HI }, signal),
-    failed: /^event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry"\}\n\n$/m,
+    failed:
+      /^event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry","code":"vendor_failed"\}\n\n$/m,
   },
   {
     name: '/v1',
@@ -81,7 +82,8 @@ const doors = (app: TestApp): Ask[] => [
     name: 'retrieval',
     ask: (ada, signal) =>
       post(app, ada, '/api/rag/query', { question: 'Who built it?', min_score: 0, include_sources: true }, signal),
-    failed: /^event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry"\}\n\n$/m,
+    failed:
+      /^event: error\ndata: \{"detail":"Vendor 'openai' failed to answer; you may retry","code":"vendor_failed"\}\n\n$/m,
   },
 ]
 

@@ -1,6 +1,6 @@
 // Guards the number of calls that run at once: a bound for all, and a queue in which every user has one place in turn.
 // One thing to know: a user who sends a thousand calls waits behind himself, not in front of the others.
-import { Problem } from '#platform/problem.ts'
+import { aiProblem } from './problems.ts'
 
 export type Turnstile = {
   /** Resolves with the way out, to be called once. @throws Problem 503 when the queue is full, or the signal's reason */
@@ -53,9 +53,7 @@ export function createTurnstile({ runningMax, waitingMax }: { runningMax: number
         return leave()
       }
       if (waiting >= waitingMax) {
-        throw new Problem('gateway_full', 503, 'Too many requests are waiting; retry shortly', {
-          headers: { 'Retry-After': '1' },
-        })
+        throw aiProblem('gateway_full', { headers: { 'Retry-After': '1' } })
       }
       return new Promise((resolve, reject) => {
         const places = queues.get(userId) ?? []

@@ -9,7 +9,8 @@ import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { invalid, Problem } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
+import { apiKeyProblem } from './problems.ts'
 import { newSecret, PREFIX_LENGTH } from './secret.ts'
 import type { ApiKeysTable } from './tables.ts'
 
@@ -54,7 +55,7 @@ export async function issueKey(
       .where('is_active', '=', true)
       .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', clock.now())]))
       .executeTakeFirstOrThrow()
-    if (live >= LIVE_KEYS_MAX) throw new Problem('key_limit_reached', 409, `At most ${LIVE_KEYS_MAX} active API keys`)
+    if (live >= LIVE_KEYS_MAX) throw apiKeyProblem('key_limit_reached', { max: LIVE_KEYS_MAX })
 
     const row = await tx
       .insertInto('api_keys')
@@ -172,7 +173,7 @@ export async function rotateKey(
     await lockAsking(deps, tx, { userId, sessionId })
     const old = await findKey(tx, userId, id)
     if (!old.is_active || (old.expires_at !== null && Date.parse(old.expires_at) <= clock.ms())) {
-      throw new Problem('key_not_active', 409, 'This API key is no longer active')
+      throw apiKeyProblem('key_not_active')
     }
     const row = await tx
       .updateTable('api_keys')
@@ -190,7 +191,7 @@ export async function rotateKey(
       .where('is_active', '=', true)
       .returningAll()
       .executeTakeFirst()
-    if (!row) throw new Problem('key_changed', 409, 'This API key was changed meanwhile')
+    if (!row) throw apiKeyProblem('key_changed')
     await tellOwner(deps, tx, userId, 'key-rotated', { name: row.name, prefix: row.key_prefix })
     await audit(tx, deps, row, 'api-key.rotated')
     afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
@@ -222,7 +223,7 @@ async function findKey(tx: Db, userId: string, id: string): Promise<ApiKey> {
 }
 
 function missing(): never {
-  throw new Problem('key_not_found', 404, 'API key not found')
+  throw apiKeyProblem('key_not_found')
 }
 
 function audit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string): Promise<void> {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import { type ApiKey, issueKey, type KeyDeps, listKeys, renameKey, revokeKey, rotateKey } from './keys.ts'
 import type { KeyVerifier } from './verifier.ts'
 

@@ -80,7 +80,10 @@ test('SPEC billing: a newcomer has no subscription, no customer and no portal', 
   const { body } = await ada.get('/api/billing/subscription')
   assert.deepEqual([body.status, body.tier, body.processor_customer_id], ['free', 'free', null])
   const portal = await ada.post('/api/billing/create-portal-session')
-  assert.deepEqual([portal.status, portal.body], [400, { detail: 'No billing account found' }])
+  assert.deepEqual(
+    [portal.status, portal.body],
+    [400, { detail: 'No billing account found', code: 'no_billing_account' }],
+  )
 })
 
 test('checkout refuses a missing and an unknown price', async (t) => {
@@ -91,7 +94,7 @@ test('checkout refuses a missing and an unknown price', async (t) => {
   assert.deepEqual(missing.body.detail[0].loc, ['query', 'price_id'])
   for (const price of ['price_nope', 'price_sandbox_store_pro']) {
     const reply = await ada.post(`/api/billing/create-checkout-session?price_id=${price}`)
-    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Unknown price' }])
+    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Unknown price', code: 'unknown_price' }])
   }
 })
 
@@ -572,11 +575,18 @@ test('without a key billing says that it is not configured, and plans are still 
     ['free', 'pro', 'enterprise'],
   )
   const hook = await app.post('/api/billing/webhook', {}, { headers: { 'stripe-signature': 't=1,v1=x' } })
-  assert.deepEqual([hook.status, hook.body], [503, { detail: 'Billing is not configured' }])
+  assert.deepEqual(
+    [hook.status, hook.body],
+    [503, { detail: 'Billing is not configured', code: 'billing_not_configured' }],
+  )
   const ada = await app.as('ada')
   for (const path of ['create-checkout-session?price_id=x', 'create-portal-session']) {
     const reply = await ada.post(`/api/billing/${path}`)
-    assert.deepEqual([reply.status, reply.body], [503, { detail: 'Billing is not configured' }], path)
+    assert.deepEqual(
+      [reply.status, reply.body],
+      [503, { detail: 'Billing is not configured', code: 'billing_not_configured' }],
+      path,
+    )
   }
   assert.equal((await ada.get('/api/billing/subscription')).body.status, 'free')
 })

@@ -1,15 +1,16 @@
 /** The ways to the processor's hosted pages: checkout for a plan, and the portal. */
 import { findUser, type User } from '#identity/users.ts'
-import { Problem } from '#platform/problem.ts'
+import { unauthenticated } from '#platform/problems.ts'
 import { noteCheckout } from './accounts.ts'
 import { customerFor, lookAtCustomer, loseCustomer } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { billingProblem } from './problems.ts'
 import { asking, isMissingCustomer, requireProcessor } from './processor.ts'
 
 /** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
 export async function openCheckout(deps: BillingDeps, userId: string, priceId: string): Promise<string> {
   const processor = requireProcessor(deps.processor)
-  if (!deps.config.processor.prices.has(priceId)) throw new Problem('unknown_price', 400, 'Unknown price')
+  if (!deps.config.processor.prices.has(priceId)) throw billingProblem('unknown_price')
   await noteCheckout(deps, userId)
   return asking(
     withCustomer(deps, userId, async (user) => {
@@ -33,7 +34,7 @@ export async function openCheckout(deps: BillingDeps, userId: string, priceId: s
 export async function openPortal(deps: BillingDeps, userId: string): Promise<string> {
   const processor = requireProcessor(deps.processor)
   const opening = withCustomer(deps, userId, async (user) => {
-    if (user.processor_customer_id === null) throw new Problem('no_billing_account', 400, 'No billing account found')
+    if (user.processor_customer_id === null) throw billingProblem('no_billing_account')
     const customer = await customerFor(deps, processor, user)
     return processor.billingPortal.sessions.create({ customer, return_url: `${deps.config.urls.frontend}/dashboard` })
   })
@@ -60,7 +61,7 @@ async function withCustomer<T>(deps: BillingDeps, userId: string, work: (user: U
 
 async function callerUser({ db }: BillingDeps, userId: string): Promise<User> {
   const user = await findUser(db, userId)
-  if (!user) throw new Problem('unauthenticated', 401, 'Could not validate credentials')
+  if (!user) throw unauthenticated()
   return user
 }
 

@@ -10,7 +10,7 @@ import type { App } from '#platform/http/app.ts'
 import { isOfThisMachine } from '#platform/http/loopback.ts'
 import { rateHeaders } from '#platform/limiter.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
+import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
 /** As the processor's own libraries: an older signature is a replay. */
@@ -49,7 +49,7 @@ export function eventRoute(
           const rate = config.limits.general
           if (rate) reply.headers(rateHeaders(await limiter.hit('events', addressKey(request.ip), rate)))
           if (config.processor.sandboxed && !isOfThisMachine(request)) {
-            throw new Problem('sandbox_only', 403, 'The sandbox’s events come from this machine alone')
+            throw billingProblem('sandbox_only')
           }
         },
       },
@@ -64,7 +64,7 @@ export function eventRoute(
 
 /** @throws Problem 400 `Invalid signature` or `Invalid payload`, 503 when there is no secret to check with. */
 function verifiedEvent(clock: Clock, secret: string | null, body: unknown, signature: unknown): Stripe.Event {
-  if (secret === null) throw new Problem('billing_not_configured', 503, 'Billing is not configured')
+  if (secret === null) throw billingProblem('billing_not_configured')
   if (!Buffer.isBuffer(body) || body.length === 0) throw invalidPayload()
   if (typeof signature !== 'string') throw invalidSignature()
 
@@ -85,5 +85,5 @@ function signedEvent(clock: Clock, secret: string, body: Buffer, signature: stri
   }
 }
 
-const invalidSignature = (cause?: unknown) => new Problem('invalid_signature', 400, 'Invalid signature', { cause })
-const invalidPayload = (cause?: unknown) => new Problem('invalid_payload', 400, 'Invalid payload', { cause })
+const invalidSignature = (cause?: unknown) => billingProblem('invalid_signature', { cause })
+const invalidPayload = (cause?: unknown) => billingProblem('invalid_payload', { cause })

@@ -3,8 +3,8 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Stripe } from 'stripe'
-import { Problem } from '#platform/problem.ts'
 import type { Config } from '../config.ts'
+import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
 /** Events and objects keep this shape whatever the account's own version is. */
@@ -51,7 +51,7 @@ function openClient(secretKey: string, apiBase: string | null): Stripe {
 
 /** @throws Problem 503 `Billing is not configured` */
 export function requireProcessor(processor: Processor | null): Processor {
-  if (!processor) throw new Problem('billing_not_configured', 503, 'Billing is not configured')
+  if (!processor) throw billingProblem('billing_not_configured')
   return processor
 }
 
@@ -62,18 +62,10 @@ export async function asking<T>(call: Promise<T>): Promise<T> {
   } catch (error) {
     const Stripe = stripeSdk()
     if (error instanceof Stripe.errors.StripeError && !isAnswer(error)) {
-      throw new Problem(
-        'processor_unreachable',
-        503,
-        'The payment processor cannot be reached, try again in a moment',
-        {
-          headers: { 'Retry-After': '5' },
-          cause: error,
-        },
-      )
+      throw billingProblem('processor_unreachable', { headers: { 'Retry-After': '5' }, cause: error })
     }
     if (error instanceof Stripe.errors.StripeError) {
-      throw new Problem('processor_failed', 502, 'The payment processor refused the request', { cause: error })
+      throw billingProblem('processor_failed', { cause: error })
     }
     throw error
   }

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { findUser } from '#identity/users.ts'
 import { plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Problem } from '#platform/problem.ts'
+import { unauthenticated } from '#platform/problems.ts'
 import { awaitsCheckout, findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { syncUser } from './sync.ts'
@@ -27,7 +27,7 @@ const ASK_EVERY_MS = 2 * SECOND_MS
 export async function viewSubscription(deps: BillingDeps, userId: string): Promise<SubscriptionView> {
   await catchUpAfterCheckout(deps, userId)
   const user = await findUser(deps.db, userId)
-  if (!user) throw new Problem('unauthenticated', 401, 'Could not validate credentials')
+  if (!user) throw unauthenticated()
   const account = await findAccount(deps.db, userId)
   const live = user.subscription_status === 'active' || user.subscription_status === 'past_due'
   return {

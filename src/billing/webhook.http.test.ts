@@ -102,7 +102,11 @@ test('a forged, missing, foreign, old or malformed signature changes nothing', a
     'an empty secret': { secret: 'whsec_' },
   })) {
     const reply = await shop.send(completed(), how)
-    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Invalid signature' }], what)
+    assert.deepEqual(
+      [reply.status, reply.body],
+      [400, { detail: 'Invalid signature', code: 'invalid_signature' }],
+      what,
+    )
   }
   assert.deepEqual(await now(), { status: 'free', tier: 'free', customer: null })
 })
@@ -155,7 +159,7 @@ test('what is signed but no event is an invalid payload', async (t) => {
     '{"id":1,"type":"x","data":{"object":{}}}',
   ]) {
     const reply = await shop.sendRaw(payload)
-    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Invalid payload' }], payload)
+    assert.deepEqual([reply.status, reply.body], [400, { detail: 'Invalid payload', code: 'invalid_payload' }], payload)
   }
 })
 

@@ -1,10 +1,10 @@
 // Guards what a superuser may see and change of users; the routes are the admin room's.
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import { endEverySession } from './session-ends.ts'
 import type { Tier } from './tables.ts'
 import { tellOwner } from './tell-owner.ts'
@@ -37,9 +37,9 @@ export async function changeUser(
       tx.selectFrom('users').select('id').where(isSuperuser).where('is_active', '=', true).orderBy('id'),
     ).execute()
     const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', userId)).executeTakeFirst()
-    if (!user) throw new Problem('user_unknown', 404, 'User not found')
+    if (!user) throw identityProblem('user_not_found')
     if ((is_active === false || is_superuser === false) && superusers.length === 1 && superusers[0]?.id === userId) {
-      throw new Problem('last_superuser', 400, 'This is the last active superuser')
+      throw identityProblem('last_superuser')
     }
 
     const now = deps.clock.now()
@@ -57,7 +57,7 @@ export async function changeUser(
       },
       now,
     )
-    if (!changed) throw new Problem('user_unknown', 404, 'User not found')
+    if (!changed) throw identityProblem('user_not_found')
     if (is_active === false) await endEverySession(deps, tx, userId)
     announceChange(tx, userId)
     if (is_superuser === true && !user.is_superuser) await tellOwner(deps, tx, userId, 'superuser-made')

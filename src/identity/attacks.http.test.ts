@@ -161,7 +161,7 @@ test('100 parallel guesses never pass the limit, and the account counts for all 
   const count = (code: number) => replies.filter((reply) => reply.status === code).length
   assert.deepEqual([count(401), count(429)], [10, 90])
   const limited = replies.find((reply) => reply.status === 429)!
-  assert.deepEqual(limited.body, { detail: 'Rate limit exceeded' })
+  assert.deepEqual(limited.body, { detail: 'Rate limit exceeded', code: 'rate_limited' })
   assert.ok(Number(limited.headers.get('retry-after')) > 0)
   assert.equal((await guess(100)).status, 429)
   app.clock.advance(61_000)

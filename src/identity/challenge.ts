@@ -1,6 +1,7 @@
-import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import type { IdentityDeps } from './deps.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { identityProblem } from './problems.ts'
 import { countAttempt, forgetFailures } from './sign-in-limits.ts'
 import { acceptCode } from './totp.ts'
 import { findUser, type User } from './users.ts'
@@ -21,11 +22,9 @@ export async function completeChallenge(
   const known = await peekToken(deps, deps.db, 'challenge', challenge)
   const user = known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
   await countAttempt(deps, { account: user?.email_key ?? null, address })
-  if (!user || !(await acceptCode(deps, deps.db, user.id, code))) throw codeWrong()
-  if (!(await spendToken(deps, deps.db, 'challenge', challenge))) throw codeWrong()
-  if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  if (!user || !(await acceptCode(deps, deps.db, user.id, code))) throw identityProblem('two_factor_code_wrong')
+  if (!(await spendToken(deps, deps.db, 'challenge', challenge))) throw identityProblem('two_factor_code_wrong')
+  if (!user.is_active) throw platformProblem('inactive_account')
   await forgetFailures(deps, user.email_key)
   return user
 }
-
-const codeWrong = () => new Problem('code_wrong', 401, 'Invalid two-factor code')

@@ -1,7 +1,8 @@
 // Guards the door that opens with an email address and a password, for the API and the storefront alike.
 // One thing to know: an unknown address takes the same steps and the same time as a known one with a wrong password.
-import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import { countAttempt, forgetFailures } from './sign-in-limits.ts'
 import { acceptCode } from './totp.ts'
 import { emailKey, findUser, findUserByEmail, type User } from './users.ts'
@@ -27,13 +28,11 @@ export async function checkCredentials(deps: IdentityDeps, credentials: Credenti
 
   const user = await findUserByEmail(deps.db, email)
   const { right, outdated } = await deps.hasher.verify(password, user?.password_hash ?? null)
-  if (!user || !right) throw new Problem('credentials_wrong', 401, 'Incorrect email or password')
-  if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  if (!user || !right) throw identityProblem('credentials_wrong')
+  if (!user.is_active) throw platformProblem('inactive_account')
   if (user.is_totp_on) {
-    if (code === undefined || code === '')
-      throw new Problem('two_factor_code_required', 401, 'Two-factor code required')
-    if (!(await acceptCode(deps, deps.db, user.id, code)))
-      throw new Problem('code_wrong', 401, 'Invalid two-factor code')
+    if (!code) throw identityProblem('two_factor_code_required')
+    if (!(await acceptCode(deps, deps.db, user.id, code))) throw identityProblem('two_factor_code_wrong')
   }
 
   await forgetFailures(deps, account)
@@ -53,6 +52,6 @@ async function rehash({ db, hasher }: IdentityDeps, user: User, password: string
   // Another sign-in was quicker, or the password was changed meanwhile: what is stored now decides.
   const current = await findUser(db, user.id)
   const { right } = await hasher.verify(password, current?.password_hash ?? null)
-  if (!current || !right) throw new Problem('credentials_wrong', 401, 'Incorrect email or password')
+  if (!current || !right) throw identityProblem('credentials_wrong')
   return current
 }

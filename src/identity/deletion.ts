@@ -3,11 +3,11 @@
 import { deletedLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { forgetPerson, recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { type Asker, confirmOwner, lockConfirmed, type Proof } from './own-password.ts'
+import { identityProblem } from './problems.ts'
 import { endEverySession } from './session-ends.ts'
 import type { User } from './users.ts'
 
@@ -21,7 +21,7 @@ export async function deleteAccount(
   asker: Asker,
 ): Promise<void> {
   if (user.password_hash === null && confirm !== 'DELETE') {
-    throw new Problem('confirmation_missing', 400, 'Type DELETE to confirm')
+    throw identityProblem('confirmation_missing')
   }
   await confirmOwner(deps, user, proof, asker)
 

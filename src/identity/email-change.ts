@@ -10,7 +10,6 @@ import {
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -18,6 +17,7 @@ import { mayMailVerification } from './email-verification.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
 import { type Asker, confirmOwner, lockConfirmed, type Proof } from './own-password.ts'
 import { mailReset } from './password-reset.ts'
+import { identityProblem } from './problems.ts'
 import { endEverySession } from './session-ends.ts'
 import { dropTotp } from './totp.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
@@ -69,7 +69,7 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
       if (known?.userId) await lockUser(tx, known.userId)
       const user = known?.userId ? await findUser(tx, known.userId) : null
       const spent = user && (await spendToken<Undo>(deps, tx, 'undo-email', token))
-      if (!user || !spent) throw new Problem('undo_token_invalid', 400, 'Invalid or expired undo token')
+      if (!user || !spent) throw identityProblem('undo_token_invalid')
 
       const now = deps.clock.now()
       const { email } = spent.data
@@ -129,4 +129,4 @@ async function guardUnique(work: () => Promise<void>): Promise<void> {
   }
 }
 
-const inUse = () => new Problem('email_in_use', 400, 'Email already in use')
+const inUse = () => identityProblem('email_in_use')

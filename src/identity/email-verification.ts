@@ -1,12 +1,12 @@
 import { verificationLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { LETTER_RATE } from './letter-rate.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
+import { identityProblem } from './problems.ts'
 import { isLive } from './sessions.ts'
 import { readAccess } from './tokens.ts'
 import { emailKey, findUser, findUserByEmail, updateUser } from './users.ts'
@@ -79,4 +79,4 @@ export function handleVerification(deps: IdentityDeps): void {
   })
 }
 
-const invalidToken = () => new Problem('verification_token_invalid', 400, 'Invalid or expired verification token')
+const invalidToken = () => identityProblem('verification_token_invalid')

@@ -3,9 +3,10 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
-import { Problem } from '#platform/problem.ts'
+import type { Problem } from '#platform/problem.ts'
 import type { HashTask } from './hash-worker.ts'
 import { decodePhc, encodePhc, isOutdated, PARAMETERS } from './phc.ts'
+import { identityProblem } from './problems.ts'
 
 export type Hasher = {
   /** @throws Problem 503 when too many wait. */
@@ -137,7 +138,5 @@ function createPool({ workersMax, queueMax, idleMs }: Required<HasherOptions>) {
 }
 
 function busy(): Problem {
-  return new Problem('sign_in_queue_full', 503, 'Too many sign-ins at the moment, try again in a few seconds', {
-    headers: { 'Retry-After': '3' },
-  })
+  return identityProblem('sign_in_queue_full', { headers: { 'Retry-After': '3' } })
 }

@@ -1,11 +1,11 @@
 // Guards which account a provider's person opens. Links stand on (provider, subject), never on an address alone.
 import Format from 'typebox/format'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { type Linker, RefusedSignIn } from './oauth.ts'
 import type { ProviderIdentity } from './oauth-providers.ts'
+import { identityProblem } from './problems.ts'
 import { isPictureUrl } from './profile.ts'
 import { endEverySession } from './session-ends.ts'
 import { isLive, lockAsking } from './sessions.ts'
@@ -159,7 +159,7 @@ export async function unlinkProvider(
       .where('provider', '=', provider)
       .returning('provider')
       .executeTakeFirst()
-    if (!removed) throw new Problem('provider_not_linked', 404, `'${provider}' is not linked to your account`)
+    if (!removed) throw identityProblem('oauth_provider_not_linked', { provider })
     await requireWayIn(tx, userId)
     await renameOrigin(tx, userId)
     await tellOwner(deps, tx, userId, `${provider}-unlinked`)

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import { issueChallenge } from './challenge.ts'
 import { finishOAuth, type Linker, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './oauth.ts'
 import { accountOf, linkProvider, listLinks, unlinkProvider } from './oauth-links.ts'
@@ -149,7 +149,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
         ? `${frontend}/account?${new URLSearchParams({ tab: 'security', error: error.refusal })}`
         : `${frontend}/login?${new URLSearchParams({ error: error.refusal })}`
     }
-    if (error instanceof Problem && error.code === 'inactive_account') return `${frontend}/login?error=inactive_account`
+    if (platformProblem.is(error, 'inactive_account')) return `${frontend}/login?error=inactive_account`
     throw error
   }
 }

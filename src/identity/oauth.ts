@@ -2,10 +2,10 @@
 // One thing to know: `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that
 // only the starting browser has must come back with it.
 import { randomBytes } from 'node:crypto'
-import { Problem } from '#platform/problem.ts'
 import type { IdentityDeps } from './deps.ts'
 import type { Provider, ProviderIdentity } from './oauth-providers.ts'
 import { issueToken, spendToken } from './one-time-tokens.ts'
+import { identityProblem } from './problems.ts'
 import type { OAuthProvider } from './tables.ts'
 
 export type OAuthDeps = IdentityDeps & { providers: Record<OAuthProvider, Provider | null> }
@@ -56,7 +56,7 @@ const NAMES: Record<string, OAuthProvider> = {
 /** @throws Problem 404 for an unknown name. */
 export function providerNamed(name: string): OAuthProvider {
   const provider = Object.hasOwn(NAMES, name) ? NAMES[name] : undefined
-  if (!provider) throw new Problem('oauth_provider_unknown', 404, `Unknown OAuth provider '${name.slice(0, 40)}'`)
+  if (!provider) throw identityProblem('oauth_provider_not_found', { provider: name.slice(0, 40) })
   return provider
 }
 
@@ -73,15 +73,13 @@ export async function startOAuth(
   { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: Linker | null },
 ): Promise<StartedFlow> {
   const speaker = deps.providers[provider]
-  if (!speaker) throw new Problem('oauth_not_configured', 400, `OAuth provider '${provider}' is not configured`)
+  if (!speaker) throw identityProblem('oauth_provider_not_configured', { provider })
 
   const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : secret()
   const state = secret()
   const checks = { state, verifier: secret(), nonce: secret() }
   const url = await speaker.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
-    throw new Problem('oauth_unreachable', 502, `OAuth provider '${provider}' cannot be reached, try again later`, {
-      cause: error,
-    })
+    throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })
   })
   const flow: Flow = {
     provider,

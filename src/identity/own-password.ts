@@ -1,7 +1,7 @@
 import { type Db, forUpdate } from '#platform/db/db.ts'
-import { unauthenticated } from '#platform/http/gate.ts'
-import { Problem } from '#platform/problem.ts'
+import { unauthenticated } from '#platform/problems.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import { isLive } from './sessions.ts'
 import { countAttempt } from './sign-in-limits.ts'
 import { acceptCode, codeWrong } from './totp.ts'
@@ -11,22 +11,25 @@ import { requireFreshSignIn } from './ways-in.ts'
 /** What a signed-in user shows again before something weighty. */
 export type Proof = { password?: string | null | undefined; code?: string | null | undefined }
 
+/** What a wrong password is called where it is asked for. */
+export type WrongPassword = 'password_wrong' | 'current_password_wrong'
+
 /** Which session asks, and from where. */
 export type Asker = { sessionId: string | null; address: string }
 
 /**
  * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which `lockConfirmed`
- * then spends. @throws Problem 400 with `message` or for a missing code, 403 `Fresh sign-in required`, 429.
+ * then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
  */
 export async function confirmOwner(
   deps: IdentityDeps,
   user: User,
   { password, code }: Proof,
   { sessionId, address }: Asker,
-  message = PASSWORD_WRONG,
+  wrong: WrongPassword = 'password_wrong',
 ): Promise<void> {
   if (user.password_hash === null) await requireFreshSignIn(deps, user.id, sessionId)
-  await confirmPassword(deps, user, password, { message, address })
+  await confirmPassword(deps, user, password, { wrong, address })
   if (!user.is_totp_on) return
   if (!code) throw codeMissing()
   // Where there is a password, asking for it has counted the attempt.
@@ -36,18 +39,18 @@ export async function confirmOwner(
 /**
  * Asks a signed-in user for the password before something weighty. Counts as a sign-in attempt on the account: a stolen
  * access token is no way to guess at leisure. Asks nothing of an account without a password.
- * @throws Problem 400 with `message`, 429.
+ * @throws Problem 400 `wrong`, 429.
  */
 export async function confirmPassword(
   deps: IdentityDeps,
   user: User,
   password: string | null | undefined,
-  { message, address }: { message: string; address: string },
+  { wrong, address }: { wrong: WrongPassword; address: string },
 ): Promise<void> {
   if (user.password_hash === null) return
   await countAttempt(deps, { account: user.email_key, address })
   const { right } = await deps.hasher.verify(password ?? '', user.password_hash)
-  if (!right) throw new Problem('password_wrong', 400, message)
+  if (!right) throw identityProblem(wrong)
 }
 
 /**
@@ -62,11 +65,11 @@ export async function lockConfirmed(
   confirmed: User,
   { code }: Proof,
   { sessionId }: Asker,
-  message = PASSWORD_WRONG,
+  wrong: WrongPassword = 'password_wrong',
 ): Promise<User> {
   const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
   if (!user?.is_active) throw unauthenticated()
-  if (user.password_hash !== confirmed.password_hash) throw new Problem('password_wrong', 400, message)
+  if (user.password_hash !== confirmed.password_hash) throw identityProblem(wrong)
   if (!(await isLive(deps, tx, user.id, sessionId ?? ''))) throw unauthenticated()
   if (!user.is_totp_on) return user
   if (!code) throw codeMissing()
@@ -74,6 +77,4 @@ export async function lockConfirmed(
   return user
 }
 
-const PASSWORD_WRONG = 'Incorrect password'
-
-const codeMissing = () => new Problem('two_factor_code_required', 400, 'Two-factor code required', { tellsCode: true })
+const codeMissing = () => identityProblem('two_factor_code_required', { status: 400 })

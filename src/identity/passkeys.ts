@@ -10,10 +10,11 @@ import type {
 } from '@simplewebauthn/server'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { lazily } from '#platform/lazy.ts'
-import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { issueToken, spendToken } from './one-time-tokens.ts'
+import { identityProblem } from './problems.ts'
 import { lockAsking } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
 import { findUser, type User } from './users.ts'
@@ -157,7 +158,7 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
 
   const user = await findUser(deps.db, key.user_id)
   if (!user) throw unrecognised()
-  if (!user.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  if (!user.is_active) throw platformProblem('inactive_account')
   await deps.db
     .updateTable('passkeys')
     .set({ counter: authenticationInfo.newCounter, last_used_at: deps.clock.now() })
@@ -186,7 +187,7 @@ export async function removePasskey(
       .where('id', '=', id)
       .returning('name')
       .executeTakeFirst()
-    if (!removed) throw new Problem('passkey_unknown', 404, 'Passkey not found')
+    if (!removed) throw identityProblem('passkey_not_found')
     await requireWayIn(tx, userId)
     await tellOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
     await recordAudit(tx, {
@@ -213,9 +214,8 @@ const viewOf = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyVie
   last_used_at,
 })
 
-const tooMany = () => new Problem('passkeys_max', 400, `An account has at most ${PASSKEYS_MAX} passkeys`)
+const tooMany = () => identityProblem('passkey_limit_reached', { max: PASSKEYS_MAX })
 
-const unverified = (cause?: unknown) =>
-  new Problem('passkey_unverified', 400, 'Passkey could not be verified', { cause })
+const unverified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
 
-const unrecognised = (cause?: unknown) => new Problem('passkey_unrecognised', 401, 'Passkey not recognised', { cause })
+const unrecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })

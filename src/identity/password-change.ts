@@ -1,17 +1,17 @@
 import { passwordChangedLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { type Asker, confirmOwner, lockConfirmed } from './own-password.ts'
 import { refuseWeak } from './password-rules.ts'
+import { identityProblem } from './problems.ts'
 import { endEverySession } from './session-ends.ts'
 import { type User, updateUser } from './users.ts'
 
 export type PasswordChange = { current_password: string; new_password: string; code?: string | null | undefined }
 
-const WRONG = 'Incorrect current password'
+const WRONG = 'current_password_wrong'
 
 /** Ends every session but the one that asks. @throws Problem 400 for password or code, 422 for a weak password. */
 export async function changePassword(
@@ -20,7 +20,7 @@ export async function changePassword(
   { current_password, new_password, code }: PasswordChange,
   asker: Asker,
 ): Promise<void> {
-  if (user.password_hash === null) throw new Problem('password_none', 400, 'No password set for this account')
+  if (user.password_hash === null) throw identityProblem('password_not_set')
   const proof = { password: current_password, code }
   await confirmOwner(deps, user, proof, asker, WRONG)
   refuseWeak(deps, 'new_password', new_password, user.email)

@@ -1,12 +1,12 @@
 import { passwordChangedLetter, resetLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { LETTER_RATE } from './letter-rate.ts'
 import { issueToken, peekToken, spendToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
+import { identityProblem } from './problems.ts'
 import { endEverySession } from './session-ends.ts'
 import { emailKey, findUser, findUserByEmail, type User, updateUser } from './users.ts'
 import { lockUser, NO_WAYS_IN, recordRevokedKeys, removeWaysIn } from './ways-in.ts'
@@ -75,4 +75,4 @@ async function userOf(deps: IdentityDeps, db: Db, token: string): Promise<User> 
   return user
 }
 
-const invalidToken = () => new Problem('reset_token_invalid', 400, 'Invalid or expired reset token')
+const invalidToken = () => identityProblem('reset_token_invalid')

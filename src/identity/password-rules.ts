@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
 import type { Platform } from '#platform/platform.ts'
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 }
 

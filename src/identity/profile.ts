@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
 import { transaction } from '#platform/db/db.ts'
-import { unauthenticated } from '#platform/http/gate.ts'
-import { invalid } from '#platform/problem.ts'
+import { invalid, unauthenticated } from '#platform/problems.ts'
 import type { IdentityDeps } from './deps.ts'
 import { type User, updateUser } from './users.ts'
 

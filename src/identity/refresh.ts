@@ -3,9 +3,9 @@
 // later it has been stolen by someone, and the whole session ends.
 import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import { endSession, type OpenedSession, SESSION_LIFE_MS, signPair, type TokenPair } from './sessions.ts'
 import { REFRESH_MS, type RefreshClaims, readRefresh } from './tokens.ts'
 
@@ -18,7 +18,7 @@ export async function refreshTokens(deps: IdentityDeps, refreshToken: string): P
   const session =
     claims &&
     ((await successorOf(deps, deps.db, claims)) ?? (await transaction(deps.db, (tx) => rotate(deps, tx, claims))))
-  if (!session) throw new Problem('refresh_token_invalid', 401, 'Invalid refresh token')
+  if (!session) throw identityProblem('refresh_token_invalid')
   return signPair(deps, session)
 }
 

@@ -1,12 +1,12 @@
 import { registrationLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { isUniqueViolation, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
 import { mayMailVerification } from './email-verification.ts'
 import { issueToken } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
+import { identityProblem } from './problems.ts'
 import { findUserByEmail, insertUser, type User } from './users.ts'
 
 export type Registration = { email: string; password: string; full_name?: string | null | undefined }
@@ -36,4 +36,4 @@ export async function register(deps: IdentityDeps, registration: Registration): 
   }
 }
 
-const taken = () => new Problem('email_taken', 400, 'Email already registered')
+const taken = () => identityProblem('email_taken')

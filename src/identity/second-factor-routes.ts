@@ -80,7 +80,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       const user = await freshUser(request)
       const { address } = originOf(request)
       const { code, password } = request.body
-      await confirmPassword(deps, user, password ?? undefined, { message: 'Incorrect password', address })
+      await confirmPassword(deps, user, password ?? undefined, { wrong: 'password_wrong', address })
       // Where there is a password, asking for it has counted the attempt.
       if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
       await removeTotp(deps, user, { code, sessionId: callerOf(request).sessionId })

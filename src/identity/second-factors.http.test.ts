@@ -28,30 +28,35 @@ test('two-factor: begun with a secret, on with the first code, asked at sign-in,
   assert.equal((await ada.get('/api/auth/me')).body.totp_enabled, true)
   assert.equal((await ada.post('/api/users/me/totp')).status, 400)
 
-  says(await login(app), 401, 'Two-factor code required')
-  says(await login(app, ''), 401, 'Two-factor code required')
-  says(await login(app, '123456'), 401, 'Invalid two-factor code')
-  says(await login(app, codeNow(app, secret)), 401, 'Invalid two-factor code')
+  says(await login(app), 401, 'Two-factor code required', 'two_factor_code_required')
+  says(await login(app, ''), 401, 'Two-factor code required', 'two_factor_code_required')
+  says(await login(app, '123456'), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
+  says(await login(app, codeNow(app, secret)), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
   const wrongPassword = await app.post('/api/auth/login', {
     email: ada.email,
     password: 'wrong',
     code: codeNow(app, secret),
   })
-  says(wrongPassword, 401, 'Incorrect email or password')
+  says(wrongPassword, 401, 'Incorrect email or password', 'credentials_wrong')
 
   app.clock.advance(STEP_MS)
   const code = codeNow(app, secret)
   assert.equal((await login(app, code)).status, 200)
-  says(await login(app, code), 401, 'Invalid two-factor code')
+  says(await login(app, code), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
   const expired = codeNow(app, secret)
   app.clock.advance(3 * STEP_MS)
-  says(await login(app, expired), 401, 'Invalid two-factor code')
+  says(await login(app, expired), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
 
   assert.equal((await login(app, codes[0]!.toUpperCase().replace('-', ' '))).status, 200)
-  says(await login(app, codes[0]), 401, 'Invalid two-factor code')
+  says(await login(app, codes[0]), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
 
-  says(await ada.delete('/api/users/me/totp', { code: codes[1] }), 400, 'Incorrect password')
-  says(await ada.delete('/api/users/me/totp', { code: 'nonsense', password: PASSWORD }), 400, 'Invalid two-factor code')
+  says(await ada.delete('/api/users/me/totp', { code: codes[1] }), 400, 'Incorrect password', 'password_wrong')
+  says(
+    await ada.delete('/api/users/me/totp', { code: 'nonsense', password: PASSWORD }),
+    400,
+    'Invalid two-factor code',
+    'two_factor_code_wrong',
+  )
   const off = await ada.delete('/api/users/me/totp', { code: codes[1], password: PASSWORD })
   assert.equal(off.status, 200)
   assert.equal((await login(app)).status, 200)
@@ -77,13 +82,18 @@ test('a provider vouches for the first factor only: the second is asked by a cha
   const challenge = target.searchParams.get('challenge')
   const answer = (code: string) => app.post('/api/auth/challenge', { challenge, code })
 
-  says(await answer('000000'), 401, 'Invalid two-factor code')
+  says(await answer('000000'), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
   app.clock.advance(STEP_MS)
   const done = await answer(codeNow(app, secret))
   assert.equal(done.status, 200, done.text)
   assert.equal(done.body.user.id, ada.userId)
-  says(await answer(codes[0]!), 401, 'Invalid two-factor code')
-  says(await app.post('/api/auth/challenge', { challenge: 'guess', code: codes[0] }), 401, 'Invalid two-factor code')
+  says(await answer(codes[0]!), 401, 'Invalid two-factor code', 'two_factor_code_wrong')
+  says(
+    await app.post('/api/auth/challenge', { challenge: 'guess', code: codes[0] }),
+    401,
+    'Invalid two-factor code',
+    'two_factor_code_wrong',
+  )
 })
 
 test('guesses at a challenge are limited by account', async (t) => {
@@ -140,7 +150,7 @@ test('a passkey is made, signs in without a password, and is removed', async (t)
   const eve = await app.as('eve')
   assert.equal((await eve.delete(`/api/auth/passkeys/${listed.id}`)).status, 404)
   assert.equal((await ada.delete(`/api/auth/passkeys/${listed.id}`)).status, 200)
-  says(await passkeyLogin(app, device), 401, 'Passkey not recognised')
+  says(await passkeyLogin(app, device), 401, 'Passkey not recognised', 'passkey_not_recognised')
 })
 
 test('a passkey is two factors in one: no code is asked', async (t) => {
@@ -196,7 +206,7 @@ test('the last way in cannot be taken away', async (t) => {
   const token = target.searchParams.get('access_token')!
   const olga = clientOf(app.url, token, { email: 'olga@example.com', userId: '', refreshToken: '' })
   const only = 'This is the only way to sign in to your account'
-  says(await olga.delete('/api/users/me/oauth/google'), 400, only)
+  says(await olga.delete('/api/users/me/oauth/google'), 400, only, 'last_sign_in_method')
   assert.equal((await olga.get('/api/users/me/oauth')).body.length, 1, 'and it is still there')
   assert.equal((await olga.delete('/api/users/me/oauth/github')).status, 404)
 
@@ -207,7 +217,7 @@ test('the last way in cannot be taken away', async (t) => {
   await addPasskey(app, olga)
   assert.equal((await olga.delete('/api/users/me/oauth/github')).status, 200)
   const [passkey] = (await olga.get('/api/auth/passkeys')).body
-  says(await olga.delete(`/api/auth/passkeys/${passkey.id}`), 400, only)
+  says(await olga.delete(`/api/auth/passkeys/${passkey.id}`), 400, only, 'last_sign_in_method')
 })
 
 test('of two removals at once, one finds itself the last', async (t) => {
@@ -277,6 +287,6 @@ async function passkeyLogin(app: TestApp, device: Device) {
   return app.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, options, placeOf(app)) })
 }
 
-function says(reply: { status: number; body: unknown; text: string }, status: number, detail: string) {
-  assert.deepEqual([reply.status, reply.body], [status, { detail }])
+function says(reply: { status: number; body: unknown; text: string }, status: number, detail: string, code: string) {
+  assert.deepEqual([reply.status, reply.body], [status, { detail, code }])
 }

@@ -5,9 +5,10 @@ import { newDeviceLetter } from '#mail/account-letters.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import { type Origin, openSession, signPair, type TokenPair } from './sessions.ts'
 import type { User } from './users.ts'
 
@@ -64,9 +65,9 @@ async function confirmUnchanged(tx: Db, user: User) {
     tx.selectFrom('users').select(['password_hash', 'is_active']).where('id', '=', user.id),
   ).executeTakeFirst()
   if (!current || current.password_hash !== user.password_hash) {
-    throw new Problem('credentials_wrong', 401, 'Incorrect email or password')
+    throw identityProblem('credentials_wrong')
   }
-  if (!current.is_active) throw new Problem('inactive_account', 403, 'Inactive account')
+  if (!current.is_active) throw platformProblem('inactive_account')
 }
 
 /** True when the account is known from other devices, and not from this one. */

@@ -48,7 +48,12 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     })
     assert.match((await app.mail('Grace@Example.com'))[0]!.subject, /verify/i)
 
-    says(await app.post('/api/auth/register', { ...body, email: 'grace@example.COM' }), 400, 'Email already registered')
+    says(
+      await app.post('/api/auth/register', { ...body, email: 'grace@example.COM' }),
+      400,
+      'Email already registered',
+      'email_taken',
+    )
     const weak = [
       ['short', 'seven77'],
       ['long', 'x'.repeat(129)],
@@ -85,14 +90,19 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
 
     const wrong = await app.post('/api/auth/login', { email: ada.email, password: 'wrong password' })
     const unknown = await app.post('/api/auth/login', { email: 'nobody@example.com', password: 'wrong password' })
-    says(wrong, 401, 'Incorrect email or password')
+    says(wrong, 401, 'Incorrect email or password', 'credentials_wrong')
     assert.deepEqual([unknown.status, unknown.text], [wrong.status, wrong.text])
 
     const root = await superuser(app)
     const idle = await app.as('idle')
     await app.service.identity.changeUser(root.userId, idle.userId, { is_active: false })
-    says(await app.post('/api/auth/login', { email: idle.email, password: PASSWORD }), 403, 'Inactive account')
-    says(await idle.get('/api/auth/me'), 401, 'Could not validate credentials')
+    says(
+      await app.post('/api/auth/login', { email: idle.email, password: PASSWORD }),
+      403,
+      'Inactive account',
+      'inactive_account',
+    )
+    says(await idle.get('/api/auth/me'), 401, 'Could not validate credentials', 'unauthenticated')
   },
 
   async 'POST /api/auth/refresh'(app) {
@@ -101,9 +111,24 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     says(first, 200)
     assert.equal(first.body.user, null)
     assert.notEqual(first.body.refresh_token, ada.refresh_token)
-    says(await app.post('/api/auth/refresh', { refresh_token: ada.access_token }), 401, 'Invalid refresh token')
-    says(await app.post('/api/auth/refresh', { refresh_token: 'nonsense' }), 401, 'Invalid refresh token')
-    says(await app.get('/api/auth/me', bearer(ada.refresh_token)), 401, 'Could not validate credentials')
+    says(
+      await app.post('/api/auth/refresh', { refresh_token: ada.access_token }),
+      401,
+      'Invalid refresh token',
+      'refresh_token_invalid',
+    )
+    says(
+      await app.post('/api/auth/refresh', { refresh_token: 'nonsense' }),
+      401,
+      'Invalid refresh token',
+      'refresh_token_invalid',
+    )
+    says(
+      await app.get('/api/auth/me', bearer(ada.refresh_token)),
+      401,
+      'Could not validate credentials',
+      'unauthenticated',
+    )
     assert.equal((await app.get('/api/auth/me', bearer(first.body.access_token))).status, 200)
   },
 
@@ -119,7 +144,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const ada = await app.as('ada')
     assert.equal((await ada.get('/api/auth/me')).body.email, ada.email)
     const refused = await app.get('/api/auth/me')
-    says(refused, 401, 'Could not validate credentials')
+    says(refused, 401, 'Could not validate credentials', 'unauthenticated')
     assert.equal(refused.headers.get('www-authenticate'), 'Bearer')
   },
 
@@ -129,7 +154,12 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const letter = (await app.mail(email))[0]!
     const token = linkToken(letter.links, '/verify-email?token=')
     assert.ok(letter.links.some((link) => link.startsWith(`${app.config.urls.frontend}/verify-email?token=`)))
-    says(await app.post('/api/auth/verify-email', { token: 'wrong' }), 400, 'Invalid or expired verification token')
+    says(
+      await app.post('/api/auth/verify-email', { token: 'wrong' }),
+      400,
+      'Invalid or expired verification token',
+      'verification_token_invalid',
+    )
     assert.equal(await isVerified(app, email), false)
     says(await app.post('/api/auth/verify-email', { token }), 200, 'Email verified successfully')
     assert.equal(await isVerified(app, email), true)
@@ -148,10 +178,20 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     assert.equal(letters.length, 2)
     assert.equal((await app.mail('nobody@example.com')).length, 0)
 
-    says(await app.post('/api/auth/verify-email', { token: old }), 400, 'Invalid or expired verification token')
+    says(
+      await app.post('/api/auth/verify-email', { token: old }),
+      400,
+      'Invalid or expired verification token',
+      'verification_token_invalid',
+    )
     app.clock.advance(25 * HOUR)
     const late = linkToken(letters[0]!.links, '/verify-email?token=')
-    says(await app.post('/api/auth/verify-email', { token: late }), 400, 'Invalid or expired verification token')
+    says(
+      await app.post('/api/auth/verify-email', { token: late }),
+      400,
+      'Invalid or expired verification token',
+      'verification_token_invalid',
+    )
     await app.post('/api/auth/resend-verification', { email })
     const token = linkToken((await app.mail(email))[0]!.links, '/verify-email?token=')
     says(await app.post('/api/auth/verify-email', { token }), 200, 'Email verified successfully')
@@ -179,9 +219,19 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const good = await app.post('/api/auth/verify-reset-token', { token })
     assert.deepEqual([good.status, good.body], [200, { valid: true }])
     assert.equal((await app.post('/api/auth/verify-reset-token', { token })).status, 200, 'looking does not spend')
-    says(await app.post('/api/auth/verify-reset-token', { token: 'x' }), 400, 'Invalid or expired reset token')
+    says(
+      await app.post('/api/auth/verify-reset-token', { token: 'x' }),
+      400,
+      'Invalid or expired reset token',
+      'reset_token_invalid',
+    )
     app.clock.advance(61 * MINUTE)
-    says(await app.post('/api/auth/verify-reset-token', { token }), 400, 'Invalid or expired reset token')
+    says(
+      await app.post('/api/auth/verify-reset-token', { token }),
+      400,
+      'Invalid or expired reset token',
+      'reset_token_invalid',
+    )
   },
 
   async 'POST /api/auth/reset-password'(app) {
@@ -189,14 +239,34 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const voided = await resetToken(app, 'rolf')
     const token = await resetToken(app, 'rolf')
     const reset = (body: object) => app.post('/api/auth/reset-password', body)
-    says(await reset({ token: voided, new_password: 'a new long one' }), 400, 'Invalid or expired reset token')
+    says(
+      await reset({ token: voided, new_password: 'a new long one' }),
+      400,
+      'Invalid or expired reset token',
+      'reset_token_invalid',
+    )
     const weak = await reset({ token, new_password: 'password1' })
     assert.deepEqual([weak.status, weak.body.detail[0].loc], [422, ['body', 'new_password']])
     says(await reset({ token, new_password: 'a new long one' }), 200, 'Password reset successfully')
-    says(await reset({ token, new_password: 'a new long two' }), 400, 'Invalid or expired reset token')
+    says(
+      await reset({ token, new_password: 'a new long two' }),
+      400,
+      'Invalid or expired reset token',
+      'reset_token_invalid',
+    )
 
-    says(await app.get('/api/auth/me', bearer(before.access_token)), 401, 'Could not validate credentials')
-    says(await app.post('/api/auth/refresh', { refresh_token: before.refresh_token }), 401, 'Invalid refresh token')
+    says(
+      await app.get('/api/auth/me', bearer(before.access_token)),
+      401,
+      'Could not validate credentials',
+      'unauthenticated',
+    )
+    says(
+      await app.post('/api/auth/refresh', { refresh_token: before.refresh_token }),
+      401,
+      'Invalid refresh token',
+      'refresh_token_invalid',
+    )
     const email = 'rolf@example.com'
     assert.equal((await app.post('/api/auth/login', { email, password: PASSWORD })).status, 401)
     assert.equal((await app.post('/api/auth/login', { email, password: 'a new long one' })).status, 200)
@@ -252,7 +322,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
   async 'GET /api/users/me'(app) {
     const ada = await app.as('ada')
     assert.deepEqual((await ada.get('/api/users/me')).body, (await ada.get('/api/auth/me')).body)
-    says(await app.get('/api/users/me'), 401, 'Could not validate credentials')
+    says(await app.get('/api/users/me'), 401, 'Could not validate credentials', 'unauthenticated')
   },
 
   async 'PATCH /api/users/me'(app) {
@@ -284,7 +354,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const other = await freshSignIn(app, 'carl')
     const change = (body: object) => carl.post('/api/users/me/change-password', body)
     const wrong = await change({ current_password: 'wrong', new_password: 'a new long one' })
-    says(wrong, 400, 'Incorrect current password')
+    says(wrong, 400, 'Incorrect current password', 'current_password_wrong')
     const weak = await change({ current_password: PASSWORD, new_password: 'Carl@example.com' })
     assert.deepEqual([weak.status, weak.body.detail[0].loc], [422, ['body', 'new_password']])
     const done = await change({ current_password: PASSWORD, new_password: 'a new long one' })
@@ -298,16 +368,26 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       current_password: 'x',
       new_password: 'a new long one',
     })
-    says(none, 400, 'No password set for this account')
+    says(none, 400, 'No password set for this account', 'password_not_set')
   },
 
   async 'POST /api/users/me/change-email'(app) {
     const emma = await app.as('emma')
     await app.as('taken')
     const change = (body: object) => emma.post('/api/users/me/change-email', body)
-    says(await change({ new_email: 'emma2@example.com' }), 400, 'Incorrect password')
-    says(await change({ new_email: 'emma2@example.com', password: 'wrong' }), 400, 'Incorrect password')
-    says(await change({ new_email: 'Taken@example.com', password: PASSWORD }), 400, 'Email already in use')
+    says(await change({ new_email: 'emma2@example.com' }), 400, 'Incorrect password', 'password_wrong')
+    says(
+      await change({ new_email: 'emma2@example.com', password: 'wrong' }),
+      400,
+      'Incorrect password',
+      'password_wrong',
+    )
+    says(
+      await change({ new_email: 'Taken@example.com', password: PASSWORD }),
+      400,
+      'Email already in use',
+      'email_in_use',
+    )
     assert.equal((await change({ new_email: 'no address', password: PASSWORD })).status, 422)
     const done = await change({ new_email: 'Emma2@example.com', password: PASSWORD })
     says(done, 200, 'Verification email sent to your new address')
@@ -351,21 +431,27 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
 
   async 'DELETE /api/users/me'(app) {
     const dora = await app.as('dora')
-    says(await dora.delete('/api/users/me'), 400, 'Incorrect password')
-    says(await dora.delete('/api/users/me', { confirm: 'DELETE' }), 400, 'Incorrect password')
-    says(await dora.delete('/api/users/me', { password: 'wrong' }), 400, 'Incorrect password')
+    says(await dora.delete('/api/users/me'), 400, 'Incorrect password', 'password_wrong')
+    says(await dora.delete('/api/users/me', { confirm: 'DELETE' }), 400, 'Incorrect password', 'password_wrong')
+    says(await dora.delete('/api/users/me', { password: 'wrong' }), 400, 'Incorrect password', 'password_wrong')
     says(await dora.delete('/api/users/me', { password: PASSWORD }), 200, 'User deleted successfully')
-    says(await dora.get('/api/auth/me'), 401, 'Could not validate credentials')
+    says(await dora.get('/api/auth/me'), 401, 'Could not validate credentials', 'unauthenticated')
     says(
       await app.post('/api/auth/login', { email: dora.email, password: PASSWORD }),
       401,
       'Incorrect email or password',
+      'credentials_wrong',
     )
     assert.equal((await app.post('/api/auth/register', { email: dora.email, password: PASSWORD })).status, 201)
 
     const olga = await viaProvider(app, 'olga-gone@example.com')
-    says(await olga.delete('/api/users/me', {}), 400, 'Type DELETE to confirm')
-    says(await olga.delete('/api/users/me', { confirm: 'delete' }), 400, 'Type DELETE to confirm')
+    says(await olga.delete('/api/users/me', {}), 400, 'Type DELETE to confirm', 'confirmation_missing')
+    says(
+      await olga.delete('/api/users/me', { confirm: 'delete' }),
+      400,
+      'Type DELETE to confirm',
+      'confirmation_missing',
+    )
     says(await olga.delete('/api/users/me', { confirm: 'DELETE' }), 200, 'User deleted successfully')
   },
 }
@@ -377,7 +463,12 @@ test('every row of the Auth and Users groups', async (t) => {
 
 test('a provider that is not configured says so', async (t) => {
   const app = await testApp(t, { env: { SANDBOX: 'off' } })
-  says(await app.get('/api/auth/oauth/github'), 400, "OAuth provider 'github' is not configured")
+  says(
+    await app.get('/api/auth/oauth/github'),
+    400,
+    "OAuth provider 'github' is not configured",
+    'oauth_provider_not_configured',
+  )
 })
 
 test('an account without a password sets its first one through the reset', async (t) => {
@@ -400,9 +491,9 @@ const HOUR = 60 * MINUTE
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
-function says(reply: Reply, status: number, text?: string) {
+function says(reply: Reply, status: number, text?: string, code?: string) {
   assert.equal(reply.status, status, reply.text)
-  if (text !== undefined) assert.deepEqual(reply.body, status < 400 ? { message: text } : { detail: text })
+  if (text !== undefined) assert.deepEqual(reply.body, status < 400 ? { message: text } : { detail: text, code })
 }
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })

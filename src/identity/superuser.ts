@@ -2,13 +2,13 @@
 // One thing to know: whoever reads the service's output or its settings is the operator; nobody else gets there.
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import { checkCredentials } from './credentials.ts'
 import type { IdentityDeps } from './deps.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
 import { refuseWeak } from './password-rules.ts'
+import { identityProblem } from './problems.ts'
 import { tellOwner } from './tell-owner.ts'
 import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from './users.ts'
 
@@ -64,7 +64,7 @@ export async function addSuperuser(
     const now = deps.clock.now()
     const existing = await findUserByEmail(tx, email)
     if (expectedId !== undefined && (existing?.id ?? null) !== expectedId) {
-      throw new Problem('account_appeared', 409, 'Someone has just registered this address: try again')
+      throw identityProblem('account_appeared')
     }
     const made = existing === null
     const account =
@@ -110,5 +110,4 @@ export async function setUpSuperuser(
   })
 }
 
-const linkSpent = () =>
-  new Problem('setup_link_invalid', 400, 'This link was used or has expired: restart the service for a new one')
+const linkSpent = () => identityProblem('setup_link_invalid')

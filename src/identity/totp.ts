@@ -3,10 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { Problem } from '#platform/problem.ts'
 import { recordAudit } from './audit.ts'
 import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import { qrCode } from './qr-code.ts'
 import { lockAsking } from './sessions.ts'
 import { tellOwner } from './tell-owner.ts'
@@ -24,7 +24,7 @@ export async function prepareTotp(
   { db, clock, secrets, config }: IdentityDeps,
   user: User,
 ): Promise<{ secret: string; otpauth_url: string; qr_code: string }> {
-  if (user.is_totp_on) throw new Problem('totp_on', 400, 'Two-factor authentication is already on')
+  if (user.is_totp_on) throw identityProblem('two_factor_already_on')
   const secret = new Secret({ size: 20 })
   const row = {
     secret_sealed: secrets.seal('totp', secret.base32),
@@ -48,7 +48,7 @@ export async function confirmTotp(
   { code, sessionId }: { code: string; sessionId: string | null },
 ): Promise<{ recovery_codes: string[] }> {
   const { db, clock, secrets } = deps
-  if (user.is_totp_on) throw new Problem('totp_on', 400, 'Two-factor authentication is already on')
+  if (user.is_totp_on) throw identityProblem('two_factor_already_on')
   const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode)
 
   await transaction(db, async (tx) => {
@@ -74,7 +74,7 @@ export async function removeTotp(
   user: User,
   { code, sessionId }: { code: string; sessionId: string | null },
 ): Promise<void> {
-  if (!user.is_totp_on) throw new Problem('totp_off', 400, 'Two-factor authentication is not on')
+  if (!user.is_totp_on) throw identityProblem('two_factor_not_on')
   await transaction(deps.db, async (tx) => {
     await lockAsking(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
@@ -154,4 +154,5 @@ function recoveryCode(): string {
 const recoveryHash = (secrets: CodeDeps['secrets'], code: string) =>
   secrets.hash('recovery-codes', code.replaceAll(/[\s-]/g, '').toLowerCase())
 
-export const codeWrong = () => new Problem('code_wrong', 400, 'Invalid two-factor code')
+/** Of a signed-in user; at sign-in it is a 401. */
+export const codeWrong = () => identityProblem('two_factor_code_wrong', { status: 400 })

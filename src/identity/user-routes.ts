@@ -3,9 +3,9 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { transaction } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf, unauthenticated } from '#platform/http/gate.ts'
+import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
-import { Problem } from '#platform/problem.ts'
+import { unauthenticated } from '#platform/problems.ts'
 import { recordAudit } from './audit.ts'
 import { deleteAccount } from './deletion.ts'
 import type { IdentityDeps } from './deps.ts'
@@ -15,6 +15,7 @@ import { originOf } from './origin.ts'
 import type { Asker } from './own-password.ts'
 import { changePassword } from './password-change.ts'
 import { NewPassword } from './password-rules.ts'
+import { identityProblem } from './problems.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
 import { endEverySession, endOneSession } from './session-ends.ts'
 import { listSessions } from './sessions.ts'
@@ -193,7 +194,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
         })
         return true
       })
-      if (!ended) throw new Problem('session_unknown', 404, 'Session not found')
+      if (!ended) throw identityProblem('session_not_found')
       return { message: 'Session revoked' }
     },
   )

@@ -1,9 +1,9 @@
 import { type Instant, MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
-import { unauthenticated } from '#platform/http/gate.ts'
-import { Problem } from '#platform/problem.ts'
+import { unauthenticated } from '#platform/problems.ts'
 import { recordAudit } from './audit.ts'
 import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
 import type { OAuthProvider } from './tables.ts'
 
 const FRESH_MS = 10 * MINUTE_MS
@@ -29,7 +29,7 @@ export async function requireFreshSignIn(
     .executeTakeFirst()
   if (!session) throw unauthenticated()
   if (clock.ms() - Date.parse(session.authenticated_at) > FRESH_MS) {
-    throw new Problem('fresh_sign_in_required', 403, 'Fresh sign-in required', { tellsCode: true })
+    throw identityProblem('fresh_sign_in_required')
   }
 }
 
@@ -46,7 +46,7 @@ export async function requireWayIn(tx: Db, userId: string): Promise<void> {
   if (user?.password_hash) return
   const link = await tx.selectFrom('oauth_links').select('provider').where('user_id', '=', userId).executeTakeFirst()
   const passkey = await tx.selectFrom('passkeys').select('id').where('user_id', '=', userId).executeTakeFirst()
-  if (!link && !passkey) throw new Problem('last_way_in', 400, 'This is the only way to sign in to your account')
+  if (!link && !passkey) throw identityProblem('last_sign_in_method')
 }
 
 /** Whoever counts or removes what a user has, and decides by it, takes this lock first. */

@@ -2,7 +2,8 @@
 // One thing to know: counting is one step (a Map here, one Lua script in Redis), so parallel hits cannot slip past.
 import type { Rate } from '../config.ts'
 import type { Clock } from './clock.ts'
-import { Problem } from './problem.ts'
+import type { Problem } from './problem.ts'
+import { platformProblem } from './problems.ts'
 import type { Redis } from './redis.ts'
 
 export type Hit = {
@@ -98,9 +99,7 @@ export function rateHeaders(hit: Hit): Record<string, string> {
 
 /** The 429 of a refused hit. */
 export function rateProblem(hit: Hit): Problem {
-  return new Problem('rate_limited', 429, 'Rate limit exceeded', {
-    headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) },
-  })
+  return platformProblem('rate_limited', { headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) } })
 }
 
 function hitOf(allowed: boolean, limit: number, count: number, leftMs: number): Hit {

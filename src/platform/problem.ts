@@ -1,45 +1,86 @@
-// Guards the two voices of a failure: what the caller reads, and what the operator finds in the log.
-// One thing to know: a Problem is expected and becomes a reply; any other throw is a bug and becomes a 500 with an id.
+/**
+ * A failure that is expected: what its caller reads (`code`, `status`, `detail`), and for the operator its `cause`. Anything
+ * else that is thrown is a bug and becomes a 500 with an id.
+ * Each room lists its problems once, in its problems.ts. Nothing else can make one, so that a code which no list has does not compile.
+ */
 
 /** One entry of a 422's `detail`; `loc` starts with body, query, path or header. */
 export type Issue = { loc: (string | number)[]; msg: string; type: string }
 
-export type ProblemOptions = {
+/**
+ * The status, or those that the throwing code chooses from, the usual one first; the sentence, whose `{names}` are filled
+ * where it is thrown; what the caller can do, where the sentence does not say it; and OpenAI's own word, under /v1.
+ */
+export type Entry = readonly [
+  status: number | readonly number[],
+  sentence: string,
+  more?: { advice?: string; openai?: string },
+]
+export type Catalogue = Readonly<Record<string, Entry>>
+
+type Names<Sentence extends string> = Sentence extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Names<Rest>
+  : never
+
+export type ProblemOptions<E extends Entry = Entry> = {
+  /** For an entry with several statuses. */
+  status?: E[0] extends readonly number[] ? E[0][number] : never
   headers?: Record<string, string>
-  /** The reply's body carries the code, so that clients can branch on it. */
-  tellsCode?: boolean
+  /** What is wrong, place by place; replaces the sentence as `detail`. */
+  issues?: Issue[]
   /** Further members of the reply's body. */
   extra?: Record<string, unknown>
+  /** A word under /v1 that is known only now, as a vendor's own. */
+  openai?: string | undefined
   /** For the log alone. */
   cause?: unknown
 }
+
+type Rest<E extends Entry> = [Names<E[1]>] extends [never]
+  ? [options?: ProblemOptions<E>]
+  : [values: Record<Names<E[1]>, string | number>, options?: ProblemOptions<E>]
 
 export class Problem extends Error {
   readonly code: string
   readonly status: number
   readonly detail: string | Issue[]
   readonly headers: Record<string, string>
-  readonly tellsCode: boolean
   readonly extra: Record<string, unknown>
+  /** What /v1 says as the code. */
+  readonly openaiCode: string
 
-  constructor(code: string, status: number, detail: string | Issue[], options: ProblemOptions = {}) {
-    super(
-      typeof detail === 'string' ? detail : detail.map((issue) => `${issue.loc.join('.')}: ${issue.msg}`).join('; '),
-      {
-        cause: options.cause,
-      },
-    )
+  private constructor(code: string, [status, , more]: Entry, sentence: string, options: ProblemOptions) {
+    const { headers = {}, issues, extra = {}, cause } = options
+    super(issues ? issues.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ') : sentence, { cause })
     this.name = 'Problem'
     this.code = code
-    this.status = status
-    this.detail = detail
-    this.headers = options.headers ?? {}
-    this.tellsCode = options.tellsCode ?? false
-    this.extra = options.extra ?? {}
+    this.status = options.status ?? [status].flat()[0] ?? 500
+    this.detail = issues ?? sentence
+    this.headers = headers
+    this.extra = extra
+    this.openaiCode = options.openai ?? more?.openai ?? code
+  }
+
+  /**
+   * What makes a room's problems: `keyProblem('key_limit_reached', { max: 50 })`. The values are left out where the sentence
+   * has none.
+   */
+  static define<const C extends Catalogue>(catalogue: C) {
+    const make = <Code extends keyof C & string>(code: Code, ...rest: Rest<C[Code]>): Problem => {
+      const entry = catalogue[code] as Entry
+      const [values, options] = (entry[1].includes('{') ? rest : [{}, ...rest]) as [
+        Record<string, string | number>,
+        ProblemOptions?,
+      ]
+      return new Problem(code, entry, filled(entry[1], values), options ?? {})
+    }
+    /** Whether it is one of this room's. */
+    const is = (error: unknown, ...codes: (keyof C & string)[]): error is Problem =>
+      error instanceof Problem && codes.includes(error.code)
+    return Object.assign(make, { catalogue, is })
   }
 }
 
-/** A 422 with one issue, as `invalid(['body', 'email'], 'must be an email address')`. */
-export function invalid(loc: (string | number)[], msg: string, type = 'value_error'): Problem {
-  return new Problem('validation_failed', 422, [{ loc, msg, type }])
+function filled(sentence: string, values: Record<string, string | number>): string {
+  return sentence.replace(/\{(\w+)\}/g, (_, name: string) => String(values[name]))
 }

@@ -1,4 +1,4 @@
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 
 export const CHUNK_SIZE = 1_000
 export const CHUNK_SIZE_MIN = 100

@@ -7,10 +7,12 @@ import { randomUUID } from 'node:crypto'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { invalid, Problem } from '#platform/problem.ts'
+import type { Problem } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { packOccurrences, subtractOccurrences, sumOccurrences } from './embedders/rarity.ts'
 import { termsOf } from './embedders/terms.ts'
+import { ragProblem } from './problems.ts'
 import type { LongText, Reader } from './reader.ts'
 import {
   bumpRevision,
@@ -193,7 +195,7 @@ export async function deleteDocument(library: Library, userId: string, documentI
 }
 
 function notFound(): Problem {
-  return new Problem('document_not_found', 404, 'Document not found')
+  return ragProblem('document_not_found')
 }
 
 /** Chunks that no document names any more: a few at once, many by a job. */

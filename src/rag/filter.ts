@@ -1,5 +1,6 @@
 /** Metadata filters: checked once, applied to a user's own documents before anything is ranked, so that a narrow filter never starves. */
-import { type Issue, Problem } from '#platform/problem.ts'
+import type { Issue } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import type { Metadata } from './tables.ts'
 
 type Scalar = string | number | boolean | null
@@ -29,7 +30,7 @@ export function parseFilter(filter: Record<string, unknown> | undefined): Condit
     else if (Array.isArray(value)) refuse([key], "Should be a value, or {'$in': [...]}")
     else for (const [operator, bound] of Object.entries(value as object)) addCondition(key, operator, bound)
   }
-  if (issues.length > 0) throw new Problem('validation_failed', 422, issues)
+  if (issues.length > 0) throw platformProblem('validation_failed', { issues })
   return conditions
 
   function addCondition(key: string, operator: string, value: unknown): void {

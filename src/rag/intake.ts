@@ -1,7 +1,8 @@
-import { invalid, Problem } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import type { Asked } from './answer.ts'
 import { ingest, type NewDocument } from './documents.ts'
 import { metered } from './metering.ts'
+import { ragProblem } from './problems.ts'
 import type { Room } from './room.ts'
 
 /** Takes a text in and records it. Fails with 413 for a text that is larger than is kept, however it was wrapped. */
@@ -10,11 +11,7 @@ export async function take(room: Room, { caller, route, signal }: Asked, documen
   const { hasNul, textBytes } =
     typeof text === 'string' ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) } : await text.head()
   if (textBytes > room.maxTextBytes) {
-    throw new Problem(
-      'text_too_large',
-      413,
-      `The text is larger than ${Math.round(room.maxTextBytes / 1024 / 1024)} MB`,
-    )
+    throw ragProblem('text_too_large', { max: Math.round(room.maxTextBytes / 1024 / 1024) })
   }
   if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
   const call = { caller, route, sizeBytes: embeddedBytes(document), signal }

@@ -1,7 +1,7 @@
 /** JSON bodies that are too long to be parsed where everybody waits: a worker holds the text, the route sees the rest. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
-import { Problem } from '#platform/problem.ts'
+import { invalid, malformedJson } from '#platform/problems.ts'
 import type { LongTask } from './long-worker.ts'
 import { LONG_BYTES, type LongText } from './reader.ts'
 import type { Room } from './room.ts'
@@ -24,13 +24,13 @@ export function readLongBodies(scope: App, room: Holder): void {
     'application/json',
     { parseAs: 'buffer' },
     async (request: FastifyRequest, bytes: Buffer) => {
-      if (bytes.length === 0) throw refused('Field required', 'missing')
+      if (bytes.length === 0) throw invalid(['body'], 'Field required', 'missing')
       if (bytes.length <= LONG_BYTES) return parsed(bytes)
       const longText = room.reader.hold(bytes, 'json')
       held.set(request, longText)
       request.longText = longText
       const { body } = await longText.head()
-      if (body === undefined) throw malformed()
+      if (body === undefined) throw malformedJson()
       return body
     },
   )
@@ -51,14 +51,6 @@ function parsed(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
   } catch {
-    throw malformed()
+    throw malformedJson()
   }
-}
-
-function malformed(): Problem {
-  return refused('The body is not valid JSON', 'json_invalid')
-}
-
-function refused(msg: string, type: string): Problem {
-  return new Problem(type === 'missing' ? 'validation_failed' : 'malformed_json', 422, [{ loc: ['body'], msg, type }])
 }

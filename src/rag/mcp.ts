@@ -16,6 +16,7 @@ import { parseFilter } from './filter.ts'
 import { take } from './intake.ts'
 import { checkedMetadata } from './metadata.ts'
 import { metered } from './metering.ts'
+import { ragProblem } from './problems.ts'
 import type { Room } from './room.ts'
 import { search } from './search.ts'
 import { listDocuments } from './store.ts'
@@ -168,7 +169,7 @@ export function mcpRoutes(app: App, room: Room): void {
       handler: async (request, reply) => {
         checkOrigin(room, request.headers.origin)
         reply.header('allow', 'POST')
-        throw new Problem('method_not_allowed', 405, 'This server sends no messages of its own: use POST')
+        throw ragProblem('method_not_allowed')
       },
     })
   }
@@ -176,7 +177,7 @@ export function mcpRoutes(app: App, room: Room): void {
 
 /** A page of another site that a browser's user has open must not speak here (DNS rebinding). */
 function checkOrigin({ origins }: Room, origin: string | undefined): void {
-  if (origin !== undefined && !origins.includes(origin)) throw new Problem('origin_refused', 403, 'Origin not allowed')
+  if (origin !== undefined && !origins.includes(origin)) throw ragProblem('origin_refused')
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

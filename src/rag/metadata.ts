@@ -1,4 +1,4 @@
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import type { Metadata } from './tables.ts'
 
 /** The service's own: what a user sends under these names is ignored. */

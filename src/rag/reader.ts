@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import { Problem } from '#platform/problem.ts'
 import { type Chunking, spansOf } from './chunker.ts'
 import type { Embedded, Embedder } from './embedders/embedder.ts'
 import type { Head, LongQuestion, LongTask, Outline, Slice } from './long-worker.ts'
+import { ragProblem } from './problems.ts'
 import type { Rows } from './read-worker.ts'
 
 export type Reader = ReturnType<typeof createReader>
@@ -107,9 +107,7 @@ export function createReader() {
       () => new Promise<never>(() => {}),
       (error) => {
         if (stop.signal.aborted || !/queue/i.test(String(error))) throw error
-        throw new Problem('reader_busy', 503, 'Too many long texts are being stored; try again in a moment', {
-          headers: { 'Retry-After': '10' },
-        })
+        throw ragProblem('reader_busy', { headers: { 'Retry-After': '10' } })
       },
     )
     died.catch(() => port.close())

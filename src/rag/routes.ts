@@ -11,9 +11,9 @@ import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
-import { streamErrorDetail } from '#platform/http/sse.ts'
+import { streamProblem } from '#platform/http/sse.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import { type Asked, answer, answerStream } from './answer.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
 import { deleteDocument } from './documents.ts'
@@ -347,7 +347,7 @@ function printAnswer(
       const told = stream && { ...usageView(stream.usage()), finish_reason: stream.finish() }
       if (withSources) await events.event('usage', told)
     },
-    (error) => errorEvent(streamErrorDetail(error, requestId)),
+    (error) => errorEvent(streamProblem(error, requestId)),
   )
 }
 

@@ -3,7 +3,7 @@
  * The one thing to know: filters choose documents before anything is ranked, and the score is the cosine that the embedder defines.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import type { Library } from './documents.ts'
 import type { Embedder } from './embedders/embedder.ts'
 import { subjectWords } from './embedders/terms.ts'

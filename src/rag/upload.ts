@@ -1,8 +1,10 @@
 import '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
-import { type Issue, Problem } from '#platform/problem.ts'
+import type { Issue } from '#platform/problem.ts'
+import { invalid, platformProblem } from '#platform/problems.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunking.ts'
 import { checkedExternalId, fileName } from './metadata.ts'
+import { ragProblem } from './problems.ts'
 
 export interface Upload {
   name: string
@@ -16,7 +18,7 @@ export interface Upload {
 /** Form fields may stand before or after the file. Fails with 413 (file too large) and 422 (no file, two files, wrong numbers). */
 export async function readUpload(request: FastifyRequest, bytesMax: number): Promise<Upload> {
   if (!request.isMultipart()) {
-    throw new Problem('media_type_unsupported', 415, 'Unsupported content type: send multipart/form-data')
+    throw platformProblem('media_type_unsupported', { wanted: 'multipart/form-data' })
   }
   const fields = new Map<string, string>()
   let file: { name: string; bytes: Uint8Array } | undefined
@@ -45,7 +47,7 @@ export async function readUpload(request: FastifyRequest, bytesMax: number): Pro
   const chunkOverlap = whole('chunk_overlap', 0, OVERLAP_MAX)
   const replace = fields.get('replace') ?? ''
   if (replace !== '' && replace !== 'source') issues.push(issue('replace', "Should be 'source'", 'enum'))
-  if (issues.length > 0 || file === undefined) throw new Problem('validation_failed', 422, issues)
+  if (issues.length > 0 || file === undefined) throw platformProblem('validation_failed', { issues })
   return {
     ...file,
     chunkSize,
@@ -74,15 +76,12 @@ function issue(name: string, msg: string, type: string): Issue {
 function explained(error: unknown, bytesMax: number): unknown {
   const { code, message } = error as { code?: string; message?: string }
   if (code === 'FST_REQ_FILE_TOO_LARGE') {
-    return new Problem('file_too_large', 413, `The file is larger than ${Math.round(bytesMax / 1024 / 1024)} MB`)
+    return ragProblem('file_too_large', { max: Math.round(bytesMax / 1024 / 1024) })
   }
-  if (code?.startsWith('FST_'))
-    return new Problem('validation_failed', 422, [issue('file', message ?? 'Malformed form', 'value_error')])
+  if (code?.startsWith('FST_')) return invalid(['body', 'file'], message ?? 'Malformed form')
   // The form's own parser: a part without an end, a header that is none.
   if (error instanceof Error && /multipart|boundary|form|header/i.test(error.message)) {
-    return new Problem('validation_failed', 422, [
-      issue('file', 'The form data is malformed or incomplete', 'value_error'),
-    ])
+    return invalid(['body', 'file'], 'The form data is malformed or incomplete')
   }
   return error
 }

@@ -96,7 +96,7 @@ test('a vendor that fails before the first piece gives its status, one that brea
   vendor.play(cuts('Duroc built'))
   const cut = await ada.post('/api/rag/query', { question, stream: true, include_sources: true })
   assert.equal(cut.status, 200)
-  assert.match(cut.text, /event: error\ndata: \{"detail":"[^"]+"\}\n\n$/)
+  assert.match(cut.text, /event: error\ndata: \{"detail":"[^"]+","code":"vendor_failed"\}\n\n$/)
   assert.doesNotMatch(cut.text, /\[DONE\]/)
 })
 

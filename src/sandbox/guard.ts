@@ -3,10 +3,9 @@
 // and once a browser has come through a proxy on this machine, it is closed to all until the next start.
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { isLoopbackHost, isOfThisMachine, isRenamed } from '#platform/http/loopback.ts'
+import { replyWithError } from '#platform/http/replies.ts'
 import type { Log } from '#platform/telemetry/log.ts'
-
-const CLOSED =
-  'The sandbox is closed: a proxy on this machine passes on what others ask. Set BASE_URL to the public address, or NODE_ENV=production, and start anew.'
+import { sandboxProblem } from './problems.ts'
 
 /** `open` (SANDBOX=on) lets other hosts in, for a demonstration on a network of one's own. */
 export function createGuard({ open, log }: { open: boolean; log: Log }) {
@@ -18,20 +17,23 @@ export function createGuard({ open, log }: { open: boolean; log: Log }) {
       if (!isClosed && isRenamed(request) && isOfThisMachine(request)) {
         isClosed = true
         const { host, origin, referer } = request.headers
-        log.error({ host, origin, referer }, CLOSED)
+        log.error({ host, origin, referer }, sandboxProblem('sandbox_closed').message)
       }
       done()
     },
 
     /** An onRequest hook for the sandbox's own. */
     async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      if (isClosed) return reply.code(403).send({ detail: CLOSED })
+      // Said here: below, the processor's scope would say it in the processor's words.
+      const refuse = (code: keyof typeof sandboxProblem.catalogue) =>
+        replyWithError('detail', sandboxProblem(code), request, reply)
+      if (isClosed) return refuse('sandbox_closed')
       if (!open && !(isOfThisMachine(request) && isLoopbackHost(request.headers.host))) {
-        return reply.code(403).send({ detail: 'The sandbox answers this machine only. SANDBOX=on opens it to others.' })
+        return refuse('sandbox_local_only')
       }
       // A form on a foreign page could press the sandbox's buttons; browsers say where a request came from.
       if (request.method !== 'GET' && request.headers['sec-fetch-site'] === 'cross-site') {
-        return reply.code(403).send({ detail: 'The sandbox takes no forms from other sites.' })
+        return refuse('sandbox_cross_site')
       }
     },
   }

@@ -25,7 +25,7 @@ test('an invalid tier is told first, whoever asks', async (t) => {
   ]) {
     for (const reply of [await shop.store('GET', path), await ada.get(path)]) {
       assert.equal(reply.status, 400, path)
-      assert.deepEqual(reply.body, { error: 'Invalid tier specified' })
+      assert.deepEqual(reply.body, { error: 'Invalid tier specified', code: 'tier_invalid' })
     }
   }
 })
@@ -127,7 +127,7 @@ test('a tier without files is not for sale', async (t) => {
 
   for (const tier of ['basic', 'enterprise']) {
     const reply = await ada.get(`/api/checkout?tier=${tier}`)
-    assert.deepEqual([reply.status, reply.body], [409, { error: 'Not available yet' }], tier)
+    assert.deepEqual([reply.status, reply.body], [409, { error: 'Not available yet', code: 'not_for_sale' }], tier)
   }
   assert.equal((await ada.get('/api/checkout?tier=pro')).status, 302)
   for (const path of ['/', '/pricing']) {
@@ -380,7 +380,10 @@ test('without a processor the checkout says so', async (t) => {
   const shop = await openShop(t, { SANDBOX: 'off' })
   const ada = await shop.buyer('ada')
   const reply = await ada.get('/api/checkout?tier=pro')
-  assert.deepEqual([reply.status, reply.body], [503, { error: 'Billing is not configured' }])
+  assert.deepEqual(
+    [reply.status, reply.body],
+    [503, { error: 'Billing is not configured', code: 'billing_not_configured' }],
+  )
 })
 
 test('a paid session makes a purchase and mails its key, once, however often and in whatever order events come', async (t) => {

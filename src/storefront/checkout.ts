@@ -14,6 +14,7 @@ import { Problem } from '#platform/problem.ts'
 import { brandOf } from './brand.ts'
 import { OFFERS } from './offers.ts'
 import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
+import { storefrontProblem } from './problems.ts'
 import type { ProductTier } from './products/releases.ts'
 import './tables.ts'
 
@@ -45,9 +46,7 @@ export async function checkoutAddress(deps: CheckoutDeps, userId: string, tier: 
       }
     }
   }
-  throw new Problem('checkout_busy', 503, 'The checkout is busy, try again in a moment', {
-    headers: { 'Retry-After': '5' },
-  })
+  throw storefrontProblem('checkout_busy', { headers: { 'Retry-After': '5' } })
 }
 
 /** Null when this session leads nowhere any more. */

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox'
 import { addressKey } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
 import { rateProblem } from '#platform/limiter.ts'
-import { invalid, Problem } from '#platform/problem.ts'
+import { invalid, platformProblem } from '#platform/problems.ts'
 import { type ContactForm, receiveMessage, SUBJECT_WORDS } from './contact.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
@@ -43,7 +43,7 @@ export async function sendMessage(deps: StorefrontDeps, body: Static<typeof Cont
   if (!subject) throw invalid(['body', 'subject'], `Should be one of ${SUBJECT_WORDS.join(', ')}`, 'enum')
   const form: ContactForm = { ...body, subject, name: body.name.trim(), message: body.message.trim() }
   for (const field of ['name', 'message'] as const) {
-    if (form[field] === '') throw new Problem('field_missing', 400, `${field}: Field required`)
+    if (form[field] === '') throw platformProblem('field_missing', { field })
   }
   if (deps.config.limits.general !== null) {
     const hit = await deps.limiter.hit('contact', addressKey(address), PER_ADDRESS)

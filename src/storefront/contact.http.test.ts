@@ -143,5 +143,5 @@ test('one address sends at most twenty messages an hour', async (t) => {
   const send = async () => (await shop.store('POST', '/api/contact', { body: HELLO })).status
   for (let i = 0; i < 20; i++) assert.equal(await send(), 200)
   const refused = await shop.store('POST', '/api/contact', { body: HELLO })
-  assert.deepEqual([refused.status, refused.body], [429, { error: 'Rate limit exceeded' }])
+  assert.deepEqual([refused.status, refused.body], [429, { error: 'Rate limit exceeded', code: 'rate_limited' }])
 })

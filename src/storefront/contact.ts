@@ -9,12 +9,12 @@ import { sendMail } from '#mail/mail.ts'
 import { type Clock, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
-import { Problem } from '#platform/problem.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Config } from '#src/config.ts'
 import { brandOf } from './brand.ts'
 import type { ContactRow } from './contact-store.ts'
 import * as store from './contact-store.ts'
+import { storefrontProblem } from './problems.ts'
 
 export const SUBJECTS = {
   sales: 'Sales Inquiry',
@@ -61,8 +61,7 @@ export async function receiveMessage(deps: ContactDeps, form: ContactForm): Prom
     await notify(deps, id)
   } catch (cause) {
     log.error({ err: cause, id }, 'a contact message is stored, but its notification was not handed over')
-    const detail = 'Your message was saved, but our team could not be notified yet. We will keep trying.'
-    throw new Problem('contact_notification_failed', 500, detail, { cause })
+    throw storefrontProblem('contact_notification_failed', { cause })
   }
 }
 

@@ -3,9 +3,9 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
-import { Problem } from '#platform/problem.ts'
 import { type Announcement, describeDownload, grantDownload, listDownloads, streamDelivery } from './downloads.ts'
 import { onPageError } from './pages/errors.ts'
+import { storefrontProblem } from './problems.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
@@ -90,7 +90,7 @@ function announce(reply: FastifyReply, { archive, fileName, part }: Announcement
 function purchaseIdOf(value: unknown): string | undefined {
   if (value === undefined) return undefined
   if (typeof value !== 'string' || !UUID.test(value)) {
-    throw new Problem('purchase_id_invalid', 400, 'purchase_id must be a UUID')
+    throw storefrontProblem('purchase_id_invalid')
   }
   return value.toLowerCase()
 }

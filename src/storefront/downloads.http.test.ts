@@ -38,19 +38,25 @@ test('a buyer downloads a ZIP that opens with the license key', async (t) => {
 test('who may not download is told why, in the contract’s words', async (t) => {
   const shop = await openShop(t)
   const [ada, eve] = [await shop.buyer('ada'), await shop.buyer('eve')]
-  assert.deepEqual(facts(await shop.store('GET', '/api/download')), [401, { error: 'Not authenticated' }])
-  assert.deepEqual(facts(await ada.download()), [403, { error: 'No active purchase found' }])
+  assert.deepEqual(facts(await shop.store('GET', '/api/download')), [
+    401,
+    { error: 'Not authenticated', code: 'not_signed_in' },
+  ])
+  assert.deepEqual(facts(await ada.download()), [
+    403,
+    { error: 'No active purchase found', code: 'no_active_purchase' },
+  ])
 
   const payment = await shop.sell(ada, 'pro')
   const [{ id }] = (await ada.get('/api/purchases')).body
   // A foreign purchase cannot be told from a missing one.
   assert.deepEqual(facts(await eve.download(`/api/download?purchase_id=${id}`)), [
     403,
-    { error: 'No active purchase found' },
+    { error: 'No active purchase found', code: 'no_active_purchase' },
   ])
   assert.deepEqual(facts(await eve.download(`/api/download?purchase_id=${randomUUID()}`)), [
     403,
-    { error: 'No active purchase found' },
+    { error: 'No active purchase found', code: 'no_active_purchase' },
   ])
   for (const bad of ['', 'abc', '../etc', `${id}'`, `${id}&purchase_id=${id}`]) {
     const reply = await ada.download(`/api/download?purchase_id=${bad}`)
@@ -61,7 +67,7 @@ test('who may not download is told why, in the contract’s words', async (t) =>
   await shop.event('charge.refunded', { payment_intent: payment, amount: 1, amount_refunded: 1, refunded: true })
   assert.deepEqual(facts(await ada.download(`/api/download?purchase_id=${id}`)), [
     403,
-    { error: 'No active purchase found' },
+    { error: 'No active purchase found', code: 'no_active_purchase' },
   ])
 })
 
@@ -89,7 +95,10 @@ test('downloads are a minute apart, and after the fifth the license is used up',
 
   // The limit goes before the cooldown.
   for (const path of ['/api/download', `/api/download?purchase_id=${id}`]) {
-    assert.deepEqual(facts(await ada.download(path)), [403, { error: LIMIT, expired: true }])
+    assert.deepEqual(facts(await ada.download(path)), [
+      403,
+      { error: LIMIT, code: 'download_limit_reached', expired: true },
+    ])
   }
   // Used up is not owned: it can be bought again, and then the newer one is downloaded.
   assert.notEqual((await ada.get('/api/checkout?tier=basic')).headers.get('location'), '/dashboard')
@@ -155,7 +164,7 @@ test('a download that broke off is continued without counting, also the last one
   shop.clock.advance(25 * HOUR_MS)
   assert.deepEqual(facts(await ada.download('/api/download', { range: 'bytes=1000-' })), [
     403,
-    { error: LIMIT, expired: true },
+    { error: LIMIT, code: 'download_limit_reached', expired: true },
   ])
 })
 
@@ -262,7 +271,10 @@ test('missing product files are 404 and count nothing', async (t) => {
   const shop = await openShop(t, { PRODUCTS_DIR: productsFolder(t) })
   const ada = await shop.buyer('ada')
   await shop.sell(ada, 'basic')
-  assert.deepEqual(facts(await ada.download()), [404, { error: 'Product files not found' }])
+  assert.deepEqual(facts(await ada.download()), [
+    404,
+    { error: 'Product files not found', code: 'product_files_missing' },
+  ])
   const [purchase] = (await ada.get('/api/purchases')).body
   assert.deepEqual([purchase.download_count, purchase.version], [0, null])
 })
@@ -483,7 +495,10 @@ test('a browser gets a page for an error, a program the JSON', async (t) => {
   const page = await ada.get('/api/download', { 'sec-fetch-dest': 'document' })
   assert.equal(page.status, 403)
   assert.match(page.text, /<h1>This download is not available<\/h1>/)
-  assert.deepEqual((await ada.get('/api/download')).body, { error: 'No active purchase found' })
+  assert.deepEqual((await ada.get('/api/download')).body, {
+    error: 'No active purchase found',
+    code: 'no_active_purchase',
+  })
 })
 
 /** Settings of a shop whose products lie in the bucket at this endpoint. */

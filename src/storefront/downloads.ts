@@ -7,13 +7,14 @@ import { Readable } from 'node:stream'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
-import { Problem } from '#platform/problem.ts'
+import type { Problem } from '#platform/problem.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { Config } from '#src/config.ts'
 import { archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
 import * as store from './download-store.ts'
 import { licensePrefix } from './license-key.ts'
+import { storefrontProblem } from './problems.ts'
 import type { FileStore } from './products/file-store.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import * as purchaseStore from './purchase-store.ts'
@@ -218,7 +219,7 @@ async function resume(
     const bytesMax = ARCHIVES_SENT_MAX * archive.sizeBytes
     const bounds = { resumesMax: RESUMES_MAX, bytesMax }
     if (await store.countResume(db, userId, grant.id, bytesOf(announcement), bounds)) return grant.id
-    throw new Problem('resumes_used_up', 429, 'This download was resumed too often. Please start it again.')
+    throw storefrontProblem('resume_limit_reached')
   })
 }
 
@@ -243,12 +244,8 @@ async function openedWith(
 async function activePurchase(deps: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
   const { db } = deps
   const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
-  if (purchase?.status === 'expired') {
-    const detail =
-      'Download limit reached. Your license has expired. Please purchase a new license to continue downloading.'
-    throw new Problem('download_limit_reached', 403, detail, { extra: { expired: true } })
-  }
-  if (purchase?.status !== 'completed') throw new Problem('no_active_purchase', 403, 'No active purchase found')
+  if (purchase?.status === 'expired') throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
   await requireUndisputed(deps, purchase)
   return purchase
 }
@@ -256,7 +253,7 @@ async function activePurchase(deps: DownloadDeps, userId: string, id: string | u
 /** While a bank holds the payment back, so do we. */
 async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
   if ((await purchaseStore.disputeOf(db, purchase.payment_ref)) !== 'open') return
-  throw new Problem('payment_disputed', 403, 'Payment is disputed')
+  throw storefrontProblem('payment_disputed')
 }
 
 /** The most recent completed one; when there is none, the most recent. */
@@ -271,7 +268,7 @@ async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version
   })
   if (archive) return archive
   deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
-  throw new Problem('product_files_missing', 404, 'Product files not found')
+  throw storefrontProblem('product_files_missing')
 }
 
 function announce(
@@ -283,9 +280,7 @@ function announce(
   const part = range && resolveRange(range, archive.sizeBytes)
   if (range && !part) {
     // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
-    throw new Problem('range_not_satisfiable', 416, 'Range not satisfiable', {
-      headers: { 'content-range': `bytes */${archive.sizeBytes}` },
-    })
+    throw storefrontProblem('range_not_satisfiable', { headers: { 'content-range': `bytes */${archive.sizeBytes}` } })
   }
   const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
   return { archive, fileName, part }
@@ -297,12 +292,10 @@ function bytesOf({ archive, part }: Announcement): number {
 
 function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {
   log.error({ err: cause }, 'an archive could not be made')
-  return new Problem('zip_failed', 500, 'The download could not be prepared. Please try again later.', { cause })
+  return storefrontProblem('zip_failed', { cause })
 }
 
 function coolingDown(waitMs: number): Problem {
   const seconds = Math.ceil(waitMs / 1000)
-  return new Problem('cooldown', 429, `Please wait ${seconds} seconds before downloading again.`, {
-    headers: { 'Retry-After': String(seconds) },
-  })
+  return storefrontProblem('download_cooldown', { seconds }, { headers: { 'Retry-After': String(seconds) } })
 }

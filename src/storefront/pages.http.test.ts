@@ -62,7 +62,7 @@ test('an unknown page is a page, an unknown address of the API is JSON', async (
     ['POST', '/api/nothing'],
   ] as const) {
     const reply = await shop.store(method, path)
-    assert.deepEqual([reply.status, reply.body], [404, { error: 'Not Found' }])
+    assert.deepEqual([reply.status, reply.body], [404, { error: 'Not Found', code: 'not_found' }])
   }
   for (const path of ['/assets/../storefront.ts', '/assets/%2e%2e/routes.ts', '/..%2f..%2fpackage.json']) {
     assert.equal((await shop.store('GET', path)).status, 404, path)

@@ -2,10 +2,10 @@ import { Type } from 'typebox'
 import { eventRoute } from '#billing/event-route.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
-import { Problem } from '#platform/problem.ts'
 import { checkoutAddress } from './checkout.ts'
 import { onPageError } from './pages/errors.ts'
 import { receivePaymentEvent } from './payments.ts'
+import { storefrontProblem } from './problems.ts'
 import { isForSale, TIERS } from './products/releases.ts'
 import { owns } from './purchase-store.ts'
 import { findStoreCaller } from './sessions.ts'
@@ -29,12 +29,12 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
     },
     async (request, reply) => {
       const tier = TIERS.find((one) => one === request.query.tier)
-      if (!tier) throw new Problem('tier_invalid', 400, 'Invalid tier specified')
+      if (!tier) throw storefrontProblem('tier_invalid')
 
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
-      if (!(await isForSale(deps, tier))) throw new Problem('not_for_sale', 409, 'Not available yet')
+      if (!(await isForSale(deps, tier))) throw storefrontProblem('not_for_sale')
       return reply.redirect(await checkoutAddress(deps, caller.userId, tier), 302)
     },
   )

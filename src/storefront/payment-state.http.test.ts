@@ -74,7 +74,7 @@ test('while a dispute is open downloads wait; lost it revokes, won or reinstated
   await shop.event('charge.dispute.created', dispute('needs_response'))
   for (const headers of [{}, { range: 'bytes=5-9' }] as Record<string, string>[]) {
     const reply = await ada.download('/api/download', headers)
-    assert.deepEqual([reply.status, reply.body], [403, { error: 'Payment is disputed' }])
+    assert.deepEqual([reply.status, reply.body], [403, { error: 'Payment is disputed', code: 'payment_disputed' }])
   }
   assert.deepEqual(await statuses(ada), ['completed'])
   assert.match((await ada.get('/dashboard')).text, /disputed/)
@@ -136,7 +136,10 @@ test('a refund and a lost dispute whose events are lost are found within a day',
   await sweep(shop)
   assert.deepEqual(await tiers(ada, 'refunded'), ['pro'])
   const { id } = (await ada.get('/api/purchases')).body.find(({ tier }: { tier: string }) => tier === 'basic')
-  assert.deepEqual((await ada.download(`/api/download?purchase_id=${id}`)).body, { error: 'Payment is disputed' })
+  assert.deepEqual((await ada.download(`/api/download?purchase_id=${id}`)).body, {
+    error: 'Payment is disputed',
+    code: 'payment_disputed',
+  })
 
   const { data } = (await shop.get('/sandbox/stripe/v1/disputes', auth(shop))).body
   await shop.app.request('POST', `/sandbox/stripe/v1/disputes/${data[0].id}/close`, auth(shop))

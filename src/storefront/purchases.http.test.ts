@@ -15,7 +15,7 @@ test('purchases are listed newest first, each to its owner alone', async (t) => 
   assert.deepEqual(tiers, ['pro', 'basic'])
   assert.deepEqual((await eve.get('/api/purchases')).body, [])
   const anyone = await shop.store('GET', '/api/purchases')
-  assert.deepEqual([anyone.status, anyone.body], [401, { error: 'Not authenticated' }])
+  assert.deepEqual([anyone.status, anyone.body], [401, { error: 'Not authenticated', code: 'not_signed_in' }])
 })
 
 test('a license key is verified however it is typed, through refund and deletion', async (t) => {

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify'
-import { Problem } from '#platform/problem.ts'
+import { storefrontProblem } from './problems.ts'
 
 /**
  * Refuses a write that another site made a browser send. Today's browsers say where a request comes from; older ones name
@@ -10,15 +10,12 @@ export function requireSameSite(request: FastifyRequest, ownOrigin: string): voi
   const site = request.headers['sec-fetch-site']
   // Decides alone: under a strict referrer policy a browser's own form has the origin `null`.
   if (site === 'same-origin' || site === 'none') return
-  if (site !== undefined) throw refused()
+  if (site !== undefined) throw storefrontProblem('cross_site')
   const { origin } = request.headers
-  if (origin !== undefined && origin !== ownOrigin && hostOf(origin) !== request.headers.host) throw refused()
+  if (origin !== undefined && origin !== ownOrigin && hostOf(origin) !== request.headers.host)
+    throw storefrontProblem('cross_site')
 }
 
 function hostOf(origin: string): string | null {
   return URL.canParse(origin) ? new URL(origin).host : null
-}
-
-function refused(): Problem {
-  return new Problem('cross_site', 403, 'Requests from other sites are not accepted')
 }

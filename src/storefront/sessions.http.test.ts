@@ -45,7 +45,7 @@ test('wrong and missing credentials are told apart from nothing else', async (t)
   const wrong = await post({ ...ADA, password: 'not the password' })
   const unknown = await post({ ...ADA, email: 'nobody@example.com' })
   assert.equal(wrong.status, 401)
-  assert.deepEqual(wrong.body, { error: 'Incorrect email or password' })
+  assert.deepEqual(wrong.body, { error: 'Incorrect email or password', code: 'credentials_wrong' })
   assert.deepEqual([unknown.status, unknown.body], [wrong.status, wrong.body])
   assert.equal((await post({ email: 'ada@example.com' })).status, 400)
   assert.equal((await post({ ...ADA, password: '' })).status, 400)
@@ -57,7 +57,7 @@ test('a made-up or foreign cookie is nobody', async (t) => {
   for (const cookie of ['', 'store_session=', `store_session=${'x'.repeat(43)}`, "store_session=' or 1=1 --"]) {
     const reply = await shop.store('GET', '/api/purchases', { headers: { cookie } })
     assert.equal(reply.status, 401, cookie)
-    assert.deepEqual(reply.body, { error: 'Not authenticated' })
+    assert.deepEqual(reply.body, { error: 'Not authenticated', code: 'not_signed_in' })
   }
   // The API's own token opens nothing here.
   const { token } = await shop.as('ada')
@@ -96,7 +96,7 @@ test('a deactivated user is signed out and kept out', async (t) => {
   assert.equal((await ada.get('/api/purchases')).status, 401)
   assert.equal((await ada.get('/dashboard')).status, 302)
   const again = await shop.store('POST', '/api/session', { body: ADA })
-  assert.deepEqual([again.status, again.body], [403, { error: 'Inactive account' }])
+  assert.deepEqual([again.status, again.body], [403, { error: 'Inactive account', code: 'inactive_account' }])
 
   // Switched on again, the old session stays ended.
   await root.patch(`/api/admin/users/${ada.userId}`, { is_active: true })
@@ -112,9 +112,15 @@ test('with two-factor on, the login asks for a code, as JSON and as a form', asy
   shop.clock.advance(31_000)
 
   const asked = await shop.store('POST', '/api/session', { body: ADA })
-  assert.deepEqual([asked.status, asked.body], [401, { error: 'Two-factor code required' }])
+  assert.deepEqual(
+    [asked.status, asked.body],
+    [401, { error: 'Two-factor code required', code: 'two_factor_code_required' }],
+  )
   const wrong = await shop.store('POST', '/api/session', { body: { ...ADA, code: '000000' } })
-  assert.deepEqual([wrong.status, wrong.body], [401, { error: 'Invalid two-factor code' }])
+  assert.deepEqual(
+    [wrong.status, wrong.body],
+    [401, { error: 'Invalid two-factor code', code: 'two_factor_code_wrong' }],
+  )
   const recovery = { ...ADA, code: confirmed.body.recovery_codes[0] }
   assert.equal((await shop.store('POST', '/api/session', { body: recovery })).status, 200)
   assert.equal((await shop.store('POST', '/api/session', { body: recovery })).status, 401)
@@ -213,7 +219,7 @@ test('the storefront shares the account’s limit of sign-ins', async (t) => {
   }
   const refused = await shop.store('POST', '/api/session', { body: wrong })
   assert.equal(refused.status, 429)
-  assert.deepEqual(refused.body, { error: 'Rate limit exceeded' })
+  assert.deepEqual(refused.body, { error: 'Rate limit exceeded', code: 'rate_limited' })
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
 })
 

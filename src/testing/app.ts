@@ -146,7 +146,7 @@ export async function testApp(
     const registered = await request('POST', '/api/auth/register', {
       body: { email, password: PASSWORD, full_name: name },
     })
-    if (registered.status !== 201 && registered.body?.detail !== 'Email already registered')
+    if (registered.status !== 201 && registered.body?.code !== 'email_taken')
       throw new Error(`registering ${name}: ${registered.status} ${registered.text}`)
     if (tier)
       await sql`update users set subscription_tier = ${tier}, subscription_status = ${tier === 'free' ? 'free' : 'active'} where email = ${email}`.execute(

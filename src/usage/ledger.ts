@@ -8,10 +8,11 @@ import { isUniqueViolation } from '#platform/db/db.ts'
 import { databaseFailure } from '#platform/db/failures.ts'
 import { commitSoon } from '#platform/db/soon.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Problem } from '#platform/problem.ts'
+import type { Problem } from '#platform/problem.ts'
 import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBudgets } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type OpenCalls, type OpenHandle, removalOf } from './open-calls.ts'
+import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
 import { isRecorded, recordQueries } from './store.ts'
@@ -185,9 +186,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
 
 function exhausted(): Problem {
   // OpenAI's clients repeat a 429 otherwise, and the month does not end so soon.
-  return new Problem('budget_exhausted', 429, 'Monthly token budget exhausted', {
-    headers: { 'x-should-retry': 'false' },
-  })
+  return usageProblem('budget_exhausted', { headers: { 'x-should-retry': 'false' } })
 }
 
 function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit[] {

@@ -4,7 +4,7 @@ import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { invalid } from '#platform/problem.ts'
+import { invalid } from '#platform/problems.ts'
 import { sumUsage, type UsageSum } from './store.ts'
 
 const Sum = {

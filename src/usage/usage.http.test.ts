@@ -101,7 +101,8 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   const refused = replies.filter(({ status }) => status === 429)
   assert.equal(answered + refused.length, 200)
   assert.equal(answered, 50)
-  assert.ok(refused.every(({ body }) => body.detail === 'Monthly token budget exhausted'))
+  const exhausted = { detail: 'Monthly token budget exhausted', code: 'budget_exhausted' }
+  for (const { body } of refused) assert.deepEqual(body, exhausted)
   assert.equal((await ada.get('/api/usage')).body.totals.total_tokens, budget)
 
   // Another tier, another person, another month: another budget.

@@ -6,7 +6,7 @@ test('an unknown address of the API answers 404 with detail and a request id', a
   const app = await testApp(t)
   const reply = await app.get('/api/nothing')
   assert.equal(reply.status, 404)
-  assert.deepEqual(reply.body, { detail: 'Not Found' })
+  assert.deepEqual(reply.body, { detail: 'Not Found', code: 'not_found' })
   assert.match(reply.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/)
 })
 
@@ -14,7 +14,7 @@ test('an unknown address of the storefront answers with its own shape', async (t
   const app = await testApp(t)
   const reply = await app.store('GET', '/api/nothing')
   assert.equal(reply.status, 404)
-  assert.deepEqual(reply.body, { error: 'Not Found' })
+  assert.deepEqual(reply.body, { error: 'Not Found', code: 'not_found' })
 })
 
 test('an unknown address under /v1 answers in the shape of OpenAI', async (t) => {
@@ -36,7 +36,7 @@ test('the general limit counts, announces itself and ends in 429 with Retry-Afte
   }
   const refused = await app.get('/api/nothing')
   assert.equal(refused.status, 429)
-  assert.deepEqual(refused.body, { detail: 'Rate limit exceeded' })
+  assert.deepEqual(refused.body, { detail: 'Rate limit exceeded', code: 'rate_limited' })
   assert.match(refused.headers.get('retry-after') ?? '', /^\d+$/)
   app.clock.advance(61_000)
 })

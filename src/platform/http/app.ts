@@ -1,6 +1,8 @@
 // Guards what both servers share: ids, limits of bodies, headers, validation, the gate, and errors as replies.
 // One thing to know: a route is its schema and its terms (`config: { access, paid, limit }`); one without `access` is refused at the start.
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import fastJson from 'fast-json-stringify'
@@ -17,13 +19,13 @@ import Fastify, {
 } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Platform } from '../platform.ts'
-import { Problem } from '../problem.ts'
+import { platformProblem } from '../problems.ts'
 import type { BodyAdmission } from './bodies.ts'
 import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
 import type { ServiceState } from './health.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
-import { type ErrorShape, replyWithError } from './replies.ts'
+import { bodyOf, type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -83,7 +85,7 @@ export async function createApp(
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: refuseMalformed,
+    clientErrorHandler: (error, socket) => refuseMalformed(error, socket, shapeOf('/')),
     // An address that is malformed comes past all hooks.
     frameworkErrors(error, request, reply) {
       dress(request, reply as FastifyReply)
@@ -146,7 +148,7 @@ export async function createApp(
 
   app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(pathOf(request)), error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    replyWithError(shapeOf(pathOf(request)), new Problem('not_found', 404, 'Not Found'), request, reply),
+    replyWithError(shapeOf(pathOf(request)), platformProblem('not_found'), request, reply),
   )
   return app as unknown as App
 }
@@ -175,19 +177,21 @@ function requireTerms(route: RouteOptions): void {
 }
 
 /** Bytes that are no HTTP at all, or come too slowly, never reach a route. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: import('node:net').Socket): void {
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, shape: ErrorShape): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const [status, detail] =
+  const problem = platformProblem(
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'Request headers too large']
+      ? 'headers_too_large'
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request took too long to arrive']
-        : ['400 Bad Request', 'The request is not valid HTTP']
-  const body = JSON.stringify({ detail })
+        ? 'request_timeout'
+        : 'bad_http',
+  )
+  const body = JSON.stringify(bodyOf(shape, problem))
+  const { status } = problem
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
   )
 }

@@ -3,7 +3,8 @@
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
-import { Problem } from '../problem.ts'
+import type { Problem } from '../problem.ts'
+import { platformProblem } from '../problems.ts'
 import { addressKey } from './address.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -93,7 +94,7 @@ export function admitBodies({
       if (hasArrived(arrival)) arriving.delete(arrival)
       else if (clock.ms() - arrival.begunMs > arrivalMs(sizeOf(arrival))) {
         arriving.delete(arrival)
-        cut(arrival, late())
+        cut(arrival, platformProblem('request_timeout'))
       }
     }
     if (arriving.size > 0 || sweeping === null) return
@@ -193,12 +194,4 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
   setTimeout(() => raw.socket.destroy(), 5_000).unref()
 }
 
-function late(): Problem {
-  return new Problem('request_timeout', 408, 'The request took too long to arrive')
-}
-
-function busy(): Problem {
-  return new Problem('busy', 503, 'Too much is arriving at once: try again in a moment', {
-    headers: { 'Retry-After': String(RETRY_AFTER_S) },
-  })
-}
+const busy = () => platformProblem('busy', { headers: { 'Retry-After': String(RETRY_AFTER_S) } })

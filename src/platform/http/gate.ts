@@ -4,7 +4,7 @@ import '@fastify/cookie'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { Config, Rate } from '../../config.ts'
 import { type Hit, type Limiter, rateHeaders, rateProblem } from '../limiter.ts'
-import { Problem } from '../problem.ts'
+import { platformProblem, unauthenticated } from '../problems.ts'
 import { addressKey } from './address.ts'
 import { isApiRequest } from './path.ts'
 
@@ -170,13 +170,6 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
-/** @throws the 401 of the contract. */
-export function unauthenticated(): Problem {
-  return new Problem('unauthenticated', 401, 'Could not validate credentials', {
-    headers: { 'WWW-Authenticate': 'Bearer' },
-  })
-}
-
 function identify(request: FastifyRequest, access: Access, authenticators: Authenticators): Soon<Caller | null> {
   if (access === 'anyone') return null
   if (access === 'session') {
@@ -189,14 +182,14 @@ function identify(request: FastifyRequest, access: Access, authenticators: Authe
 
 function decide(caller: Caller | null, { access = 'anyone', paid, scope }: Terms): void {
   if (access === 'anyone') return
-  if (!caller) throw access === 'session' ? new Problem('unauthenticated', 401, 'Not authenticated') : unauthenticated()
-  if (!caller.isActive) throw new Problem('inactive_account', 403, 'Inactive account')
-  if (access === 'superuser' && !caller.isSuperuser) throw new Problem('not_superuser', 403, 'Not enough permissions')
+  if (!caller) throw access === 'session' ? platformProblem('not_signed_in') : unauthenticated()
+  if (!caller.isActive) throw platformProblem('inactive_account')
+  if (access === 'superuser' && !caller.isSuperuser) throw platformProblem('not_superuser')
   if (paid && caller.tier !== 'pro' && caller.tier !== 'enterprise') {
-    throw new Problem('paid_tier_needed', 403, 'This feature requires a Pro or Enterprise subscription')
+    throw platformProblem('paid_tier_needed')
   }
   if (scope && caller.scopes && !caller.scopes.includes(scope)) {
-    throw new Problem('scope_missing', 403, `This API key is not allowed to use '${scope}'`)
+    throw platformProblem('scope_missing', { scope })
   }
 }
 

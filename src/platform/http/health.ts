@@ -1,9 +1,10 @@
 // Guards the operator's and the balancer's view: alive, ready, and in numbers.
 import { timingSafeEqual } from 'node:crypto'
 import type { Platform } from '../platform.ts'
+import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
 import type { App } from './app.ts'
-import { type Authenticators, unauthenticated } from './gate.ts'
+import type { Authenticators } from './gate.ts'
 
 /** `draining`: the process is going and wants no new work. */
 export type ServiceState = { draining: boolean }

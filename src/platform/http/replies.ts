@@ -3,6 +3,7 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
 import { type Issue, Problem } from '../problem.ts'
+import { invalid, malformedJson, platformProblem } from '../problems.ts'
 import { seldom } from '../telemetry/log.ts'
 import { ValidationFailure } from './validation.ts'
 
@@ -15,7 +16,7 @@ export function replyWithError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const problem = problemOf(error, shape)
+  const problem = problemOf(error, shape, request.id)
   if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
     saySeldom(request.log)(
       { err: problem.cause, code: problem.code, reqId: request.id },
@@ -29,7 +30,7 @@ export function replyWithError(
     .headers(problem.headers)
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(bodyOf(shape, problem, request.id))
+    .send(bodyOf(shape, problem))
 }
 
 /** OpenAI's clients know what is wrong with a request as 400; on 422 they give up with an error that nobody catches. */
@@ -37,60 +38,34 @@ function statusOf(shape: ErrorShape, { status }: Problem): number {
   return shape === 'openai' && status === 422 ? 400 : status
 }
 
-export function bodyOf(shape: ErrorShape, problem: Problem, requestId: string): object {
-  const { detail } = problem
-  const code = problem.tellsCode ? { code: problem.code } : {}
-  if (shape === 'detail')
-    return {
-      detail: problem.code === 'internal' ? `Internal error, request id ${requestId}` : detail,
-      ...code,
-      ...problem.extra,
-    }
+export function bodyOf(shape: ErrorShape, { code, openaiCode, status, detail, extra }: Problem): object {
+  if (shape === 'detail') return { detail, code, ...extra }
 
-  const message =
-    problem.code === 'internal'
-      ? `Internal error, request id ${requestId}`
-      : typeof detail === 'string'
-        ? detail
-        : sentence(detail)
-  if (shape === 'error') return { error: message, ...code, ...problem.extra }
-  return {
-    error: {
-      message,
-      type: openaiType(problem.status),
-      code: problem.code,
-      param: typeof detail === 'string' ? (problem.extra.param ?? null) : paramOf(detail),
-    },
-  }
+  const message = typeof detail === 'string' ? detail : sentence(detail)
+  if (shape === 'error') return { error: message, code, ...extra }
+  const param = typeof detail === 'string' ? (extra.param ?? null) : paramOf(detail)
+  return { error: { message, type: openaiType(status), code: openaiCode, param } }
 }
 
-function problemOf(error: unknown, shape: ErrorShape): Problem {
+function problemOf(error: unknown, shape: ErrorShape, requestId: string): Problem {
   if (error instanceof Problem) return error
   if (error instanceof ValidationFailure) return ofIssues(error.issues, shape)
   const failure = databaseFailure(error)
   if (failure !== null) return ofDatabase(failure, error)
-  return ofFramework(error as FastifyError) ?? new Problem('internal', 500, 'Internal error', { cause: error })
+  return ofFramework(error as FastifyError) ?? platformProblem('internal_error', { requestId }, { cause: error })
 }
 
 /** The storefront answers a missing or empty field with 400, as its specification says. */
 function ofIssues(issues: Issue[], shape: ErrorShape): Problem {
-  const missing = issues.some((issue) => issue.type === 'missing' || issue.type === 'string_too_short')
-  return new Problem('validation_failed', shape === 'error' && missing ? 400 : 422, issues)
-}
-
-const DATABASE_SENTENCES: Record<DatabaseFailure, string> = {
-  unreachable: 'The database cannot be reached at the moment: try again shortly',
-  busy: 'The database is too busy at the moment: try again shortly',
-  full: 'Nothing can be stored at the moment, because the disk is full: try again later',
-  read_only: 'Nothing can be stored at the moment: try again later',
+  const missing = issues.find((issue) => issue.type === 'missing' || issue.type === 'string_too_short')
+  return shape === 'error' && missing
+    ? platformProblem('field_missing', { field: placeOf(missing) }, { issues })
+    : platformProblem('validation_failed', { issues })
 }
 
 function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
   const seconds = failure === 'unreachable' || failure === 'busy' ? 2 : 30
-  return new Problem(`database_${failure}`, 503, DATABASE_SENTENCES[failure], {
-    headers: { 'Retry-After': String(seconds) },
-    cause,
-  })
+  return platformProblem(`database_${failure}`, { headers: { 'Retry-After': String(seconds) }, cause })
 }
 
 /** While the database is away every request says the same. */
@@ -105,29 +80,31 @@ function saySeldom(log: FastifyRequest['log']): ReturnType<typeof seldom> {
 function ofFramework(error: FastifyError): Problem | null {
   switch (error.code) {
     case 'FST_ERR_CTP_INVALID_JSON_BODY':
-      return new Problem('malformed_json', 422, [
-        { loc: ['body'], msg: 'The body is not valid JSON', type: 'json_invalid' },
-      ])
+      return malformedJson()
     case 'FST_ERR_CTP_EMPTY_JSON_BODY':
-      return new Problem('validation_failed', 422, [{ loc: ['body'], msg: 'Field required', type: 'missing' }])
+      return invalid(['body'], 'Field required', 'missing')
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-      return new Problem('media_type_unsupported', 415, 'Unsupported content type: send application/json')
+      return platformProblem('media_type_unsupported', { wanted: 'application/json' })
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new Problem('body_too_large', 413, 'Request body too large')
+      return platformProblem('body_too_large')
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-      return new Problem('bad_request', 400, 'The request body does not have the announced length')
+      return platformProblem('bad_request', { reason: 'The request body does not have the announced length' })
     case 'FST_ERR_BAD_URL':
-      return new Problem('bad_url', 400, 'The address is malformed')
+      return platformProblem('bad_url')
   }
   const status = error.statusCode
-  if (status === 413) return new Problem('body_too_large', 413, 'Request body too large')
-  if (typeof status === 'number' && status >= 400 && status < 500)
-    return new Problem('bad_request', status, error.message)
-  return null
+  if (status === 413) return platformProblem('body_too_large')
+  if (status === undefined || status < 400 || status >= 500) return null
+  // As Fastify's plugins have it: of a file's conditions and ranges.
+  return platformProblem('bad_request', { reason: error.message }, { status: status as 400 })
 }
 
 function sentence(issues: Issue[]): string {
-  return issues.map((issue) => `${issue.loc.slice(1).join('.') || issue.loc[0]}: ${issue.msg}`).join('; ')
+  return issues.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
+}
+
+function placeOf({ loc }: Issue): string {
+  return loc.slice(1).join('.') || String(loc[0])
 }
 
 function paramOf(issues: Issue[]): string | null {

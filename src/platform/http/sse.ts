@@ -2,6 +2,7 @@
 // One thing to know: writing waits for a slow client, so a slow client slows its own vendor's socket and fills no memory.
 import type { FastifyReply } from 'fastify'
 import { Problem } from '../problem.ts'
+import { platformProblem } from '../problems.ts'
 
 const HEARTBEAT_MS = 15_000
 
@@ -86,7 +87,6 @@ export function openStream(reply: FastifyReply): EventStream {
 }
 
 /** What a stream that broke may say to its reader. */
-export function streamErrorDetail(error: unknown, requestId: string): string {
-  if (error instanceof Problem && typeof error.detail === 'string') return error.detail
-  return `Internal error, request id ${requestId}`
+export function streamProblem(error: unknown, requestId: string): Problem {
+  return error instanceof Problem ? error : platformProblem('internal_error', { requestId })
 }

@@ -3,7 +3,8 @@
  * The one thing to know: the name says what a file claims to be, its first bytes what it is; both must agree.
  */
 import { Piscina } from 'piscina'
-import { invalid, Problem } from '#platform/problem.ts'
+import type { Problem } from '#platform/problem.ts'
+import { ragProblem } from '../problems.ts'
 import type { Warning } from './unreadable.ts'
 import type { Format, Outcome, Task } from './worker.ts'
 
@@ -74,16 +75,9 @@ export function createParser(limits: Partial<Limits> = {}) {
       if (signal.aborted) throw error
       if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') throw unreadable(tooMuchMemory)
       if (pool.queueSize >= QUEUE_MAX) {
-        throw new Problem('parser_busy', 503, 'Too many files are being read; try again in a moment', {
-          headers: { 'Retry-After': '5' },
-        })
+        throw ragProblem('parser_busy', { headers: { 'Retry-After': '5' } })
       }
-      throw new Problem(
-        'file_unreadable',
-        422,
-        [{ loc: ['body', 'file'], msg: 'The file is damaged and cannot be read.', type: 'unreadable_file' }],
-        { cause: error },
-      )
+      throw unreadable('The file is damaged and cannot be read.', error)
     } finally {
       clearTimeout(timer)
       clearInterval(watch)
@@ -93,8 +87,8 @@ export function createParser(limits: Partial<Limits> = {}) {
 
 const tooMuchMemory = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
 
-function unreadable(reason: string): Problem {
-  return invalid(['body', 'file'], reason, 'unreadable_file')
+function unreadable(msg: string, cause?: unknown): Problem {
+  return ragProblem('file_unreadable', { issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }], cause })
 }
 
 const textEndings = new Set([
@@ -119,7 +113,7 @@ function formatOf(name: string, bytes: Uint8Array): Format {
   const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
   const claimed = ending === 'pdf' || ending === 'docx' ? ending : textEndings.has(ending) ? 'text' : undefined
   if (claimed === undefined) {
-    throw new Problem('file_type_unsupported', 415, 'Unsupported file type: send a .txt, .md, .pdf or .docx file')
+    throw ragProblem('file_type_unsupported')
   }
   if (bytes.length === 0) throw unreadable('The file is empty.')
 

@@ -2,11 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { originOf } from '#identity/origin.ts'
+import { identityProblem } from '#identity/problems.ts'
 import type { App } from '#platform/http/app.ts'
 import { type Caller, SESSION_COOKIE } from '#platform/http/gate.ts'
 import type { Html } from '#platform/http/html.ts'
 import { isApiRequest } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
+import { platformProblem } from '#platform/problems.ts'
 import { brandOf } from '#storefront/brand.ts'
 import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
 import { readDashboard } from '#storefront/dashboard.ts'
@@ -77,7 +79,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
-      const needsCode = error.code === 'two_factor_code_required' || error.code === 'code_wrong'
+      const needsCode = identityProblem.is(error, 'two_factor_code_required', 'two_factor_code_wrong')
       return showLogin(reply, { redirect, email, error: `${error.detail}.`, needsCode }, error.status)
     }
   })
@@ -138,7 +140,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   // Everything else: people get a page, programs the JSON of the contract.
   app.get('/*', ANYONE, async (request, reply) => {
-    if (isApiRequest(request, {})) throw new Problem('not_found', 404, 'Not Found')
+    if (isApiRequest(request, {})) throw platformProblem('not_found')
     return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
   })
 

@@ -46,7 +46,7 @@ function AdminRoom() {
   })
 
   // The right was taken away while the app was open.
-  if (stats.error instanceof ApiProblem && stats.error.status === 403) return <NotForYou />
+  if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser') return <NotForYou />
   return (
     <Page title="Admin" lead="Everyone who has an account here, and what they wrote to us." wide>
       <Loaded query={stats} skeleton={<FiguresSkeleton />}>

@@ -21,7 +21,8 @@ export const api = {
 export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
   const token = options.anonymous ? null : await session.token()
   // Nobody is signed in (any more): the service would say so, there is no need to ask.
-  if (token === null && !options.anonymous) throw new ApiProblem(401, 'Could not validate credentials')
+  if (token === null && !options.anonymous)
+    throw new ApiProblem(401, 'You are not signed in any more', { code: 'unauthenticated' })
 
   let response = await send(method, path, options, token)
 

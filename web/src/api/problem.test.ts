@@ -3,7 +3,7 @@ import test from 'node:test'
 import { ApiProblem, fieldErrors, problemFrom, sentence } from './problem.ts'
 
 test('a sentence in detail is what the person reads', () => {
-  const problem = problemFrom(401, { detail: 'Incorrect email or password' })
+  const problem = problemFrom(401, { detail: 'Incorrect email or password', code: 'credentials_wrong' })
   assert.equal(problem.status, 401)
   assert.equal(sentence(problem), 'Incorrect email or password.')
 })
@@ -30,24 +30,28 @@ test('issues land on the fields they name, the first one first', () => {
 })
 
 test('the wait is named when there are too many requests', () => {
-  const problem = problemFrom(429, { detail: 'Rate limit exceeded' }, new Headers({ 'retry-after': '17' }))
+  const problem = problemFrom(
+    429,
+    { detail: 'Rate limit exceeded', code: 'rate_limited' },
+    new Headers({ 'retry-after': '17' }),
+  )
   assert.equal(sentence(problem), 'Rate limit exceeded. Try again in 17 s.')
 })
 
-test('a fault of the service comes with the id to quote', () => {
+test('a fault of the service comes with the id to quote, and what a proxy says in its place is not read', () => {
   const headers = new Headers({ 'x-request-id': 'r-1' })
   assert.equal(
-    sentence(problemFrom(503, { detail: 'Billing is not configured' }, headers)),
+    sentence(problemFrom(503, { detail: 'Billing is not configured', code: 'billing_not_configured' }, headers)),
     'Billing is not configured. (Request r-1)',
   )
-  for (const [status, detail] of [
-    [500, 'Internal error, request id r-1'],
-    [500, 'Internal Server Error'],
-    [502, 'Bad Gateway'],
-    [504, 'Gateway Timeout'],
+  for (const [status, body] of [
+    [500, { detail: 'Internal error, request id r-1', code: 'internal_error' }],
+    [500, { detail: 'Internal Server Error' }],
+    [502, { detail: 'Bad Gateway' }],
+    [504, { detail: 'upstream request timeout' }],
   ] as const) {
     assert.equal(
-      sentence(problemFrom(status, { detail }, headers)),
+      sentence(problemFrom(status, body, headers)),
       'Something went wrong on our side. Try again in a moment. (Request r-1)',
     )
   }
@@ -61,12 +65,9 @@ test('a vendor that failed behind a page is no business of its reader', () => {
   )
 })
 
-test('the code of a problem is kept beside its sentence', () => {
-  assert.equal(
-    problemFrom(429, { detail: 'Monthly budget exhausted', code: 'budget_exhausted' }).code,
-    'budget_exhausted',
-  )
-  assert.equal(problemFrom(429, { detail: 'Rate limit exceeded', code: 7 }).code, null)
+test('why a vendor refused is kept in its own words', () => {
+  assert.equal(problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: 'too long' }).reason, 'too long')
+  assert.equal(problemFrom(400, { detail: 'No', code: 'vendor_refused', reason: null }).reason, null)
 })
 
 test('bodies that are no error shape of the service still make a problem', () => {

@@ -1,11 +1,15 @@
+import type { ProblemCode } from '#src/problems.ts'
+
 /** One thing wrong with one part of a request, as the service's 422 names it. `loc` starts with body, query, path or header. */
 export type Issue = { loc: (string | number)[]; msg: string; type: string }
 
 /** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
 export class ApiProblem extends Error {
   readonly status: number
-  /** The service's word for what happened, where it says one; sentences may change, codes do not. */
-  readonly code: string | null
+  /** The service's word for what happened; null when it is not the service that spoke. Sentences may change, codes do not. */
+  readonly code: ProblemCode | null
+  /** What a model's vendor gave as its reason to refuse, in its own words. */
+  readonly reason: string | null
   readonly issues: Issue[]
   readonly retryAfterS: number | null
   readonly requestId: string | null
@@ -13,12 +17,13 @@ export class ApiProblem extends Error {
   constructor(
     status: number,
     message: string,
-    more: { code?: string | null; issues?: Issue[]; retryAfterS?: number | null; requestId?: string | null } = {},
+    more: Partial<Pick<ApiProblem, 'code' | 'reason' | 'issues' | 'retryAfterS' | 'requestId'>> = {},
   ) {
     super(message)
     this.name = 'ApiProblem'
     this.status = status
     this.code = more.code ?? null
+    this.reason = more.reason ?? null
     this.issues = more.issues ?? []
     this.retryAfterS = more.retryAfterS ?? null
     this.requestId = more.requestId ?? null
@@ -27,10 +32,12 @@ export class ApiProblem extends Error {
 
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
 export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
-  const detail = typeof body === 'object' && body !== null && 'detail' in body ? body.detail : undefined
-  const code = typeof body === 'object' && body !== null && 'code' in body ? body.code : null
+  const said: { detail?: unknown; code?: unknown; reason?: unknown } =
+    typeof body === 'object' && body !== null ? body : {}
+  const { detail } = said
   const more = {
-    code: typeof code === 'string' ? code : null,
+    code: codeOf(said.code),
+    reason: typeof said.reason === 'string' ? said.reason : null,
     retryAfterS: seconds(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
   }
@@ -39,13 +46,14 @@ export function problemFrom(status: number, body: unknown, headers: Headers = ne
     const issues = detail.filter(isIssue)
     return new ApiProblem(status, issues.map((issue) => issue.msg).join(' ') || fallback(status), { ...more, issues })
   }
-  return new ApiProblem(status, isForPeople(status, detail) ? detail : fallback(status), more)
+  // A bug has nothing to say but that it happened, and what has no code was said by a proxy before the service.
+  const isForPeople = typeof detail === 'string' && more.code !== null && more.code !== 'internal_error'
+  return new ApiProblem(status, isForPeople ? detail : fallback(status), more)
 }
 
-/** A 500 has nothing to say but that it happened, and a proxy's error only the name of its status. */
-function isForPeople(status: number, detail: unknown): detail is string {
-  if (typeof detail !== 'string' || detail === '' || status === 500) return false
-  return !/^(internal server error|bad gateway|service unavailable|gateway time-?out)\.?$/i.test(detail)
+/** One of the codes that this page was built with, or of a newer service. */
+export function codeOf(code: unknown): ProblemCode | null {
+  return typeof code === 'string' ? (code as ProblemCode) : null
 }
 
 export function offline(): ApiProblem {
@@ -78,7 +86,7 @@ export function sentence(problem: unknown): string {
   return `${withStop(problem.message)}${quote}`
 }
 
-function withStop(text: string): string {
+export function withStop(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`
 }
 

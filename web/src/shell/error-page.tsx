@@ -6,6 +6,7 @@ import { ApiProblem, sentence } from '../api/problem.ts'
 import { Notice } from '../parts/notice.tsx'
 import { useTitle } from '../parts/title.ts'
 import { useBooted } from './booted.ts'
+import { isMissingFile } from './missing-files.ts'
 
 /** A page that failed to load or to draw. A new release of the app takes the old one's files away: reloading gets the new ones. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
@@ -22,9 +23,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
     return () => removeEventListener('online', again)
   }, [again])
   const unreached = error instanceof ApiProblem && error.status === 0
-  const stale = /dynamically imported module|Importing a module script failed|module script/i.test(
-    error instanceof Error ? error.message : '',
-  )
+  const stale = isMissingFile(error)
   return (
     <div role="alert">
       <Notice

@@ -59,5 +59,5 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
 }
 
 function codeNeeded(problem: unknown): boolean {
-  return problem instanceof ApiProblem && problem.status === 401 && problem.message === 'Two-factor code required'
+  return problem instanceof ApiProblem && problem.code === 'two_factor_code_required'
 }

@@ -20,7 +20,7 @@ test('a reader is told what happened and what to do, with the id to quote, and n
     'vendor_unauthorized',
     'provider_not_configured',
     'gateway_full',
-  ])
+  ] as const)
     for (const others of [[], ['Gemini']]) {
       const words = failureWords({ ...failed, code, status: 503 }, { begun: false, others })
       assert.doesNotMatch(words, /vendor|provider|openai|retry|undefined/i, code)
@@ -34,17 +34,16 @@ test('an answer that broke off in its middle is not called unanswered', () => {
 })
 
 test('a refusal keeps its reason', () => {
-  const refused = (detail: string) => failureWords({ ...failed, detail, code: 'vendor_refused', status: 400 }, at)
-  assert.equal(
-    refused("Vendor 'openai' refused the request: 1,200,000 tokens: too many."),
-    'The model refused this request: 1,200,000 tokens: too many.',
-  )
-  assert.equal(refused("Vendor 'openai' refused the request: no reason given."), 'The model refused this request.')
+  for (const code of ['vendor_refused', 'context_length_exceeded'] as const) {
+    const refused = (reason: string | null) => failureWords({ ...failed, reason, code, status: 400 }, at)
+    assert.equal(refused('1,200,000 tokens: too many'), 'The model refused this request: 1,200,000 tokens: too many.')
+    assert.equal(refused(null), 'The model refused this request.')
+  }
 })
 
 test('what is no fault of a model keeps the sentence of the service', () => {
   const detail = 'Rate limit exceeded. Try again in 17 s.'
-  assert.equal(failureWords({ ...failed, detail, code: 'rate_limit_exceeded', status: 429 }, at), detail)
+  assert.equal(failureWords({ ...failed, detail, code: 'rate_limited', status: 429 }, at), detail)
   assert.equal(
     failureWords({ ...failed, detail: 'No network.', code: null, status: 0, requestId: null }, at),
     'No network.',

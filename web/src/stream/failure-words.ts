@@ -1,3 +1,4 @@
+import { withStop } from '../api/problem.ts'
 import type { Ending } from './stream.ts'
 
 type Failure = Extract<Ending, { kind: 'failed' }>
@@ -7,7 +8,7 @@ type Failure = Extract<Ending, { kind: 'failed' }>
  * `begun`: part of the answer is there. `others`: what else they could switch to, the nearest first.
  */
 export function failureWords(
-  { detail, code, status, requestId }: Failure,
+  { detail, code, reason, status, requestId }: Failure,
   { begun, others = [] }: { begun: boolean; others?: string[] },
 ): string {
   const quote = requestId ? ` (Request ${requestId})` : ''
@@ -27,7 +28,8 @@ export function failureWords(
     case 'model_not_found':
       return 'There is no model of that name. Choose another one above.'
     case 'vendor_refused':
-      return `The model refused this request${reasonIn(detail)}`
+    case 'context_length_exceeded':
+      return `The model refused this request${reason ? `: ${withStop(reason)}` : '.'}`
     case 'gateway_full':
       return `Too many people are asking right now. Try again in a moment.${quote}`
     case 'vendor_overloaded':
@@ -37,10 +39,4 @@ export function failureWords(
     default:
       return status === 502 || status === 504 ? `The model did not answer. ${again}${quote}` : detail
   }
-}
-
-/** `Vendor 'x' refused the request: too many tokens.` has the reason behind the colon. */
-function reasonIn(detail: string): string {
-  const reason = /: (.+)$/s.exec(detail)?.[1]
-  return reason === undefined || reason.startsWith('no reason given') ? '.' : `: ${reason}`
 }

@@ -16,7 +16,7 @@ export async function openStream(
   } catch (error) {
     if (signal.aborted) return abortedEnding(signal)
     if (!(error instanceof ApiProblem)) return { kind: 'failed', detail: 'The answer could not be read.', code: null }
-    const { code, status, requestId } = error
-    return { kind: 'failed', detail: sentence(error), code, status, requestId }
+    const { code, reason, status, requestId } = error
+    return { kind: 'failed', detail: sentence(error), code, reason, status, requestId }
   }
 }

@@ -4,6 +4,8 @@
  * its length: the `event: usage` before `[DONE]` says so where it was asked for.
  */
 import { createParser } from 'eventsource-parser'
+import type { ProblemCode } from '#src/problems.ts'
+import { codeOf } from '../api/problem.ts'
 import type { Chunk, TokenUsage } from '../api/types.ts'
 
 export type Piece =
@@ -17,7 +19,14 @@ export type Piece =
  */
 export type Ending =
   | { kind: 'complete' | 'length' | 'withheld' | 'cut' | 'stopped' | 'left' }
-  | { kind: 'failed'; detail: string; code: string | null; status?: number; requestId?: string | null }
+  | {
+      kind: 'failed'
+      detail: string
+      code: ProblemCode | null
+      reason?: string | null
+      status?: number
+      requestId?: string | null
+    }
 
 /** The reason to abort with when the page is left, as opposed to the answer stopped. */
 export const LEFT = Symbol('the page was left')
@@ -99,7 +108,7 @@ function failureOf(data: string): Ending {
   return {
     kind: 'failed',
     detail: typeof said.detail === 'string' ? said.detail : 'The model stopped with an error',
-    code: typeof said.code === 'string' ? said.code : null,
+    code: codeOf(said.code),
   }
 }
 

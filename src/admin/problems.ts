@@ -1,0 +1,6 @@
+/** What the superuser's addresses refuse by themselves; the rooms that they are about refuse the rest. */
+import { Problem } from '#platform/problem.ts'
+
+export const adminProblem = Problem.define({
+  job_not_found: [404, 'No job with this id has given up', { advice: '`GET /api/admin/jobs` lists those that have.' }],
+})

@@ -1,0 +1,49 @@
+/** What the gateway refuses, and what its vendors do: who is at fault, the request (4xx) or the vendor (5xx), is told by the status. */
+import { Problem } from '#platform/problem.ts'
+
+export const aiProblem = Problem.define({
+  provider_not_configured: [
+    400,
+    "Provider '{vendor}' is not configured",
+    { advice: 'Ask another one: `GET /api/ai/models` lists those that are.' },
+  ],
+  model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],
+  model_not_listed: [
+    404,
+    'No such model; others may still be asked by their names',
+    { advice: '`GET /v1/models` lists those that it knows.', openai: 'model_not_found' },
+  ],
+  vendor_refused: [
+    400,
+    "Vendor '{vendor}' refused the request: {reason}",
+    {
+      advice:
+        '`reason` has the vendor’s own words: mend that. Under `/v1` the code is the vendor’s own, where it has one.',
+    },
+  ],
+  context_length_exceeded: [
+    400,
+    "Vendor '{vendor}' refused the request: {reason}",
+    { advice: 'Shorten the messages, or ask a model that reads more.' },
+  ],
+  vendor_overloaded: [503, "Vendor '{vendor}' is overloaded or limits requests; retry in {seconds} seconds"],
+  vendor_timeout: [
+    504,
+    "Vendor '{vendor}' did not answer in time; you may retry",
+    { advice: 'Try again, or ask another model.' },
+  ],
+  vendor_failed: [
+    502,
+    "Vendor '{vendor}' failed to answer; you may retry",
+    { advice: 'Try again, or ask another model.' },
+  ],
+  vendor_unauthorized: [
+    502,
+    "Vendor '{vendor}' refused this service's access; a retry will not help",
+    { advice: 'Whoever runs the service looks at the vendor’s key and account.' },
+  ],
+  gateway_full: [503, 'Too many requests are waiting; retry shortly'],
+  embeddings_not_supported: [400, "Vendor '{vendor}' has no embeddings", { advice: 'Ask a model of another vendor.' }],
+  dimensions_fixed: [400, 'The local embedder has no choice of dimensions', { advice: 'Leave `dimensions` out.' }],
+  tokens_unsupported: [400, 'The local embedder takes texts, no tokens', { advice: 'Send `input` as text.' }],
+})

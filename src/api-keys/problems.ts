@@ -1,0 +1,9 @@
+/** What the management of API keys refuses. A key that is not valid as a credential is `unauthenticated`, as any other. */
+import { Problem } from '#platform/problem.ts'
+
+export const apiKeyProblem = Problem.define({
+  key_not_found: [404, 'API key not found'],
+  key_limit_reached: [409, 'At most {max} active API keys', { advice: 'Revoke one first.' }],
+  key_not_active: [409, 'This API key is no longer active', { advice: 'Make a new one.' }],
+  key_changed: [409, 'This API key was changed meanwhile', { advice: 'Read it again and repeat the change.' }],
+})

@@ -1,0 +1,73 @@
+/** What any route may refuse, whichever room it belongs to: who asks, how often, in what form, and a service that cannot answer now. */
+import { Problem } from './problem.ts'
+
+export const platformProblem = Problem.define({
+  unauthenticated: [
+    401,
+    'Could not validate credentials',
+    { advice: 'Renew the access token, sign in again, or send an API key that is live.', openai: 'invalid_api_key' },
+  ],
+  not_signed_in: [401, 'Not authenticated', { advice: 'Open a session of the storefront: `POST /api/session`.' }],
+  inactive_account: [403, 'Inactive account', { advice: 'Ask whoever runs the service to switch the account on.' }],
+  not_superuser: [403, 'Not enough permissions', { advice: 'Ask as a superuser.' }],
+  paid_tier_needed: [
+    403,
+    'This feature requires a Pro or Enterprise subscription',
+    { advice: 'Subscribe: `POST /api/billing/create-checkout-session`.' },
+  ],
+  scope_missing: [
+    403,
+    "This API key is not allowed to use '{scope}'",
+    { advice: 'Use a key with this scope, or one without scopes.' },
+  ],
+  rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', openai: 'rate_limit_exceeded' }],
+  validation_failed: [
+    422,
+    'The request is not valid',
+    { advice: '`detail` lists what is wrong where; mend it. Under `/v1` the status is 400.' },
+  ],
+  malformed_json: [422, 'The body is not valid JSON', { advice: 'Send JSON (RFC 8259) in UTF-8. Under `/v1`: 400.' }],
+  field_missing: [400, '{field}: Field required', { advice: 'The storefront’s word for a missing or empty field.' }],
+  bad_request: [
+    [400, 403, 406, 412, 416],
+    '{reason}',
+    { advice: 'What was wrong on the level of HTTP: a length, a header.' },
+  ],
+  bad_url: [400, 'The address is malformed', { advice: 'Percent-encode the path (RFC 3986).' }],
+  bad_http: [400, 'The request is not valid HTTP', { advice: 'Use an HTTP client, and TLS where the address has it.' }],
+  not_found: [404, 'Not Found', { advice: 'No route has this method and path.' }],
+  request_timeout: [408, 'The request took too long to arrive', { advice: 'Try again, over a faster line.' }],
+  body_too_large: [413, 'Request body too large', { advice: 'Send less at once.' }],
+  media_type_unsupported: [415, 'Unsupported content type: send {wanted}'],
+  headers_too_large: [
+    431,
+    'Request headers too large',
+    { advice: 'Send fewer or shorter headers; look at cookies first.' },
+  ],
+  internal_error: [
+    500,
+    'Internal error, request id {requestId}',
+    { advice: 'A bug: tell whoever runs the service the id.' },
+  ],
+  busy: [503, 'Too much is arriving at once: try again in a moment'],
+  database_unreachable: [503, 'The database cannot be reached at the moment: try again shortly'],
+  database_busy: [503, 'The database is too busy at the moment: try again shortly'],
+  database_full: [503, 'Nothing can be stored at the moment, because the disk is full: try again later'],
+  database_read_only: [503, 'Nothing can be stored at the moment: try again later'],
+})
+
+/** A 422 with one issue, as `invalid(['body', 'email'], 'must be an email address')`. */
+export function invalid(loc: (string | number)[], msg: string, type = 'value_error'): Problem {
+  return platformProblem('validation_failed', { issues: [{ loc, msg, type }] })
+}
+
+/** The 401 of whatever takes a bearer. */
+export function unauthenticated(): Problem {
+  return platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': 'Bearer' } })
+}
+
+/** A 422 for a body that cannot be read as JSON. */
+export function malformedJson(): Problem {
+  const [, msg] = platformProblem.catalogue.malformed_json
+  return platformProblem('malformed_json', { issues: [{ loc: ['body'], msg, type: 'json_invalid' }] })
+}

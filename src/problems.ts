@@ -1,0 +1,27 @@
+/** Every problem of every room: the codes that a client can meet. docs/errors.md is made from it. */
+import { adminProblem } from '#admin/problems.ts'
+import { aiProblem } from '#ai/problems.ts'
+import { apiKeyProblem } from '#api-keys/problems.ts'
+import { billingProblem } from '#billing/problems.ts'
+import { identityProblem } from '#identity/problems.ts'
+import { platformProblem } from '#platform/problems.ts'
+import { ragProblem } from '#rag/problems.ts'
+import { sandboxProblem } from '#sandbox/problems.ts'
+import { storefrontProblem } from '#storefront/problems.ts'
+import { usageProblem } from '#usage/problems.ts'
+
+export const catalogues = {
+  platform: platformProblem.catalogue,
+  identity: identityProblem.catalogue,
+  billing: billingProblem.catalogue,
+  'api-keys': apiKeyProblem.catalogue,
+  usage: usageProblem.catalogue,
+  ai: aiProblem.catalogue,
+  rag: ragProblem.catalogue,
+  storefront: storefrontProblem.catalogue,
+  admin: adminProblem.catalogue,
+  sandbox: sandboxProblem.catalogue,
+}
+
+type CodesIn<Rooms> = { [Room in keyof Rooms]: keyof Rooms[Room] }[keyof Rooms]
+export type ProblemCode = CodesIn<typeof catalogues>

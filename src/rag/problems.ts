@@ -1,0 +1,26 @@
+/** What the store of documents refuses. A file's own faults are 422 with the reason, under the code `file_unreadable`. */
+import { Problem } from '#platform/problem.ts'
+
+export const ragProblem = Problem.define({
+  document_not_found: [404, 'Document not found'],
+  text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
+  file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
+  file_type_unsupported: [415, 'Unsupported file type: send a .txt, .md, .pdf or .docx file'],
+  file_unreadable: [
+    422,
+    'The file cannot be read',
+    { advice: '`detail` has the reason: damaged, encrypted, empty, without text. Save it anew.' },
+  ],
+  parser_busy: [503, 'Too many files are being read; try again in a moment'],
+  reader_busy: [503, 'Too many long texts are being stored; try again in a moment'],
+  origin_refused: [
+    403,
+    'Origin not allowed',
+    { advice: 'Call `/mcp` from a program, or from a page of this service.' },
+  ],
+  method_not_allowed: [
+    405,
+    'This server sends no messages of its own: use POST',
+    { advice: '`Allow` names the method.' },
+  ],
+})
