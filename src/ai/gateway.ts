@@ -107,7 +107,8 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     ledger,
     wire: openWire(config),
     targets: perVendor((vendor) => {
-      const options = { known: (model: string) => findModel(vendor, model), isSandbox: vendor.sandboxed }
+      const { habits, sandboxed: isSandbox } = vendor
+      const options = { known: (model: string) => findModel(vendor, model), habits, isSandbox }
       return targetOf(DIALECTS[vendor.dialect](vendor.apiKey ?? '', options), vendor.baseUrl)
     }),
     breakers,

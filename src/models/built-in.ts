@@ -12,6 +12,7 @@ const THINKING_GPT: Habits = {
   temperature: 'without-reasoning',
   lengthName: 'max_completion_tokens',
   foreignMembers: 'refused',
+  streamUsage: 'asked',
   responses: 'for-tools',
 }
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
@@ -41,6 +42,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     keySetting: 'OPENAI_API_KEY',
     defaultModel: 'gpt-6.1-terra',
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
+    habits: {},
     // 300,000 tokens a request; a character of some scripts is a token.
     embeddings: { inputsMax: 2_048, charactersMax: 200_000 },
     models: [
@@ -60,6 +62,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
           temperature: 'taken',
           lengthName: 'max_completion_tokens',
           foreignMembers: 'refused',
+          streamUsage: 'asked',
           responses: 'never',
         },
       ),
@@ -76,6 +79,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     keySetting: 'ANTHROPIC_API_KEY',
     defaultModel: 'claude-sonnet-5-5',
     modelNames: /^claude-/,
+    habits: {},
     embeddings: EMBEDDINGS,
     models: [
       claude('claude-fable-5-2', { input: 8, cached: 0.2, cacheWrite: 10, output: 40 }, CLAUDE),
@@ -104,6 +108,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     keySetting: 'GEMINI_API_KEY',
     defaultModel: 'gemini-3.8-flash',
     modelNames: /^(gemini-|gemma-|models\/gemini)/,
+    habits: {},
     embeddings: { inputsMax: 100, charactersMax: 200_000 },
     models: [
       chat('gemini-3.8-flash', 1_048_576, 65_536, { input: 0.75, cached: 0.075, output: 3.75 }, GEMINI),

@@ -27,6 +27,8 @@ export type OpenAiHabits = {
   lengthName: 'max_tokens' | 'max_completion_tokens'
   /** Members of a request that OpenAI does not know: its own server refuses them, others pass them over or need them. */
   foreignMembers: 'taken' | 'refused'
+  /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
+  streamUsage: 'asked' | 'always'
   /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
 }
@@ -81,6 +83,8 @@ export type VendorEntry = {
   defaultModel: string
   /** Names of models that are this vendor's though they are not listed. */
   modelNames: RegExp | null
+  /** Habits of all its models, also of those that are not listed; a model's own come before them. */
+  habits: Habits
   /** What one request for embeddings may hold. */
   embeddings: { inputsMax: number; charactersMax: number }
   models: readonly Model[]

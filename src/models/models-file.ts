@@ -120,7 +120,17 @@ function contentsOf(path: string): { json: unknown; createdSeconds: number } {
   }
 }
 
-const VENDOR_FIELDS = ['name', 'label', 'dialect', 'base_url', 'api_key_env', 'default_model', 'embeddings', 'models']
+const VENDOR_FIELDS = [
+  'name',
+  'label',
+  'dialect',
+  'base_url',
+  'api_key_env',
+  'default_model',
+  'habits',
+  'embeddings',
+  'models',
+]
 
 /** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
 function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, createdSeconds: number): VendorEntry {
@@ -158,6 +168,7 @@ function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, cr
         : text(given.api_key_env, `${at}.api_key_env`, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
     defaultModel,
     modelNames: known?.modelNames ?? null,
+    habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
     embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
     models: all,
   }
@@ -237,6 +248,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
     temperature: TEMPERATURE,
     length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
     foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'refused'])],
+    stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
     responses: [
       'responses',
       (value, at) => oneOf(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),

@@ -39,12 +39,13 @@ const FORMAT = 'anthropic-claude-v1'
 /** Beyond it a request is refused. */
 const STRICT_TOOLS_MAX = 20
 
-export function createAnthropic(apiKey: string, { known }: VendorOptions = {}): Vendor {
+export function createAnthropic(apiKey: string, { known, habits }: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
   const traitsOf = (model: string): Traits => {
     const listed = known?.(model)
     return {
       ...familyHabits(model),
+      ...habits,
       ...listed?.habits,
       outputTokensMax: listed?.outputTokensMax ?? familyOutputMax(model),
     }

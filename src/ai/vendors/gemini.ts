@@ -30,12 +30,12 @@ import {
 
 const FORMAT = 'google-gemini-v1'
 
-export function createGemini(apiKey: string, { known }: VendorOptions = {}): Vendor {
+export function createGemini(apiKey: string, { known, habits }: VendorOptions = {}): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
   const traitsOf = (model: string): Traits => {
     const listed = known?.(model)
-    return { ...familyHabits(model), ...listed?.habits, outputTokensMax: listed?.outputTokensMax ?? null }
+    return { ...familyHabits(model), ...habits, ...listed?.habits, outputTokensMax: listed?.outputTokensMax ?? null }
   }
   return {
     dialect: 'gemini',

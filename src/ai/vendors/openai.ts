@@ -31,9 +31,9 @@ import {
   type VendorOptions,
 } from './vendor.ts'
 
-export function createOpenAi(apiKey: string, { known, isSandbox = false }: VendorOptions = {}): Vendor {
+export function createOpenAi(apiKey: string, { known, habits, isSandbox = false }: VendorOptions = {}): Vendor {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsOf = (model: string): OpenAiHabits => ({ ...familyHabits(model), ...known?.(model)?.habits })
+  const habitsOf = (model: string): OpenAiHabits => ({ ...familyHabits(model), ...habits, ...known?.(model)?.habits })
   return {
     dialect: 'openai',
     capabilities(model) {
@@ -41,10 +41,10 @@ export function createOpenAi(apiKey: string, { known, isSandbox = false }: Vendo
       return { temperature, thinking: temperature !== 'taken', forced_tools: true }
     },
     shape: (model, request, stream) => {
-      const habits = habitsOf(model)
-      return !isSandbox && needsResponses(habits, request)
+      const own = habitsOf(model)
+      return !isSandbox && needsResponses(own, request)
         ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
-        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, habits, request, stream, isSandbox)) }
+        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, own, request, stream, isSandbox)) }
     },
     readAnswer,
     createReader,
@@ -75,6 +75,7 @@ function familyHabits(model: string): OpenAiHabits {
     // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'refused' : 'taken',
+    streamUsage: 'asked',
     responses: familyResponses(model),
   }
 }
@@ -111,7 +112,7 @@ function adapt(
   const body: Record<string, unknown> = { ...request, model, stream }
   delete body.stream_options
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
-  if (stream) body.stream_options = { include_usage: true }
+  if (stream && habits.streamUsage === 'asked') body.stream_options = { include_usage: true }
 
   const limit = request.max_completion_tokens ?? request.max_tokens
   delete body.max_tokens

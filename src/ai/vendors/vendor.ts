@@ -1,7 +1,7 @@
 // The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
 // Requests travel in OpenAI's own wire format, because that is what /v1 clients speak; the other dialects translate from it.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
-import type { Dialect, Model, Temperature } from '#models/catalogue.ts'
+import type { Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
 /**
@@ -204,6 +204,8 @@ export type Capabilities = { temperature: Temperature; thinking: boolean; forced
 export type VendorOptions = {
   /** The vendor's listed model of that name; null where the family's rules must do. */
   known?: (model: string) => Model | null
+  /** Habits of all its models, before the family's rules and after what is known of a model. */
+  habits?: Habits
   /** The sandbox plays models of any name, and takes what they would refuse. */
   isSandbox?: boolean
 }
