@@ -173,11 +173,13 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
   assert.deepEqual([alias.provider, alias.alias_of, alias.available], ['groq', `groq/${FAST}`, true])
 })
 
-test('a provider that is in no catalogue is 422, and one of the file without a key is 400', async (t) => {
+test('a provider that is in no catalogue is 422, an alias of another’s model too, and one without a key is 400', async (t) => {
   const { enterprise } = await setting(t, { GROQ_API_KEY: '', GROQ_BASE_URL: '', SANDBOX: 'off' })
   const ask = (provider: string) => enterprise.post('/api/ai/chat', { messages: HI, provider })
   for (const provider of ['cohere', 'constructor', 'fast', ''])
     assert.equal((await ask(provider)).status, 422, provider)
+  const other = await enterprise.post('/api/ai/chat', { messages: HI, provider: 'mistral', model: 'fast' })
+  assert.deepEqual([other.status, other.body.detail[0].loc], [422, ['body', 'model']])
   const { status, body } = await ask('groq')
   assert.deepEqual([status, body.detail], [400, "Provider 'groq' is not configured"])
 })

@@ -12,7 +12,7 @@ import {
   SLOT_NAMES,
   type VendorEntry,
 } from '#models/catalogue.ts'
-import { Problem } from '#platform/problem.ts'
+import { invalid, Problem } from '#platform/problem.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 
 export type Candidate = Route
@@ -33,7 +33,10 @@ export function vendorsInOrder({ slots, vendors }: AiConfig): VendorConfig[] {
   return [...new Set(slots.map(({ vendor }) => vendor))].map((name) => ofVendor(vendors, name))
 }
 
-/** `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers. */
+/**
+ * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
+ * @throws Problem 422 for an alias of another provider's model.
+ */
 export function routeFor(ai: AiConfig, tier: string, provider: string | null, model: string | null): Candidate {
   const usual = provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
   if (usual == null) throw new Error(`no vendor is called '${provider}'`)
@@ -41,8 +44,9 @@ export function routeFor(ai: AiConfig, tier: string, provider: string | null, mo
     return openTo(ai, tier, usual, provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)])
   }
   const alias = ai.aliases.get(model)
-  if (alias !== undefined && (provider === null || alias.vendor === usual.vendor)) return alias
-  return { vendor: usual.vendor, model }
+  if (alias === undefined) return { vendor: usual.vendor, model }
+  if (provider === null || alias.vendor === usual.vendor) return alias
+  throw invalid(['body', 'model'], `Is an alias of a model of '${alias.vendor}', not of '${usual.vendor}'`)
 }
 
 function slotNamed({ slots }: AiConfig, provider: string): Candidate | undefined {
