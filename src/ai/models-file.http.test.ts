@@ -1,9 +1,11 @@
 // Vendors, aliases and plans' lists of a MODELS file, through every door that names a model.
 import assert from 'node:assert/strict'
-import { resolve } from 'node:path'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testApp } from '#testing/app.ts'
-import { cuts, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
+import { breaksOff, cuts, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
 const FAST = 'llama-3.1-8b-instant'
@@ -69,6 +71,18 @@ test('Groq and Mistral are an entry each, and one stands in for the other', asyn
   assert.equal('stream_options' in mistral.calls[1]!.body, false, 'Mistral refuses the question')
   assert.deepEqual(groq.calls.at(-1)!.body.stream_options, { include_usage: true })
 
+  const calls = [{ id: 'call_made_elsewhere', type: 'function', function: { name: 'look', arguments: '{}' } }]
+  const answered = { role: 'tool', tool_call_id: 'call_made_elsewhere', content: 'a lighthouse' }
+  const thought = { role: 'assistant', content: null, tool_calls: calls, reasoning_content: 'I look first' }
+  const messages = [...HI, thought, answered]
+  const tools = [{ type: 'function', function: { name: 'look', parameters: {} } }]
+  const go = await enterprise.post('/v1/chat/completions', { model: 'groq/x', messages, tools })
+  assert.equal(go.status, 200)
+  const [, call, answer] = mistral.calls[2]!.body.messages
+  assert.match(call.tool_calls[0].id, /^[a-zA-Z0-9]{9}$/)
+  assert.equal(answer.tool_call_id, call.tool_calls[0].id)
+  assert.equal('reasoning_content' in call, false, 'both refuse what they do not know')
+
   const { body } = await enterprise.get('/api/usage?group_by=model')
   const cost = Object.fromEntries(body.groups.map((one: { key: string; cost_usd: number }) => [one.key, one.cost_usd]))
   assert.equal(cost['llama-3.3-70b-versatile'].toFixed(4), (0.59 + 0.79).toFixed(4))
@@ -83,6 +97,53 @@ test('a vendor’s failures carry its own name, whole and cut', async (t) => {
   assert.match((await ask()).body.detail, /^Vendor 'groq' refused the request: Too odd/)
   groq.play(cuts('Half an'))
   assert.match((await ask({ stream: true })).text, /event: error\ndata: \{"detail":"Vendor 'groq' failed/)
+})
+
+test('a vendor may speak any of the dialects; its failures, habits and limits are its own', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const vendor = await mockVendor(t)
+  const entry = (dialect: string, more: object) => ({
+    name: `my-${dialect}`,
+    dialect,
+    base_url: vendor.url,
+    models: [{ id: 'm', output_tokens_max: 777, ...more }],
+  })
+  const vendors = [
+    entry('openai', { habits: { temperature: 'refused', length_name: 'max_completion_tokens' } }),
+    entry('anthropic', { habits: { thinking: 'unasked', temperature: 'refused' } }),
+    entry('gemini', { habits: { signs_thoughts: true } }),
+  ]
+  writeFileSync(join(folder, 'models.json'), JSON.stringify({ vendors }))
+  const app = await testApp(t, { env: { MODELS: join(folder, 'models.json') } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (const { name } of vendors) {
+    const body = { messages: HI, provider: name, model: 'm', max_tokens: 2_000, temperature: 0.5 }
+    vendor.play(says('Well said'))
+    for (const stream of [false, true]) {
+      const reply = await ada.post('/api/ai/chat', { ...body, stream })
+      assert.deepEqual([reply.status, reply.headers.get('x-latchkey-vendor')], [200, name], reply.text)
+    }
+    const sent = vendor.calls[0]!.body
+    if (name === 'my-openai') assert.deepEqual([sent.max_completion_tokens, sent.temperature], [2_000, undefined])
+    if (name === 'my-anthropic') assert.deepEqual([sent.max_tokens, sent.temperature], [777, undefined])
+    if (name === 'my-anthropic') assert.deepEqual(sent.output_config, { effort: 'low' })
+    if (name === 'my-gemini') assert.equal(sent.generationConfig.maxOutputTokens, 777)
+    if (name === 'my-gemini') assert.deepEqual(sent.generationConfig.thinkingConfig, { thinkingLevel: 'low' })
+
+    vendor.play(refuses(401))
+    assert.match((await ada.post('/api/ai/chat', body)).body.detail, new RegExp(`^Vendor '${name}' refused this`))
+    vendor.play(breaksOff('Half an'))
+    assert.match(
+      (await ada.post('/api/ai/chat', { ...body, stream: true })).text,
+      new RegExp(`"Vendor '${name}' is over`),
+    )
+  }
+  const { body } = await ada.get('/api/ai/models')
+  const { input_usd_per_million: input, price_estimated: isEstimated } = body.models.find(
+    (one: { provider: string }) => one.provider === 'my-openai',
+  )
+  assert.deepEqual([input, isEstimated], [10, true], 'without any price it counts at the dearest of all')
 })
 
 test('an alias stands wherever a model is named, and a plan may ask for what its list says', async (t) => {

@@ -12,6 +12,7 @@ const THINKING_GPT: Habits = {
   temperature: 'without-reasoning',
   lengthName: 'max_completion_tokens',
   foreignMembers: 'refused',
+  toolIds: 'any',
   streamUsage: 'asked',
   responses: 'for-tools',
 }
@@ -62,6 +63,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
           temperature: 'taken',
           lengthName: 'max_completion_tokens',
           foreignMembers: 'refused',
+          toolIds: 'any',
           streamUsage: 'asked',
           responses: 'never',
         },

@@ -27,6 +27,8 @@ export type OpenAiHabits = {
   lengthName: 'max_tokens' | 'max_completion_tokens'
   /** Members of a request that OpenAI does not know: its own server refuses them, others pass them over or need them. */
   foreignMembers: 'taken' | 'refused'
+  /** Ids of tool calls: Mistral takes nine letters and digits. */
+  toolIds: 'any' | 'nine-characters'
   /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
   streamUsage: 'asked' | 'always'
   /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */

@@ -30,7 +30,7 @@ test('the file in docs/ works: its vendors are asked at their addresses, with th
   assert.deepEqual(ai.aliases.get('fast'), { vendor: 'groq', model: 'llama-3.1-8b-instant' })
 })
 
-test('every field that docs/models.md tells of is one that the file may have', () => {
+test('docs/models.md tells of every field that the file beside it has', () => {
   const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
   const { vendors } = JSON.parse(readFileSync(DOCS, 'utf8'))
   for (const vendor of vendors)

@@ -1,6 +1,7 @@
 // OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, another gateway, the sandbox.
 // The request already is in this format, so this file only adapts parameters to what a model refuses, and hands over to
 // responses.ts what OpenAI takes at its other address alone.
+import { createHash } from 'node:crypto'
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -75,6 +76,7 @@ function familyHabits(model: string): OpenAiHabits {
     // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'refused' : 'taken',
+    toolIds: 'any',
     streamUsage: 'asked',
     responses: familyResponses(model),
   }
@@ -121,6 +123,7 @@ function adapt(
 
   delete body.wishes
   if (habits.foreignMembers === 'refused') withoutForeign(body, request)
+  if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
   if (!isSandbox) adaptSampling(habits, request, body)
   return body
 }
@@ -153,6 +156,20 @@ function ownMessage(message: ChatMessage): ChatMessage {
       : {}),
     ...(hasForeignCalls ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null } : {}),
   }
+}
+
+/** A call and its answer are renamed alike; an id that will do stays. */
+function withShortIds(message: ChatMessage): ChatMessage {
+  const { tool_calls: calls, tool_call_id: id } = message
+  return {
+    ...message,
+    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) } : {}),
+    ...(id ? { tool_call_id: shortId(id) } : {}),
+  }
+}
+
+function shortId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
 }
 
 function without<T extends object>(from: T, ...names: string[]): T {
