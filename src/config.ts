@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import {
   type Catalogue,
   type Dialect,
+  findModel,
   type Route,
   routeNamed,
   type VendorEntry,
@@ -331,6 +332,9 @@ function readEmbedder(read: Reader, ai: Config['ai']): string {
     )
   }
   if (vendor.dialect === 'anthropic') throw new ConfigError(`EMBEDDER=${setting}: ${vendor.name} has no embeddings`)
+  if (findModel(vendor, route.model)?.kind === 'chat') {
+    throw new ConfigError(`EMBEDDER=${setting}: ${route.model} is no model for embeddings`)
+  }
   if (vendor.apiKey === null || vendor.sandboxed) {
     throw new ConfigError(`EMBEDDER=${setting} needs ${vendor.keySetting}`)
   }

@@ -167,8 +167,11 @@ test('an alias stands wherever a model is named, and a plan may ask for what its
     assert.equal(reply.status, 200, `${name}: ${reply.text}`)
     assert.deepEqual([groq.calls.length, groq.calls[0]?.body.model], [1, FAST], name)
   }
-  const embedded = await pro.post('/v1/embeddings', { model: 'mistral/mistral-embed', input: ['a', 'b'] })
-  assert.deepEqual([embedded.status, mistral.calls[0]!.path], [200, '/v1/embeddings'])
+  for (const model of ['embed', 'mistral-embed', 'mistral/mistral-embed']) {
+    mistral.play(speaks(''))
+    const embedded = await pro.post('/v1/embeddings', { model, input: ['a', 'b'] })
+    assert.deepEqual([embedded.status, mistral.calls[0]?.body.model], [200, 'mistral-embed'], model)
+  }
 })
 
 test('what a plan leaves out is 403 in words at every door, and does not stand in', async (t) => {
@@ -202,7 +205,7 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
   type Listed = { id: string; owned_by: string }
   const ids = async (client: typeof pro) => (await client.get('/v1/models')).body.data.map(({ id }: Listed) => id)
   const [few, all] = [await ids(pro), await ids(enterprise)]
-  assert.deepEqual(few.slice(0, 2), ['fast', 'gpt-6-luna'])
+  assert.deepEqual(few.slice(0, 3), ['fast', 'embed', 'gpt-6-luna'])
   assert.ok(few.includes('mistral-large-latest') && !few.includes('smart') && !few.includes('llama-3.3-70b-versatile'))
   assert.ok(['smart', 'llama-3.3-70b-versatile', 'claude-opus-5-5'].every((id) => all.includes(id)))
   assert.equal(new Set(all).size, all.length)
@@ -246,7 +249,7 @@ test('a provider that is in no catalogue is 422, an alias of another’s model t
 })
 
 test('documents are embedded by a vendor of the file, in requests as large as it takes', async (t) => {
-  const { mistral, pro } = await setting(t, { EMBEDDER: 'mistral:mistral-embed' })
+  const { mistral, pro } = await setting(t, { EMBEDDER: 'embed' })
   const content = Array.from({ length: 90 }, (_, n) => `Paragraph ${n} of the keeper’s log. ${'wind '.repeat(60)}`)
   assert.equal((await pro.post('/api/rag/ingest/text', { content: content.join('\n\n'), chunk_size: 400 })).status, 200)
 

@@ -68,10 +68,13 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
     { vendor: 'groq', model: 'a/b' },
   ])
   assert.deepEqual(routeFor(ai, 'enterprise', 'llm_vendor_3', null), { vendor: 'groq', model: 'qwen-4' })
-  const embedder = (EMBEDDER: string) => readConfig({ ...KEYS, MODELS: DOCS, EMBEDDER }).embedder
+  const embedder = (EMBEDDER: string) =>
+    readConfig({ ...KEYS, GEMINI_API_KEY: 'AIza', MODELS: DOCS, EMBEDDER }).embedder
   assert.equal(embedder('mistral:mistral-embed'), 'mistral:mistral-embed')
   assert.equal(embedder('ollama:nomic:v1.5'), 'ollama:nomic:v1.5')
-  assert.equal(embedder('fast'), 'groq:llama-3.1-8b-instant')
+  assert.equal(embedder('embed'), 'mistral:mistral-embed')
+  assert.equal(embedder('google:gemini-embedding-2'), 'gemini:gemini-embedding-2')
+  assert.throws(() => embedder('fast'), /EMBEDDER=fast: llama-3.1-8b-instant is no model for embeddings/)
   assert.throws(() => embedder('smart'), /anthropic has no embeddings/)
   assert.throws(() => embedder('slow'), /EMBEDDER is wrong: expected auto, local, vendor:MODEL/)
 })
