@@ -8,14 +8,15 @@ const SRC = import.meta.dirname
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
+  models: [],
   platform: [],
   mail: [],
   identity: ['mail'],
   billing: ['mail', 'identity'],
   'api-keys': ['mail', 'identity', 'billing'],
   usage: ['mail', 'identity', 'billing', 'api-keys'],
-  ai: ['mail', 'identity', 'billing', 'api-keys', 'usage'],
-  rag: ['mail', 'identity', 'billing', 'api-keys', 'usage', 'ai'],
+  ai: ['models', 'mail', 'identity', 'billing', 'api-keys', 'usage'],
+  rag: ['models', 'mail', 'identity', 'billing', 'api-keys', 'usage', 'ai'],
   storefront: ['mail', 'identity', 'billing'],
   admin: ['mail', 'identity', 'billing', 'api-keys', 'usage', 'ai', 'rag', 'storefront'],
   sandbox: [],

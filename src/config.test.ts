@@ -22,11 +22,11 @@ test('nothing set is a working sandbox', () => {
 test('the sandbox plays the vendors that have neither a key nor an address, and no others', () => {
   const { vendors } = readConfig({ ANTHROPIC_API_KEY: 'sk-ant', GEMINI_BASE_URL: 'http://127.0.0.1:9' }).ai
   assert.deepEqual(
-    [vendors.openai.sandboxed, vendors.anthropic.sandboxed, vendors.gemini.sandboxed],
+    [vendors.openai!.sandboxed, vendors.anthropic!.sandboxed, vendors.gemini!.sandboxed],
     [true, false, false],
   )
-  assert.equal(vendors.anthropic.baseUrl, 'https://api.anthropic.com')
-  assert.equal(vendors.gemini.apiKey, 'none')
+  assert.equal(vendors.anthropic!.baseUrl, 'https://api.anthropic.com')
+  assert.equal(vendors.gemini!.apiKey, 'none')
 })
 
 test('production without keys starts and plays nothing', () => {
@@ -34,7 +34,7 @@ test('production without keys starts and plays nothing', () => {
   assert.equal(config.sandbox.on, false)
   assert.equal(config.debug, false)
   assert.equal(config.processor.secretKey, null)
-  assert.equal(config.ai.vendors.openai.apiKey, null)
+  assert.equal(config.ai.vendors.openai!.apiKey, null)
   assert.equal(config.oauth.google, null)
   assert.equal(config.mail.sandboxed, false)
 })
@@ -52,7 +52,7 @@ test('the sandbox is on by itself only where every public address is this machin
       const config = readConfig({ [name]: url })
       assert.equal(config.sandbox.on, false, `${name}=${url}`)
       assert.deepEqual([config.processor.sandboxed, config.mail.sandboxed, config.oauth.google], [false, false, null])
-      assert.equal(config.ai.vendors.openai.sandboxed, false)
+      assert.equal(config.ai.vendors.openai!.sandboxed, false)
     }
   }
   assert.equal(readConfig({ BASE_URL: 'https://demo.example.com', SANDBOX: 'on' }).sandbox.on, true)
@@ -61,7 +61,7 @@ test('the sandbox is on by itself only where every public address is this machin
 test('a process without the API calls the sandbox of the one that has it', () => {
   const worker = readConfig({ SERVE: 'worker', PORT: '8002', BASE_URL: 'http://localhost:8000' })
   assert.equal(worker.sandbox.url, 'http://localhost:8000/sandbox')
-  assert.equal(worker.ai.vendors.openai.baseUrl, 'http://localhost:8000/sandbox/openai/v1')
+  assert.equal(worker.ai.vendors.openai!.baseUrl, 'http://localhost:8000/sandbox/openai/v1')
   const api = readConfig({ SERVE: 'api', PORT: '8002', BASE_URL: 'http://localhost:8000' })
   assert.equal(api.sandbox.url, 'http://127.0.0.1:8002/sandbox')
 })
@@ -118,7 +118,7 @@ test('a secret may come from a file', (t) => {
   writeFileSync(file, 'from a file\n')
   assert.equal(readConfig({ SECRET_KEY_FILE: file }).secretKey, 'from a file')
   assert.equal(readConfig({ SECRET_KEY_FILE: file, SECRET_KEY: 'itself' }).secretKey, 'itself')
-  assert.equal(readConfig({ OPENAI_API_KEY_FILE: file }).ai.vendors.openai.apiKey, 'from a file')
+  assert.equal(readConfig({ OPENAI_API_KEY_FILE: file }).ai.vendors.openai!.apiKey, 'from a file')
   writeFileSync(file, 'postgres://u:hunter2@db/x')
   assert.equal(readConfig({ DATABASE_URL_FILE: file }).databaseUrl, 'postgres://u:hunter2@db/x')
   // Only secrets: another setting's name with _FILE is somebody else's.

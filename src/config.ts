@@ -3,13 +3,20 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import {
+  type Catalogue,
+  type Dialect,
+  findModel,
+  type Route,
+  routeNamed,
+  type VendorEntry,
+  vendorNamed,
+} from './models/catalogue.ts'
+import { readNames, readVendors, WrongModelsFile } from './models/models-file.ts'
 import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
-export type VendorName = 'openai' | 'anthropic' | 'gemini'
 export type PaidTier = 'pro' | 'enterprise'
-
-export const VENDOR_NAMES: readonly VendorName[] = ['openai', 'anthropic', 'gemini']
 
 /** A limit of `requests` per `seconds`; null switches it off. */
 export type Rate = { requests: number; seconds: number } | null
@@ -21,13 +28,10 @@ export type OAuthClient = {
   sandboxed: boolean
 }
 
-export type VendorConfig = {
+/** A vendor of the catalogue, its address and default model as the settings say. */
+export type VendorConfig = VendorEntry & {
   /** Null: the vendor is not configured. */
   apiKey: string | null
-  /** As the vendors' SDKs have it: OpenAI's ends in /v1, the others' do not. */
-  baseUrl: string
-  /** Null: the default of the model file. */
-  model: string | null
   /** True when the sandbox plays this vendor. */
   sandboxed: boolean
 }
@@ -68,17 +72,16 @@ export type Config = {
     /** Price id → tier and interval. */
     prices: ReadonlyMap<string, { tier: PaidTier; interval: 'month' | 'year' }>
   }
-  ai: {
-    vendors: Record<VendorName, VendorConfig>
-    /** Slot order: llm_vendor_1 is the first. */
-    slots: readonly VendorName[]
-    /** Failover order: `vendor` or `vendor/model`. */
-    fallbacks: readonly { vendor: VendorName; model: string | null }[]
+  ai: Catalogue<VendorConfig> & {
+    /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
+    slots: readonly Route[]
+    /** Failover order. */
+    fallbacks: readonly Route[]
     connectTimeoutMs: number
     firstByteTimeoutMs: number
     idleTimeoutMs: number
   }
-  /** `local`, `openai:MODEL` or `gemini:MODEL`, with `auto` resolved. */
+  /** `local` or `vendor:MODEL`, with `auto` and aliases resolved. */
   embedder: string
   oauth: {
     google: (OAuthClient & { issuer: string }) | null
@@ -201,7 +204,7 @@ export function readConfig(env: Env): Config {
     },
     processor: readProcessor(read, sandbox.on, sandbox.url),
     ai,
-    embedder: readEmbedder(read, ai.vendors),
+    embedder: readEmbedder(read, ai),
     // Nobody is vouched for by a sandbox where the letters to them are real.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base),
@@ -228,58 +231,114 @@ export function readConfig(env: Env): Config {
 }
 
 function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['ai'] {
-  // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
-  const vendor = (prefix: string, standardUrl: string, sandboxPath: string): VendorConfig => {
-    const key = read.optional(`${prefix}_API_KEY`)
-    const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
-    const model = read.optional(`${prefix}_MODEL`)
-    if (sandboxOn && key === null && baseUrl === null) {
-      return { apiKey: 'sandbox', baseUrl: sandboxUrl + sandboxPath, model, sandboxed: true }
-    }
+  try {
+    const { vendors: entries, file } = readVendors(read.optional('MODELS'))
+    const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
+    const { aliases, allow } = readNames(file, given, PLANS)
+    const set = byName(Object.values(given).map((vendor) => withoutAlias(vendor, aliases)))
+    const named = readRoutes(read, 'LLM_VENDORS', { vendors: set, aliases })
+    // The model with which LLM_VENDORS first names a vendor is that vendor's usual one.
+    const vendors = byName(
+      Object.values(set).map((vendor) => ({
+        ...vendor,
+        defaultModel: named.find((slot) => slot.vendor === vendor.name)?.model ?? vendor.defaultModel,
+      })),
+    )
     return {
-      apiKey: key ?? (baseUrl === null ? null : 'none'),
-      baseUrl: trimSlash(baseUrl ?? standardUrl),
-      model,
-      sandboxed: false,
+      vendors,
+      aliases,
+      allow,
+      slots: [
+        ...named.filter((slot, index) => named.findIndex((other) => isSame(slot, other)) === index),
+        ...Object.values(vendors)
+          .filter(({ name }) => named.every(({ vendor }) => vendor !== name))
+          .map(({ name, defaultModel }) => ({ vendor: name, model: defaultModel })),
+      ],
+      fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }),
+      connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
+      firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
+      idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
     }
-  }
-
-  const fallbacks = read.words('LLM_FALLBACKS').map((entry) => {
-    const [vendor, ...rest] = entry.split('/')
-    if (!isVendorName(vendor)) {
-      throw new ConfigError(`LLM_FALLBACKS names '${entry}': expected ${VENDOR_NAMES.join(', ')}, or vendor/model`)
-    }
-    return { vendor, model: rest.length > 0 ? rest.join('/') : null }
-  })
-
-  return {
-    vendors: {
-      openai: vendor('OPENAI', 'https://api.openai.com/v1', '/openai/v1'),
-      anthropic: vendor('ANTHROPIC', 'https://api.anthropic.com', '/anthropic'),
-      gemini: vendor('GEMINI', 'https://generativelanguage.googleapis.com', '/gemini'),
-    },
-    slots: read.list('LLM_VENDORS', VENDOR_NAMES, VENDOR_NAMES),
-    fallbacks,
-    connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
-    firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
-    idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
+  } catch (error) {
+    throw error instanceof WrongModelsFile ? new ConfigError(`MODELS: ${error.message}`) : error
   }
 }
 
-function readEmbedder(read: Reader, vendors: Record<VendorName, VendorConfig>): string {
-  const setting = read.matching(
-    'EMBEDDER',
-    /^(auto|local|(openai|gemini):\S+)$/,
-    'auto, local, openai:MODEL or gemini:MODEL',
-    'auto',
-  )
-  const vendor = setting.split(':')[0] as 'openai' | 'gemini'
-  if (setting.includes(':') && (vendors[vendor].apiKey === null || vendors[vendor].sandboxed)) {
-    throw new ConfigError(`EMBEDDER=${setting} needs ${vendor.toUpperCase()}_API_KEY`)
+type Names = Pick<Config['ai'], 'vendors' | 'aliases'>
+
+/** A list of vendors, of `vendor/model`, and of aliases. */
+function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names): Route[] {
+  return read.words(setting).map((word) => {
+    const route = aliases.get(word) ?? routeNamed({ vendors }, word)
+    if (route !== null) return route
+    const names = [...Object.keys(vendors), ...aliases.keys()].join(', ')
+    throw new ConfigError(`${setting} names '${word}': expected ${names}, or vendor/model`)
+  })
+}
+
+/** GROQ_MODEL=… may name an alias, of a model of the vendor's own. */
+function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorConfig {
+  const alias = aliases.get(vendor.defaultModel)
+  if (alias === undefined) return vendor
+  if (alias.vendor === vendor.name) return { ...vendor, defaultModel: alias.model }
+  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${alias.vendor}`)
+}
+
+const byName = (vendors: VendorConfig[]) => Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
+
+/** What `allow` of MODELS may name. */
+const PLANS = ['free', 'pro', 'enterprise']
+
+const SANDBOX_PATHS: Record<Dialect, string> = { openai: '/openai/v1', anthropic: '/anthropic', gemini: '/gemini' }
+
+/** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
+function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
+  const prefix = prefixOf(entry.name)
+  const key = entry.keySetting === null ? 'none' : read.optional(entry.keySetting)
+  const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
+  const vendor = { ...entry, defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel }
+  // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
+  if (sandboxUrl !== null && key === null && baseUrl === null) {
+    return { ...vendor, apiKey: 'sandbox', baseUrl: sandboxUrl + SANDBOX_PATHS[entry.dialect], sandboxed: true }
   }
-  if (setting !== 'auto') return setting
-  const keyed = vendors.openai.apiKey !== null && !vendors.openai.sandboxed && read.optional('OPENAI_API_KEY') !== null
-  return keyed ? 'openai:text-embedding-3-small' : 'local'
+  return {
+    ...vendor,
+    apiKey: key ?? (baseUrl === null ? null : 'none'),
+    baseUrl: trimSlash(baseUrl ?? entry.baseUrl),
+    sandboxed: false,
+  }
+}
+
+const prefixOf = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')
+
+const isSame = (one: Route, other: Route) => one.vendor === other.vendor && one.model === other.model
+
+function readEmbedder(read: Reader, ai: Config['ai']): string {
+  const setting = read.text('EMBEDDER', 'auto')
+  if (setting === 'local') return setting
+  if (setting === 'auto') {
+    // A stand-in for OpenAI without a key may have no embeddings.
+    const { openai } = ai.vendors
+    const isKeyed = openai !== undefined && !openai.sandboxed && read.optional(openai.keySetting ?? '') !== null
+    return isKeyed ? 'openai:text-embedding-3-small' : 'local'
+  }
+  const [, name = '', model = ''] = /^([^:]+):(\S+)$/.exec(setting) ?? []
+  const route = ai.aliases.get(setting) ?? (model === '' ? null : { vendor: name, model })
+  const vendor = route === null ? undefined : vendorNamed(ai, route.vendor)
+  if (route === null || vendor === undefined) {
+    const vendors = Object.keys(ai.vendors).join(', ')
+    throw new ConfigError(
+      `EMBEDDER is wrong: expected auto, local, vendor:MODEL (of ${vendors}) or an alias, got '${setting}'`,
+    )
+  }
+  if (vendor.dialect === 'anthropic') throw new ConfigError(`EMBEDDER=${setting}: ${vendor.name} has no embeddings`)
+  if (findModel(vendor, route.model)?.kind === 'chat') {
+    throw new ConfigError(`EMBEDDER=${setting}: ${route.model} is no model for embeddings`)
+  }
+  if (vendor.apiKey === null || vendor.sandboxed) {
+    throw new ConfigError(`EMBEDDER=${setting} needs ${vendor.keySetting}`)
+  }
+  return `${vendor.name}:${route.model}`
 }
 
 function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['processor'] {
@@ -518,10 +577,6 @@ export function exposures({ production, sandbox, http, urls }: Config): { settin
 
 const isLocal = (urls: Record<string, string>) => Object.values(urls).every((url) => isLoopbackHost(new URL(url).host))
 const isLoopbackBinding = (host: string) => isLoopbackHost(host) || isLoopbackAddress(host)
-
-export function isVendorName(value: unknown): value is VendorName {
-  return VENDOR_NAMES.some((name) => name === value)
-}
 
 /** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
 const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$/

@@ -1,8 +1,9 @@
 // Retries and failover of one call: whom to ask again, after how long, and when to ask another.
 // One thing to know: all of it happens before the first byte; what has begun to answer is never begun anew.
+import { ofVendor } from '#models/catalogue.ts'
 import type { Breaker, Rests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
-import { CONTEXT_EXCEEDED, VendorError, type VendorName } from './vendors/vendor.ts'
+import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor.ts'
 
 export type Attempt<T> = { candidate: Candidate; result: T }
 
@@ -10,7 +11,7 @@ export type Attempt<T> = { candidate: Candidate; result: T }
 export type Trail = {
   attempts: number
   tried: string[]
-  vendor: VendorName | null
+  vendor: string | null
   model: string | null
   /** Who took the request and never answered: each has read the prompt, and bills it. */
   unanswered: (Candidate & { promptTokens: number })[]
@@ -22,7 +23,7 @@ export function newTrail(promptTokens = 0): Trail {
   return { attempts: 0, tried: [], vendor: null, model: null, unanswered: [], promptTokens }
 }
 
-export type VendorHealth = { breakers: Record<VendorName, Breaker>; rests: Rests; nowMs(): number }
+export type VendorHealth = { breakers: Readonly<Record<string, Breaker>>; rests: Rests; nowMs(): number }
 
 const ATTEMPTS_PER_CANDIDATE = 3
 const BACKOFF_MS = 200
@@ -44,7 +45,7 @@ export async function attempt<T>(
   let stale = 0
 
   for (const [position, candidate] of plan.entries()) {
-    const breaker = health.breakers[candidate.vendor]
+    const breaker = ofVendor(health.breakers, candidate.vendor)
     const isLast = position === plan.length - 1
     const isTired = isTiredOf(health, candidate)
     if (isTired && !(isLast && asked === 0)) {
@@ -73,6 +74,7 @@ export async function attempt<T>(
           abandoned()
           throw signal.aborted ? signal.reason : error
         }
+        error.vendor = candidate.vendor
         trail.tried.push(`${candidate.vendor}:${error.failure}`)
         if (error.isUnanswered) trail.unanswered.push({ ...candidate, promptTokens: trail.promptTokens })
         // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
@@ -119,7 +121,7 @@ export async function attempt<T>(
 /** Asked in this order: a breaker that lets one call try must not have its try taken for nothing. */
 function isTiredOf({ breakers, rests }: VendorHealth, candidate: Candidate): boolean {
   if (!rests.allows(candidate)) return true
-  if (breakers[candidate.vendor].allows()) return false
+  if (ofVendor(breakers, candidate.vendor).allows()) return false
   rests.abandoned(candidate)
   return true
 }
@@ -127,10 +129,10 @@ function isTiredOf({ breakers, rests }: VendorHealth, candidate: Candidate): boo
 /** A limit (429) is the model's alone, and who sets one is well. All else is the vendor's, but for the rest it asks for. */
 function gaveUpOn({ breakers, rests, nowMs }: VendorHealth, candidate: Candidate, error: VendorError): void {
   if (error.status === 429 && error.failure === 'limited') {
-    breakers[candidate.vendor].succeeded()
+    ofVendor(breakers, candidate.vendor).succeeded()
     rests.limited(candidate)
   } else {
-    breakers[candidate.vendor].failed()
+    ofVendor(breakers, candidate.vendor).failed()
     rests.abandoned(candidate)
   }
   if (error.retryAfterMs !== null) rests.restUntil(candidate, nowMs() + error.retryAfterMs)

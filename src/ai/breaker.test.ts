@@ -4,7 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { attempt, newTrail } from './attempts.ts'
 import { createBreaker, createRests } from './breaker.ts'
 import type { Candidate } from './plan.ts'
-import { refusal, VendorError, type VendorFailure, type VendorName } from './vendors/vendor.ts'
+import { refusal, VendorError, type VendorFailure } from './vendors/vendor.ts'
 
 function movable() {
   let ms = 1_000_000
@@ -23,12 +23,12 @@ const PLAN: Candidate[] = [
 ]
 const patient = new AbortController().signal
 
-function failing(failures: Partial<Record<VendorName, VendorFailure>>) {
+function failing(failures: Record<string, VendorFailure>) {
   const asked: string[] = []
   const ask = async ({ vendor }: Candidate) => {
     asked.push(vendor)
     const failure = failures[vendor]
-    if (failure) throw new VendorError(vendor, failure, 'as the test asked')
+    if (failure) throw new VendorError(failure, 'as the test asked')
     return vendor
   }
   return { asked, ask }
@@ -116,7 +116,7 @@ test('connections that broke while they were kept open cost no pause and none of
   let asked = 0
   const ask = async () => {
     asked++
-    if (asked <= 3) throw new VendorError('openai', 'unreachable', 'as the test asked', { isStale })
+    if (asked <= 3) throw new VendorError('unreachable', 'as the test asked', { isStale })
     return 'well'
   }
   const trail = newTrail()
@@ -132,7 +132,7 @@ test('a limit is the model’s: a half-open vendor that sets one is well', async
   for (let call = 0; call < 5; call++) health.breakers.openai.failed()
   advance(10_000)
   const limits = async () => {
-    throw new VendorError('openai', 'limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
+    throw new VendorError('limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
   }
   await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, newTrail(), limits))
 
@@ -152,7 +152,7 @@ test('what is refused here says nothing of a vendor that was not asked', async (
   advance(10_000)
   const trail = newTrail()
   const refuse = async () => {
-    throw refusal('openai', 'Answers other than text are not supported by this model')
+    throw refusal('Answers other than text are not supported by this model')
   }
   await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, trail, refuse), /other than text/)
 

@@ -1,12 +1,12 @@
 // The record of one call to a model: opened before anybody is asked, settled once whatever became of it.
 // One thing to know: the ledger, its budgets and the metrics learn of a call here and nowhere else, so they tell the same.
+import type { Model } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { UsageOutcome } from '#usage/record.ts'
 import { newTrail, type Trail } from './attempts.ts'
 import { costOf } from './cost.ts'
 import type { Gateway } from './gateway.ts'
-import type { Model } from './models.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type CallTerms = {
@@ -46,7 +46,7 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
 export async function openCall(
-  { clock, ledger, meters }: Pick<Gateway, 'clock' | 'ledger' | 'meters'>,
+  { config, clock, ledger, meters }: Pick<Gateway, 'config' | 'clock' | 'ledger' | 'meters'>,
   {
     caller,
     route,
@@ -63,7 +63,7 @@ export async function openCall(
   const trail = newTrail(promptTokens)
   const startedAt = clock.now()
   const startedMs = performance.now()
-  const priced = (vendor: string, names: string[], usage: Usage) => costOf(vendor, names, usage, kind)
+  const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind)
   const guess = () => priced(first.vendor, [first.model], { ...NOTHING, prompt: promptTokens }).usd
   const reservation = isReserved
     ? await ledger.reserve({

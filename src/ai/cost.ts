@@ -1,37 +1,79 @@
-// What a call costs in US dollars, by the price list of models.ts; what is not on it costs too much rather than nothing.
-import { costUsd, findModel, MODELS, type Model } from './models.ts'
+// What a call costs in US dollars, by the catalogue's prices; what has none costs too much rather than nothing.
+import { type Catalogue, findModel, type Model, type Price } from '#models/catalogue.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
   usd: number
-  /** False: none of the names has a price, and the vendor's dearest was taken. */
+  /** False: none of the names has a price, and the dearest was taken. */
   isListed: boolean
 }
 
 /** Played on this machine, it costs nothing. */
 export const LOCAL_VENDOR = 'local'
 
+type Vendors = Pick<Catalogue, 'vendors'>
+
 /**
- * What `usage` costs at the first of `names` that the price list knows: what the vendor called its model, then what it was
- * asked for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
+ * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
+ * for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
  */
-export function costOf(vendor: string, names: string[], usage: Usage, kind: Model['kind'] = 'chat'): Cost {
-  for (const name of names) if (findModel(name) !== null) return { usd: costUsd(name, usage), isListed: true }
+export function costOf(
+  catalogue: Vendors,
+  vendor: string,
+  names: readonly string[],
+  usage: Usage,
+  kind: Model['kind'] = 'chat',
+): Cost {
+  const price = priceOf(catalogue, vendor, names)
+  if (price !== null) return { usd: costUsd(price, usage), isListed: true }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
-  return { usd: dearest(vendor, usage, kind), isListed: false }
+  const prices = pricesLike(catalogue, vendor, kind)
+  return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage))), isListed: false }
 }
 
-function dearest(vendor: string, usage: Usage, kind: Model['kind']): number {
-  let most = 0
-  for (const model of MODELS) {
-    if (model.vendor === vendor && model.kind === kind) most = Math.max(most, costUsd(model.id, usage))
+/** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
+function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
+  const own = vendors[vendor]
+  for (const some of [own === undefined ? [] : [own], Object.values(vendors)]) {
+    for (const name of names) {
+      for (const one of some) {
+        const price = findModel(one, name)?.price
+        if (price) return price
+      }
+    }
   }
-  return most
+  return null
 }
 
 /** The price that a model without one is counted at: the dearest of its vendor's, part by part. */
-export function dearestPrice(vendor: string, kind: Model['kind'] = 'chat') {
-  const prices = MODELS.filter((model) => model.vendor === vendor && model.kind === kind).map(({ price }) => price)
+export function dearestPrice(catalogue: Vendors, vendor: string, kind: Model['kind'] = 'chat') {
+  const prices = pricesLike(catalogue, vendor, kind)
   const most = (part: 'input' | 'output' | 'cached') => Math.max(0, ...prices.map((price) => price[part]))
   return { input: most('input'), output: most('output'), cached: most('cached') }
+}
+
+/** The vendor's own prices for models of this kind; where it has none, those of all vendors. */
+function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): Price[] {
+  const all = Object.values(vendors)
+  const pricesOf = (some: typeof all) =>
+    some.flatMap(({ models }) => models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])))
+  const own = pricesOf(all.filter(({ name }) => name === vendor))
+  return own.length > 0 ? own : pricesOf(all)
+}
+
+/** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
+const HOUR_WRITE = 2
+
+/** US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`. */
+function costUsd(price: Price, usage: Usage): number {
+  const rate = price.long !== undefined && usage.prompt > price.long.above ? price.long : price
+  const fresh = Math.max(0, usage.prompt - usage.cached - usage.cacheWrites)
+  const hour = Math.min(usage.cacheWritesHour ?? 0, usage.cacheWrites)
+  const dollars =
+    fresh * rate.input +
+    usage.cached * rate.cached +
+    (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
+    hour * rate.input * HOUR_WRITE +
+    usage.completion * rate.output
+  return dollars / 1_000_000
 }

@@ -3,7 +3,7 @@ import { LOCAL_VENDOR } from './cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from './embeddings.ts'
 import { guessTextTokens } from './estimate.ts'
 import type { Gateway } from './gateway.ts'
-import { candidateFor, isConfigured } from './plan.ts'
+import { candidateFor, isConfigured, requireAllowed } from './plan.ts'
 import { aiProblem } from './problems.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
@@ -24,12 +24,13 @@ type DoorCall = {
 /** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
 export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call: DoorCall) {
   const { caller, inputs, dimensions, signal } = call
-  const first = candidateFor(gateway.config, call.model)
+  const first = candidateFor(gateway.config, caller.tier, call.model)
   const guess = inputs.reduce(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
   )
   const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
+  if (local === null) requireAllowed(gateway.config, caller.tier, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const terms = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
 

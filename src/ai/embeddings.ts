@@ -1,6 +1,7 @@
 // Vectors from the vendors: the same wire, time-outs, retries and record as for answers, and no failover.
 // One thing to know: another vendor's or model's vectors do not compare with these, so a failure stays one.
 
+import { ofVendor } from '#models/catalogue.ts'
 import { attempt, newTrail, type Trail } from './attempts.ts'
 import { type CallTerms, NOTHING, openCall } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
@@ -33,9 +34,6 @@ export function newTally(trail: Trail = newTrail()): EmbeddingTally {
   return { trail, promptTokens: 0, model: null, isEstimated: false }
 }
 
-/** What the vendors take in one request. */
-const INPUTS_MAX = { openai: 2_048, gemini: 100 } as const
-
 /** Opens the call's record, does the work and settles the record with what the work has put into the tally. */
 export async function recordEmbedding<T>(
   gateway: Gateway,
@@ -63,16 +61,17 @@ export async function recordEmbedding<T>(
 export async function embed(gateway: Gateway, call: EmbedCall, tally: EmbeddingTally): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(gateway.config, name)
-  const target = gateway.targets[name]
+  const target = ofVendor(gateway.targets, name)
   const { embed: embedder } = target.vendor
-  if (embedder === undefined || name === 'anthropic') {
+  if (embedder === undefined) {
     throw aiProblem('embeddings_not_supported', { vendor: name })
   }
 
+  const { inputsMax } = ofVendor(gateway.config.vendors, name).embeddings
   const { trail } = tally
   const vectors: number[][] = []
-  for (let from = 0; from < call.inputs.length; from += INPUTS_MAX[name]) {
-    const inputs = call.inputs.slice(from, from + INPUTS_MAX[name])
+  for (let from = 0; from < call.inputs.length; from += inputsMax) {
+    const inputs = call.inputs.slice(from, from + inputsMax)
     const guess = inputs.reduce((sum, input) => sum + guessInput(input), 0)
     const before = trail.attempts
     trail.promptTokens = guess

@@ -326,7 +326,7 @@ test('one model’s rate limit rests that model alone: its siblings are asked as
   const { app, first, second, chat } = await setting(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const luna = () => ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })
-  const stateOf = () => app.service.ai.gateway.breakers.openai.state
+  const stateOf = () => app.service.ai.gateway.breakers.openai!.state
   first.play(refuses(429, { 'retry-after': '30' }))
   answeredBy(await chat(), 'anthropic', 2)
   answeredBy(await chat(), 'anthropic', 1)

@@ -1,16 +1,18 @@
 // The gateway to the models: budget, queue, retries and failover, the record of a call, and the words for its failures.
 // One thing to know: `complete` and `stream` settle the ledger in any case, also when the client leaves or the vendor
 // breaks off; a stream's reader learns of the end only when its record is committed.
+
+import { type Dialect, findModel, ofVendor } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { VendorConfig } from '#src/config.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
 import { attempt, type Trail, type VendorHealth } from './attempts.ts'
 import { type Breaker, createBreaker, createRests, type Rests } from './breaker.ts'
 import { type CallRecord, NOTHING, openCall, type Spent } from './call-record.ts'
 import { guessTokens, promptTokens } from './estimate.ts'
 import { createMeters, type Meters } from './meters.ts'
-import { findModel, SHORT_ANSWER_TOKENS } from './models.ts'
 import { type Candidate, planOf } from './plan.ts'
 import { aiProblem } from './problems.ts'
 import { createTurnstile, type Turnstile } from './turnstile.ts'
@@ -23,9 +25,11 @@ import {
   CONTEXT_EXCEEDED,
   type FinishReason,
   type Piece,
+  SHORT_ANSWER_TOKENS,
   type Usage,
+  type Vendor,
   VendorError,
-  type VendorName,
+  type VendorOptions,
 } from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
@@ -35,8 +39,8 @@ export type Gateway = {
   log: Platform['log']
   ledger: Ledger
   wire: Wire
-  targets: Record<VendorName, Target>
-  breakers: Record<VendorName, Breaker>
+  targets: Readonly<Record<string, Target>>
+  breakers: Readonly<Record<string, Breaker>>
   rests: Rests
   turnstile: Turnstile
   meters: Meters
@@ -83,11 +87,18 @@ const WAITING_MAX = 10_000
 /** Some proxies give up on a reply after 30 seconds without a byte. */
 const SILENCE_MS = 10_000
 
+const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vendor> = {
+  openai: createOpenAi,
+  anthropic: createAnthropic,
+  gemini: createGemini,
+}
+
 export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>, ledger: Ledger): Gateway {
   const { clock, log } = platform
   const config = platform.config.ai
-  const { vendors } = config
-  const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
+  const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
+    Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
+  const breakers = perVendor(() => createBreaker(clock))
   const rests = createRests(clock)
   const turnstile = createTurnstile({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
@@ -96,14 +107,11 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     log,
     ledger,
     wire: openWire(config),
-    targets: {
-      openai: targetOf(
-        createOpenAi(vendors.openai.apiKey ?? '', { isSandbox: vendors.openai.sandboxed }),
-        vendors.openai.baseUrl,
-      ),
-      anthropic: targetOf(createAnthropic(vendors.anthropic.apiKey ?? ''), vendors.anthropic.baseUrl),
-      gemini: targetOf(createGemini(vendors.gemini.apiKey ?? ''), vendors.gemini.baseUrl),
-    },
+    targets: perVendor((vendor) => {
+      const { habits, sandboxed: isSandbox } = vendor
+      const options = { known: (model: string) => findModel(vendor, model), habits, isSandbox }
+      return targetOf(DIALECTS[vendor.dialect](vendor.apiKey ?? '', options), vendor.baseUrl)
+    }),
     breakers,
     rests,
     turnstile,
@@ -120,7 +128,7 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
   let answer: Answer | null = null
   try {
     const { candidate, result } = await attempt(healthOf(gateway), book.plan, call.signal, trail, (candidate) => {
-      const target = targets[candidate.vendor]
+      const target = ofVendor(targets, candidate.vendor)
       const request = target.vendor.shape(candidate.model, book.request, false)
       return wire.send(target, request, call.signal).then(target.vendor.readAnswer)
     })
@@ -149,7 +157,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       call.signal,
       trail,
       (candidate) => {
-        const target = targets[candidate.vendor]
+        const target = ofVendor(targets, candidate.vendor)
         return wire.open(target, target.vendor.shape(candidate.model, book.request, true), call.signal)
       },
     )
@@ -212,11 +220,12 @@ type Book = {
 /** Reserves the budget and waits for a turn. */
 async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
   const { caller, route, first, request, signal } = call
-  const plan = planOf(gateway.config, first)
+  const plan = planOf(gateway.config, caller.tier, first)
+  const model = findModel(ofVendor(gateway.config.vendors, first.vendor), first.model)
   // A vendor refuses what is longer than its model can read.
-  const prompt = Math.min(promptTokens(request), findModel(first.model)?.contextTokens ?? Number.POSITIVE_INFINITY)
+  const prompt = Math.min(promptTokens(request), model?.contextTokens ?? Number.POSITIVE_INFINITY)
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
-  const asked = limit ?? unlimitedTokens(first)
+  const asked = limit ?? Math.min(model?.outputTokensMax ?? UNLIMITED_TOKENS.least, UNLIMITED_TOKENS.most)
   const choices = Math.max(1, request.n ?? 1)
   const record = await openCall(gateway, {
     caller,
@@ -243,10 +252,6 @@ async function openBook(gateway: Gateway, call: GatewayCall): Promise<Book> {
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
     leave,
   }
-}
-
-function unlimitedTokens({ model }: Candidate): number {
-  return Math.min(findModel(model)?.outputTokensMax ?? UNLIMITED_TOKENS.least, UNLIMITED_TOKENS.most)
 }
 
 /** `limit` is the caller's own. */
@@ -281,9 +286,10 @@ function headersOf({ vendor, attempts }: Trail): AnswerHeaders {
 /** The contract's words. What is no vendor's failure passes as it is. */
 export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: Trail): unknown {
   if (!(error instanceof VendorError)) return error
-  const { vendor, failure } = error
+  const { failure } = error
+  const vendor = error.vendor ?? trail.vendor ?? ''
   if (failure !== 'refused' && failure !== 'unknown-model')
-    log.warn({ err: error, tried: trail.tried }, 'a model vendor failed')
+    log.warn({ err: error, vendor, tried: trail.tried }, 'a model vendor failed')
   const headers: Record<string, string> = { ...headersOf(trail) }
   const options = { headers, cause: error }
   const reason = error.explanation ?? 'no reason given'

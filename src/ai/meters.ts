@@ -4,7 +4,7 @@ import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
 import type { Breaker, BreakerState, Rests } from './breaker.ts'
 import type { Turnstile } from './turnstile.ts'
-import type { Usage, VendorName } from './vendors/vendor.ts'
+import type { Usage } from './vendors/vendor.ts'
 
 export type CallEnd = {
   vendor: string
@@ -27,7 +27,7 @@ const FIRST_TOKEN_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const STATES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 }
 
 type Sources = {
-  breakers: Record<VendorName, Breaker>
+  breakers: Readonly<Record<string, Breaker>>
   rests: Pick<Rests, 'resting'>
   turnstile: Pick<Turnstile, 'running' | 'waiting'>
 }

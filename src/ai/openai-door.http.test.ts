@@ -378,7 +378,17 @@ test('one model is found by its name, and one that is not listed is 404', async 
   const { app, headers } = await setting(t)
   const found = await app.get('/v1/models/claude-haiku-5-5', { headers })
   assert.equal(found.status, 200)
-  assert.deepEqual(found.body, { id: 'claude-haiku-5-5', object: 'model', created: 0, owned_by: 'anthropic' })
+  const { created, ...body } = found.body
+  assert.ok(Math.abs(created - Date.now() / 1_000) < 10 * 365 * 86_400, 'a time in seconds')
+  assert.deepEqual(body, {
+    id: 'claude-haiku-5-5',
+    object: 'model',
+    owned_by: 'anthropic',
+    context_tokens: 1_000_000,
+    output_tokens_max: 128_000,
+    price: { input: 0.1, output: 0.5, cached: 0.01 },
+    capabilities: { temperature: 'refused', thinking: true, forced_tools: true },
+  })
   for (const id of ['gpt-none', 'openai%2Fgpt-6-luna', '..%2F..', '%00', '']) {
     const { status, body } = await app.get(`/v1/models/${id}`, { headers })
     assert.equal(status, 404, id)

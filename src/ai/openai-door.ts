@@ -1,6 +1,7 @@
 // Guards /v1: OpenAI's own clients work here with an API key, for all vendors, by changing their base address.
 // One thing to know: what OpenAI's vendor says passes through word for word; the others are told in OpenAI's words.
 import { Type } from 'typebox'
+import { ofVendor } from '#models/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
@@ -8,13 +9,13 @@ import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
 import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
-import { MODELS } from './models.ts'
-import { candidateFor, defaultModel, isConfigured, MODEL_NAME } from './plan.ts'
+import { listedModels } from './model-list.ts'
+import { candidateFor, MODEL_NAME } from './plan.ts'
 import { type AnswerPrinter, type Printer, printAnswer } from './printing.ts'
 import { aiProblem } from './problems.ts'
 import { AI_BODY_BYTES_MAX } from './routes.ts'
 import { type ReasoningDetail, thoughtText } from './vendors/reasoning.ts'
-import type { ChatRequest, EmbeddingInput, Piece, Usage, VendorName } from './vendors/vendor.ts'
+import type { ChatRequest, EmbeddingInput, Piece, Usage } from './vendors/vendor.ts'
 
 const tags = ['openai-compatible']
 const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } as const
@@ -94,14 +95,15 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
     },
     async (request, reply) => {
       const { model, stream: wantsStream, stream_options: options, ...rest } = request.body
-      const first = candidateFor(gateway.config, model)
+      const caller = callerOf(request)
+      const first = candidateFor(gateway.config, caller.tier, model)
       const asked: ChatRequest = {
         ...(withoutNulls(rest) as ChatRequest),
         wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
       }
-      if (first.vendor !== 'openai') requireUnderstood(asked)
+      if (ofVendor(gateway.config.vendors, first.vendor).dialect !== 'openai') requireUnderstood(asked)
       const call: GatewayCall = {
-        caller: callerOf(request),
+        caller,
         route: '/v1/chat/completions',
         first,
         request: asked,
@@ -124,8 +126,11 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
 
   app.get(
     '/v1/models',
-    { schema: { tags, summary: 'The models of all configured vendors' }, config: { ...config, limit: 'general' } },
-    async () => ({ object: 'list', data: modelNames(gateway) }),
+    {
+      schema: { tags, summary: 'The models of all configured vendors, as far as the caller’s plan has them' },
+      config: { ...config, limit: 'general' },
+    },
+    async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request).tier) }),
   )
 
   app.get(
@@ -136,7 +141,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
     },
     async (request) => {
       const { model: id } = request.params
-      const found = modelNames(gateway).find((one) => one.id === id)
+      const found = modelViews(gateway, callerOf(request).tier).find((one) => one.id === id)
       if (!found) throw aiProblem('model_not_listed')
       return found
     },
@@ -199,12 +204,23 @@ function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 }
 
-function modelNames({ config: ai }: Gateway) {
-  const vendors = (Object.keys(ai.vendors) as VendorName[]).filter((vendor) => isConfigured(ai, vendor))
-  const ids = new Map<string, VendorName>()
-  for (const vendor of vendors) ids.set(defaultModel(ai, vendor), vendor)
-  for (const { id, vendor } of MODELS) if (vendors.includes(vendor)) ids.set(id, vendor)
-  return [...ids].map(([id, owner]) => ({ id, object: 'model', created: 0, owned_by: owner }))
+/** OpenAI's four fields, and what else is known; a name that two vendors have is the one's that answers to it. */
+function modelViews({ config: ai, targets }: Gateway, tier: string) {
+  const listed = listedModels(ai, tier).filter(({ vendor }) => vendor.apiKey !== null)
+  const names = new Map(listed.toReversed().map((model) => [model.id, model]))
+  return listed
+    .filter((model) => names.get(model.id) === model)
+    .map(({ id, vendor, model, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
+      id,
+      object: 'model',
+      created: createdSeconds,
+      owned_by: vendor.name,
+      context_tokens: contextTokens,
+      output_tokens_max: outputTokensMax,
+      // US dollars per million tokens.
+      price: isEstimated ? null : { input: price.input, output: price.output, cached: price.cached },
+      capabilities: kind === 'chat' ? ofVendor(targets, vendor.name).vendor.capabilities(model) : null,
+    }))
 }
 
 function completionBody({ answer, model, usage }: Completion) {

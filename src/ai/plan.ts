@@ -1,89 +1,132 @@
-// Guards the answer to "who shall answer this?": vendor names, slots and model names, and whom to ask when he fails.
-// One thing to know: a fallback that has no key is passed over silently; the vendor that was asked for is not.
+// Who answers a call: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked
+// first, what the caller's plan allows, and the fallbacks behind it.
+// The trap: a fallback that has no key, or that the plan leaves out, is passed over silently; the one asked for is not.
 
-import type { Config } from '#src/config.ts'
-import { DEFAULT_MODELS, findModel } from './models.ts'
+import {
+  covers,
+  findModel,
+  isAllowed,
+  ofVendor,
+  type Route,
+  routeNamed,
+  SLOT_NAMES,
+  type VendorEntry,
+} from '#models/catalogue.ts'
+import { invalid } from '#platform/problems.ts'
+import type { Config, VendorConfig } from '#src/config.ts'
 import { aiProblem } from './problems.ts'
-import type { VendorName } from './vendors/vendor.ts'
 
-export type Candidate = { vendor: VendorName; model: string }
+export type Candidate = Route
 
-/** Names that a request may use for a vendor. */
-export const PROVIDER_NAMES = [
-  'openai',
-  'anthropic',
-  'gemini',
-  'google',
-  'llm_vendor_1',
-  'llm_vendor_2',
-  'llm_vendor_3',
-] as const
 /** What a model may be called: letters, digits and signs of ASCII, as all vendors have it. Control characters and halves of
  * characters would break an address or a database on their way. */
 export const MODEL_NAME = { minLength: 1, maxLength: 200, pattern: '^[ -~]+$' }
-export type ProviderName = (typeof PROVIDER_NAMES)[number]
 
 type AiConfig = Config['ai']
 
-/** A slot that LLM_VENDORS leaves empty is filled with the vendors it leaves out, in their usual order. */
-export function vendorOf(ai: AiConfig, provider: ProviderName | null): VendorName {
-  const slots = slotsOf(ai)
-  if (provider === null) return slots[0] ?? 'openai'
-  if (provider === 'google') return 'gemini'
-  const slot = /^llm_vendor_(\d)$/.exec(provider)
-  return slot ? (slots[Number(slot[1]) - 1] ?? 'openai') : (provider as VendorName)
+/** Names that a request may use for a vendor. */
+export function providerNames({ vendors }: Pick<AiConfig, 'vendors'>): string[] {
+  return [...Object.values(vendors).flatMap(({ name, otherNames }) => [name, ...otherNames]), ...SLOT_NAMES]
 }
 
 /** All vendors, each once, in the order of their slots. */
-export function slotsOf(ai: AiConfig): VendorName[] {
-  return [...new Set<VendorName>([...ai.slots, 'openai', 'anthropic', 'gemini'])]
-}
-
-/** `vendor/model`, or a model whose name tells its maker; any other name goes to the first slot, as Ollama's do. */
-export function candidateFor(ai: AiConfig, modelName: string): Candidate {
-  const slash = modelName.indexOf('/')
-  const prefix = modelName.slice(0, Math.max(slash, 0))
-  if (slash > 0 && (PROVIDER_NAMES as readonly string[]).includes(prefix)) {
-    const vendor = vendorOf(ai, prefix as ProviderName)
-    return { vendor, model: modelName.slice(slash + 1) || defaultModel(ai, vendor) }
-  }
-  return { vendor: makerOf(modelName) ?? vendorOf(ai, null), model: modelName }
-}
-
-function makerOf(model: string): VendorName | null {
-  const known = findModel(model)
-  if (known) return known.vendor
-  if (/^(gpt-|chatgpt-|o\d|text-embedding-)/.test(model)) return 'openai'
-  if (/^claude-/.test(model)) return 'anthropic'
-  return /^(gemini-|gemma-|models\/gemini)/.test(model) ? 'gemini' : null
-}
-
-export function defaultModel(ai: AiConfig, vendor: VendorName): string {
-  return ai.vendors[vendor].model ?? DEFAULT_MODELS[vendor]
-}
-
-export function isConfigured(ai: AiConfig, vendor: VendorName): boolean {
-  return ai.vendors[vendor].apiKey !== null
+export function vendorsInOrder({ slots, vendors }: AiConfig): VendorConfig[] {
+  return [...new Set(slots.map(({ vendor }) => vendor))].map((name) => ofVendor(vendors, name))
 }
 
 /**
- * The one asked for and then LLM_FALLBACKS, each once. Where a real vendor was asked, none that the sandbox plays answers
- * instead. @throws Problem 400 when the one asked for has no key.
+ * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
+ * @throws Problem 422 for an alias of another provider's model.
  */
-export function planOf(ai: AiConfig, first: Candidate): Candidate[] {
-  requireConfigured(ai, first.vendor)
-  const isPlayed = ai.vendors[first.vendor].sandboxed
-  const plan = [first]
-  for (const { vendor, model } of ai.fallbacks) {
-    if (!isConfigured(ai, vendor) || (ai.vendors[vendor].sandboxed && !isPlayed)) continue
-    const candidate = { vendor, model: model ?? defaultModel(ai, vendor) }
-    if (!plan.some((other) => other.vendor === candidate.vendor && other.model === candidate.model))
-      plan.push(candidate)
+export function routeFor(ai: AiConfig, tier: string, provider: string | null, model: string | null): Candidate {
+  const usual = provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
+  if (usual == null) throw new Error(`no vendor is called '${provider}'`)
+  if (model === null) {
+    return openTo(ai, tier, usual, provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)])
   }
-  return plan
+  const alias = ai.aliases.get(model)
+  if (alias === undefined) return { vendor: usual.vendor, model }
+  if (provider === null || alias.vendor === usual.vendor) return alias
+  throw invalid(['body', 'model'], `Is an alias of a model of '${alias.vendor}', not of '${usual.vendor}'`)
 }
 
-export function requireConfigured(ai: AiConfig, vendor: VendorName): void {
+function slotNamed({ slots }: AiConfig, provider: string): Candidate | undefined {
+  const index = SLOT_NAMES.indexOf(provider)
+  return index === -1 ? undefined : slots[index]
+}
+
+/** Where a plan leaves out what is usual: the first that it has, in the order in which it names them. */
+function openTo(ai: AiConfig, tier: string, usual: Candidate, vendors: VendorConfig[]): Candidate {
+  if (isAllowed(ai, tier, usual)) return usual
+  const open = vendors.filter((vendor) => vendor.apiKey !== null).flatMap(chatRoutes)
+  for (const allowance of ai.allow.get(tier) ?? []) {
+    const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
+    if (found !== undefined) return found
+  }
+  return usual
+}
+
+function chatRoutes({ name, defaultModel, models }: VendorEntry): Candidate[] {
+  const ids = [defaultModel, ...models.filter(({ kind }) => kind === 'chat').map(({ id }) => id)]
+  return ids.map((model) => ({ vendor: name, model }))
+}
+
+/**
+ * By one name: an alias, a listed model, `vendor/model`, or a model whose name tells its maker; any other name goes to the
+ * first slot, as Ollama's do.
+ */
+export function candidateFor(ai: AiConfig, tier: string, name: string): Candidate {
+  const prefixed = () => (name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null)
+  const route = ai.aliases.get(name) ?? listedRoute(ai, name) ?? prefixed()
+  if (route !== null) return route
+  const maker = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
+  return { vendor: maker?.name ?? routeFor(ai, tier, null, null).vendor, model: name }
+}
+
+/** Where more than one vendor has it: the first that is configured, in the order of their slots. */
+function listedRoute(ai: AiConfig, model: string): Candidate | null {
+  const having = vendorsInOrder(ai).filter((vendor) => findModel(vendor, model) !== null)
+  const vendor = having.find(({ apiKey }) => apiKey !== null) ?? having[0]
+  return vendor === undefined ? null : { vendor: vendor.name, model }
+}
+
+/** `llm_vendor_1/model`. */
+function slotRoute(ai: AiConfig, name: string): Candidate | null {
+  const slash = name.indexOf('/')
+  const slot = slotNamed(ai, name.slice(0, slash))
+  return slot === undefined ? null : { vendor: slot.vendor, model: name.slice(slash + 1) || slot.model }
+}
+
+export function isConfigured(ai: AiConfig, vendor: string): boolean {
+  return ofVendor(ai.vendors, vendor).apiKey !== null
+}
+
+/**
+ * The one asked for and then LLM_FALLBACKS, each once, as far as the caller's plan has them. Where a real vendor was asked,
+ * none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key, 403 when the plan
+ * leaves it out.
+ */
+export function planOf(ai: AiConfig, tier: string, first: Candidate): Candidate[] {
+  requireAllowed(ai, tier, first)
+  requireConfigured(ai, first.vendor)
+  const isPlayed = ofVendor(ai.vendors, first.vendor).sandboxed
+  const candidates = [first]
+  for (const candidate of ai.fallbacks) {
+    const { apiKey, sandboxed } = ofVendor(ai.vendors, candidate.vendor)
+    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, tier, candidate)) continue
+    if (!candidates.some((other) => other.vendor === candidate.vendor && other.model === candidate.model))
+      candidates.push(candidate)
+  }
+  return candidates
+}
+
+export function requireConfigured(ai: AiConfig, vendor: string): void {
   if (isConfigured(ai, vendor)) return
   throw aiProblem('provider_not_configured', { vendor })
+}
+
+/** @throws Problem 403 */
+export function requireAllowed(ai: AiConfig, tier: string, candidate: Candidate): void {
+  if (isAllowed(ai, tier, candidate)) return
+  throw aiProblem('model_not_allowed', { model: candidate.model })
 }

@@ -7,6 +7,11 @@ export const aiProblem = Problem.define({
     "Provider '{vendor}' is not configured",
     { advice: 'Ask another one: `GET /api/ai/models` lists those that are.' },
   ],
+  model_not_allowed: [
+    403,
+    "The model '{model}' is not part of your plan",
+    { advice: '`GET /api/ai/models` lists those that are.', openai: 'model_not_found' },
+  ],
   model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],
   model_not_listed: [
     404,

@@ -1,18 +1,17 @@
 import { type Static, Type } from 'typebox'
+import { PRICES_AS_OF } from '#models/built-in.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
-import { dearestPrice } from './cost.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
-import { findModel, MODELS, PRICES_AS_OF } from './models.ts'
-import { defaultModel, isConfigured, MODEL_NAME, PROVIDER_NAMES, slotsOf, vendorOf } from './plan.ts'
+import { listedModels, listedVendors } from './model-list.ts'
+import { MODEL_NAME, providerNames, routeFor } from './plan.ts'
 import { errorEvent, type Printer, printAnswer, tokenLines, tokenLinesWithThoughts } from './printing.ts'
-import type { Usage, VendorName } from './vendors/vendor.ts'
+import type { Usage } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
 
-const Provider = Type.Optional(Nullable(OneOf(...PROVIDER_NAMES)))
 const ModelName = Type.Optional(Nullable(Type.String(MODEL_NAME)))
 const Sampling = {
   temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
@@ -21,31 +20,39 @@ const Sampling = {
 const TEMPERATURE_DEFAULT = 0.7
 const MAX_TOKENS_DEFAULT = 1_000
 
-const ChatBody = Type.Object({
-  messages: Type.Array(Type.Object({ role: OneOf('system', 'user', 'assistant'), content: Type.String() }), {
-    minItems: 1,
-  }),
-  provider: Provider,
-  model: ModelName,
-  ...Sampling,
-  stream: Type.Optional(Nullable(Type.Boolean())),
-  include_reasoning: Type.Optional(
-    Nullable(Type.Boolean({ description: 'Streams only: `event: reasoning` for what the model thinks aloud.' })),
-  ),
-  include_usage: Type.Optional(
-    Nullable(
-      Type.Boolean({ description: 'Streams only: an event with usage, model and finish_reason before the last line.' }),
-    ),
-  ),
-})
+/** Which vendors there are is the catalogue's to say. */
+const providerSchema = (gateway: Gateway) => Type.Optional(Nullable(OneOf(...providerNames(gateway.config))))
+type ProviderSchema = ReturnType<typeof providerSchema>
 
-const CompletionBody = Type.Object({
-  prompt: Type.String({ minLength: 1 }),
-  system_prompt: Type.Optional(Nullable(Type.String())),
-  provider: Provider,
-  model: ModelName,
-  ...Sampling,
-})
+const chatBody = (Provider: ProviderSchema) =>
+  Type.Object({
+    messages: Type.Array(Type.Object({ role: OneOf('system', 'user', 'assistant'), content: Type.String() }), {
+      minItems: 1,
+    }),
+    provider: Provider,
+    model: ModelName,
+    ...Sampling,
+    stream: Type.Optional(Nullable(Type.Boolean())),
+    include_reasoning: Type.Optional(
+      Nullable(Type.Boolean({ description: 'Streams only: `event: reasoning` for what the model thinks aloud.' })),
+    ),
+    include_usage: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Streams only: an event with usage, model and finish_reason before the last line.',
+        }),
+      ),
+    ),
+  })
+
+const completionBody = (Provider: ProviderSchema) =>
+  Type.Object({
+    prompt: Type.String({ minLength: 1 }),
+    system_prompt: Type.Optional(Nullable(Type.String())),
+    provider: Provider,
+    model: ModelName,
+    ...Sampling,
+  })
 
 const UsageView = Type.Object({
   prompt_tokens: Type.Integer(),
@@ -57,13 +64,15 @@ const tags = ['ai']
 const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } as const
 
 export function aiRoutes(app: App, gateway: Gateway) {
+  const Provider = providerSchema(gateway)
+
   app.post(
     '/api/ai/chat',
     {
       schema: {
         tags,
         summary: 'Answer a conversation; with `stream` as server-sent events',
-        body: ChatBody,
+        body: chatBody(Provider),
         response: {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
@@ -73,10 +82,11 @@ export function aiRoutes(app: App, gateway: Gateway) {
     },
     async (request, reply) => {
       const { body } = request
+      const caller = callerOf(request)
       const call: GatewayCall = {
-        caller: callerOf(request),
+        caller,
         route: '/api/ai/chat',
-        first: firstOf(gateway, body),
+        first: routeFor(gateway.config, caller.tier, body.provider ?? null, body.model ?? null),
         request: {
           messages: body.messages,
           ...samplingOf(body),
@@ -101,7 +111,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       schema: {
         tags,
         summary: 'Answer one prompt',
-        body: CompletionBody,
+        body: completionBody(Provider),
         response: {
           200: Type.Object({ completion: Type.String(), model: Type.String(), usage: UsageView }),
         },
@@ -112,10 +122,11 @@ export function aiRoutes(app: App, gateway: Gateway) {
     async (request, reply) => {
       const { body } = request
       const system = body.system_prompt ? [{ role: 'system' as const, content: body.system_prompt }] : []
+      const caller = callerOf(request)
       const { answer, model, usage, headers } = await complete(gateway, {
-        caller: callerOf(request),
+        caller,
         route: '/api/ai/completions',
-        first: firstOf(gateway, body),
+        first: routeFor(gateway.config, caller.tier, body.provider ?? null, body.model ?? null),
         request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
         signal: clientGone(reply),
       })
@@ -134,7 +145,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       },
       config: { ...config, limit: 'general' },
     },
-    async () => modelList(gateway),
+    async (request) => modelList(gateway, callerOf(request).tier),
   )
 }
 
@@ -171,6 +182,7 @@ const ModelList = Type.Object({
     Type.Object({
       id: Type.String(),
       provider: Type.String(),
+      alias_of: Nullable(Type.String({ description: 'An alias: the model behind it.' })),
       kind: OneOf('chat', 'embedding'),
       context_tokens: Nullable(Type.Integer()),
       output_tokens_max: Nullable(Type.Integer()),
@@ -184,71 +196,39 @@ const ModelList = Type.Object({
   ),
 })
 
-const LABELS: Record<VendorName, string> = { openai: 'OpenAI', anthropic: 'Anthropic', gemini: 'Gemini' }
-
 /** What a choice of models needs to know: the providers in the order of their slots, each with its default, and all models. */
-function modelList({ config: ai }: Gateway): Static<typeof ModelList> {
-  const vendors = slotsOf(ai)
-  const first = vendorOf(ai, null)
+function modelList(gateway: Gateway, tier: string): Static<typeof ModelList> {
+  const ai = gateway.config
+  const first = routeFor(ai, tier, null, null)
   return {
     prices_as_of: PRICES_AS_OF,
-    default_provider: first,
-    default_model: defaultModel(ai, first),
-    providers: vendors.map((vendor) => ({
-      provider: vendor,
-      label: LABELS[vendor],
-      configured: isConfigured(ai, vendor),
-      sandbox: ai.vendors[vendor].sandboxed,
-      default_model: defaultModel(ai, vendor),
+    default_provider: first.vendor,
+    default_model: first.model,
+    providers: listedVendors(ai, tier).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
+      provider: name,
+      label,
+      configured: apiKey !== null,
+      sandbox: sandboxed,
+      default_model: usual,
     })),
-    models: [
-      ...vendors.flatMap((vendor) => unlistedDefault(ai, vendor)),
-      ...MODELS.map(({ id, vendor, kind, contextTokens, outputTokensMax, price }) => ({
-        id,
-        provider: vendor,
-        kind,
-        context_tokens: contextTokens,
-        output_tokens_max: outputTokensMax,
-        input_usd_per_million: price.input,
-        cached_input_usd_per_million: price.cached,
-        output_usd_per_million: price.output,
-        price_estimated: false,
-        available: isConfigured(ai, vendor),
-        default: defaultModel(ai, vendor) === id,
-      })),
-    ],
-  }
-}
-
-/** The operator's own choice (OPENAI_MODEL=llama3), where the price list does not know it. */
-function unlistedDefault(ai: Gateway['config'], vendor: VendorName) {
-  const id = defaultModel(ai, vendor)
-  if (MODELS.some((model) => model.id === id)) return []
-  const known = findModel(id)
-  const price = known?.price ?? dearestPrice(vendor)
-  return [
-    {
+    models: listedModels(ai, tier).map(({ id, vendor, aliasOf, kind, price, isEstimated, isDefault, ...limits }) => ({
       id,
-      provider: vendor,
-      kind: 'chat' as const,
-      context_tokens: known?.contextTokens ?? null,
-      output_tokens_max: known?.outputTokensMax ?? null,
+      provider: vendor.name,
+      alias_of: aliasOf,
+      kind,
+      context_tokens: limits.contextTokens,
+      output_tokens_max: limits.outputTokensMax,
       input_usd_per_million: price.input,
       cached_input_usd_per_million: price.cached,
       output_usd_per_million: price.output,
-      price_estimated: known === null,
-      available: isConfigured(ai, vendor),
-      default: true,
-    },
-  ]
+      price_estimated: isEstimated,
+      available: vendor.apiKey !== null,
+      default: isDefault,
+    })),
+  }
 }
 
-function firstOf({ config: ai }: Gateway, body: Pick<Static<typeof ChatBody>, 'provider' | 'model'>) {
-  const vendor = vendorOf(ai, body.provider ?? null)
-  return { vendor, model: body.model ?? defaultModel(ai, vendor) }
-}
-
-function samplingOf(body: Pick<Static<typeof ChatBody>, 'temperature' | 'max_tokens'>) {
+function samplingOf(body: { temperature?: number | null; max_tokens?: number | null }) {
   return {
     temperature: body.temperature ?? TEMPERATURE_DEFAULT,
     max_tokens: body.max_tokens ?? MAX_TOKENS_DEFAULT,

@@ -115,10 +115,10 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
 }
 
 function vendors({ ai }: Config): Line[] {
-  return Object.entries(ai.vendors).map(([vendor, { apiKey, sandboxed, baseUrl }]) => {
+  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, baseUrl }) => {
     const name = `Model ${vendor}`
-    if (sandboxed) return { mark: 'sandbox', name, says: `no ${vendor.toUpperCase()}_API_KEY; answers with quotations` }
-    if (apiKey === null) return { mark: 'off', name, says: `${vendor.toUpperCase()}_API_KEY is not set` }
+    if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
+    if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
     return { mark: 'ok', name, says: baseUrl }
   })
 }

@@ -1,6 +1,6 @@
 /** Answers a question from the user's own chunks. No chunk that is near enough: no vendor is asked, and the answer says so. */
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
-import { defaultModel, vendorOf } from '#ai/plan.ts'
+import { routeFor } from '#ai/plan.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import type { Caller } from '#platform/http/gate.ts'
 import type { Embedder } from './embedders/embedder.ts'
@@ -92,11 +92,10 @@ function callFor(
   { question, history }: Question,
   sources: FoundChunk[],
 ): GatewayCall {
-  const vendor = vendorOf(gateway.config, null)
   return {
     caller,
     route,
-    first: { vendor, model: defaultModel(gateway.config, vendor) },
+    first: routeFor(gateway.config, caller.tier, null, null),
     request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
     signal,
   }

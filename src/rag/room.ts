@@ -59,8 +59,8 @@ async function openVectors(db: Db, { lexical }: Embedder): Promise<VectorStore> 
   }
 }
 
-/** `local`, or `vendor:model`. */
+/** `local`, or `vendor:model`; a model's name may hold colons of its own. */
 function embedderOf(setting: string, gateway: Gateway): Embedder {
-  const [vendor, ...model] = setting.split(':')
-  return vendor === 'openai' || vendor === 'gemini' ? vendorEmbedder(gateway, vendor, model.join(':')) : localEmbedder
+  const [vendor = '', ...model] = setting.split(':')
+  return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : localEmbedder
 }

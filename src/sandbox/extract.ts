@@ -148,7 +148,7 @@ function smallTalk(question: string, hasSources: boolean): string {
     return 'Hello! Give me a text with your question, and I will quote the sentences that answer it.'
   }
   const short = asked.length > 160 ? `${asked.slice(0, 157)}…` : asked
-  return `You asked: “${short}” I hold no knowledge of my own, so I cannot answer that. Add a text to the conversation, or ask about your documents, and I will quote what fits. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY to talk to a model that reasons.`
+  return `You asked: “${short}” I hold no knowledge of my own, so I cannot answer that. Add a text to the conversation, or ask about your documents, and I will quote what fits. Set the key of a vendor, as OPENAI_API_KEY, to talk to a model that reasons.`
 }
 
 /**

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costUsd } from '../models.ts'
+import { readConfig } from '#src/config.ts'
+import { costOf } from '../cost.ts'
 import { createAnthropic } from './anthropic.ts'
 import { claudeSchema } from './claude-schema.ts'
 import { type ChatRequest, type Piece, VendorError } from './vendor.ts'
@@ -155,7 +156,7 @@ test('what was written to the cache for an hour is counted apart, and costs twic
   })
   // Sonnet 5.5: 2 dollars a million in, 0.10 read, 2.50 and 4 written, 10 out.
   assert.equal(
-    costUsd('claude-sonnet-5-5', answer.usage!).toFixed(9),
+    costOf(readConfig({}).ai, 'anthropic', ['claude-sonnet-5-5'], answer.usage!).usd.toFixed(9),
     ((10 * 2 + 1_000 * 0.1 + 100 * 2.5 + 200 * 4 + 50 * 10) / 1e6).toFixed(9),
   )
 })

@@ -1,16 +1,7 @@
-// Guards Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
-// One thing to know: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
+// Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
+// The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
-import {
-  bindsThoughts,
-  cacheTokensMin,
-  claudeOutputMax,
-  refusesForcedTools,
-  SHORT_ANSWER_TOKENS,
-  temperatureOf,
-  thinksAdaptively,
-  thinksUnasked,
-} from '../models.ts'
+import type { AnthropicHabits } from '#models/catalogue.ts'
 import { claudeSchema } from './claude-schema.ts'
 import { readPart, unsupported } from './parts.ts'
 import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
@@ -29,6 +20,7 @@ import {
   parseEvent,
   reportedFailure,
   requireTranslatable,
+  SHORT_ANSWER_TOKENS,
   type ToolCall,
   type ToolDefinition,
   textPiece,
@@ -37,6 +29,7 @@ import {
   type Usage,
   type Vendor,
   VendorError,
+  type VendorOptions,
 } from './vendor.ts'
 
 const API_VERSION = '2023-06-01'
@@ -46,12 +39,25 @@ const FORMAT = 'anthropic-claude-v1'
 /** Beyond it a request is refused. */
 const STRICT_TOOLS_MAX = 20
 
-export function createAnthropic(apiKey: string): Vendor {
+export function createAnthropic(apiKey: string, { known, habits }: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
+  const traitsOf = (model: string): Traits => {
+    const listed = known?.(model)
+    return {
+      ...familyHabits(model),
+      ...habits,
+      ...listed?.habits,
+      outputTokensMax: listed?.outputTokensMax ?? familyOutputMax(model),
+    }
+  }
   return {
-    name: 'anthropic',
+    dialect: 'anthropic',
+    capabilities(model) {
+      const { temperature, thinking, forcedTools } = traitsOf(model)
+      return { temperature, thinking: thinking !== 'none', forced_tools: forcedTools === 'taken' }
+    },
     shape: (model, request, stream) => {
-      const body = bodyOf(model, request, stream)
+      const body = bodyOf(model, traitsOf(model), request, stream)
       const isBound = objectOf(body.thinking)?.block_binding !== undefined
       return {
         path: '/v1/messages',
@@ -68,17 +74,49 @@ export function createAnthropic(apiKey: string): Vendor {
   }
 }
 
+/** `outputTokensMax`: where its answers end at the latest. */
+type Traits = AnthropicHabits & { outputTokensMax: number }
+
+/** Guessed from a name that the catalogue does not list. */
+function familyHabits(model: string): AnthropicHabits {
+  const isSince5 = /^claude-[a-z]+-([5-9]|\d\d)\b/.test(model)
+  const refusesForced = /^claude-((fable|mythos)-5-[1-9]|(opus|sonnet)-(5-[5-9]|[6-9]))/.test(model)
+  return {
+    // Since Claude Opus 4.7 a sampling parameter is an error; before, it is taken.
+    temperature: isSince5 || /^claude-opus-4-[789]/.test(model) ? 'refused' : 'taken',
+    forcedTools: refusesForced ? 'refused' : 'taken',
+    thinking: isSince5 ? 'unasked' : /^claude-(opus-4-[6-9]|sonnet-4-6)/.test(model) ? 'asked' : 'none',
+    bindsThoughts: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
+    cacheTokensMin: familyCacheMin(model, isSince5),
+  }
+}
+
+function familyCacheMin(model: string, isSince5: boolean): number | null {
+  // Servers that stand in for Anthropic with models of their own may not know the mark.
+  if (!model.startsWith('claude-')) return null
+  if (/^claude-(sonnet-5|opus-4-8|sonnet-4-5|(opus|sonnet)-4)(-\d{8})?$/.test(model)) return 1_024
+  if (/^claude-sonnet-4-6/.test(model)) return 2_048
+  if (/^claude-(opus-4-[5-7]|haiku-4-5)/.test(model)) return 4_096
+  return isSince5 ? 512 : 1_024
+}
+
+function familyOutputMax(model: string): number {
+  if (/^claude-([a-z]+-([5-9]|\d\d)\b|opus-4-[6-9])/.test(model)) return 128_000
+  if (/^claude-([a-z]+-4-[5-9]|sonnet-4)/.test(model)) return 64_000
+  return /^claude-opus-4/.test(model) ? 32_000 : 4_096
+}
+
 type Block = Record<string, unknown> & { type: string }
 type Turn = { role: 'user' | 'assistant'; content: Block[] }
 
-function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<string, unknown> {
-  requireTranslatable('anthropic', request)
-  const forced = forcedTool(model, request)
+function bodyOf(model: string, traits: Traits, request: ChatRequest, stream: boolean): Record<string, unknown> {
+  requireTranslatable(request)
+  const forced = forcedTool(traits, request)
   const system = systemOf(request, forced)
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   const body: Record<string, unknown> = {
     model,
-    max_tokens: limit === null ? claudeOutputMax(model) : limited(model, limit),
+    max_tokens: limit === null ? traits.outputTokensMax : limited(traits, limit),
     messages: turnsOf(request.messages),
     stream,
   }
@@ -89,12 +127,12 @@ function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<st
   if (tools.length > 0) body.tools = tools
   if (choice) body.tool_choice = choice
 
-  const effort = effortOf(model, request, limit)
+  const effort = effortOf(traits, request, limit)
   const isForced = choice?.type === 'any' || choice?.type === 'tool'
-  const thinking = isForced ? null : thinkingOf(model, request, body.messages as Turn[])
+  const thinking = isForced ? null : thinkingOf(traits, request, body.messages as Turn[])
   if (thinking !== null) body.thinking = thinking
   // A model that thinks on demand takes a temperature only while it does not.
-  if (temperatureOf('anthropic', model) === 'taken' && thinking === null) {
+  if (traits.temperature === 'taken' && thinking === null) {
     // OpenAI's scale ends at 2, Anthropic's at 1; both together are refused.
     if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
     else if (request.top_p != null) body.top_p = request.top_p
@@ -108,42 +146,45 @@ function bodyOf(model: string, request: ChatRequest, stream: boolean): Record<st
   if (effort !== null) output.effort = effort
   if (Object.keys(output).length > 0) body.output_config = output
 
-  const mark = cacheMarkOf(model, request, body)
+  const mark = cacheMarkOf(traits, request, body)
   if (mark !== null) body.cache_control = mark
   return body
 }
 
-function limited(model: string, limit: number): number {
-  const known = claudeOutputMax(model)
+function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
   // A family that is not known may answer longer than its guess.
-  return thinksAdaptively(model) ? Math.min(limit, known) : limit
+  return thinking === 'none' ? limit : Math.min(limit, outputTokensMax)
 }
 
 /** Models that think by their own choice take an effort. */
-function effortOf(model: string, request: ChatRequest, limit: number | null): string | null {
+function effortOf({ thinking, temperature }: Traits, request: ChatRequest, limit: number | null): string | null {
   const asked = request.reasoning_effort ?? null
-  if (!thinksAdaptively(model)) return null
+  if (thinking === 'none') return null
   if (asked === 'low' || asked === 'medium' || asked === 'high') return asked
   if (asked === 'max') return asked
   // Claude 4.6 has no level between high and max.
-  if (asked === 'xhigh') return temperatureOf('anthropic', model) === 'taken' ? 'high' : asked
+  if (asked === 'xhigh') return temperature === 'taken' ? 'high' : asked
   if (asked !== null) return 'low'
   const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
-  return isShort && thinksUnasked(model) && request.wishes?.asAsked !== true ? 'low' : null
+  return isShort && thinking === 'unasked' && request.wishes?.asAsked !== true ? 'low' : null
 }
 
 /**
  * `adaptive` is what the models since Claude 5 do unasked: it is only said to have the words of it, or to have thoughts
  * dropped that no longer fit. Claude 4.6 to 4.8 think when an effort is named.
  */
-function thinkingOf(model: string, request: ChatRequest, turns: Turn[]): Record<string, unknown> | null {
-  if (!thinksAdaptively(model)) return null
+function thinkingOf(
+  { thinking, bindsThoughts }: Traits,
+  request: ChatRequest,
+  turns: Turn[],
+): Record<string, unknown> | null {
+  if (thinking === 'none') return null
   const effort = request.reasoning_effort ?? null
   const isAsked = effort !== null && effort !== 'none' && effort !== 'minimal'
-  if (!thinksUnasked(model) && !isAsked) return null
+  if (thinking === 'asked' && !isAsked) return null
   const wantsWords = request.wishes?.thoughts === true
-  const isBound = bindsThoughts(model) && turns.some(({ content }) => content.some(isThought))
-  if (thinksUnasked(model) && !wantsWords && !isBound) return null
+  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isThought))
+  if (thinking === 'unasked' && !wantsWords && !isBound) return null
   return {
     type: 'adaptive',
     ...(wantsWords ? { display: 'summarized' } : {}),
@@ -157,15 +198,18 @@ const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted
  * Anthropic keeps a prefix only when it is told to. The caller's own marks are passed on and stand alone; where there are
  * none, a mark on the whole request lets Anthropic keep the conversation so far and move the mark by itself.
  */
-function cacheMarkOf(model: string, request: ChatRequest, body: Record<string, unknown>): CacheControl | null {
+function cacheMarkOf(
+  { cacheTokensMin }: Traits,
+  request: ChatRequest,
+  body: Record<string, unknown>,
+): CacheControl | null {
   const own = objectOf(request.cache_control)
   if (own !== null) return own
-  // Servers that stand in for Anthropic with models of their own may not know the mark.
-  if (!model.startsWith('claude-') || objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
+  if (cacheTokensMin === null || objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
   const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
   const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
   if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
-  return isLonger(body, cacheTokensMin(model)) ? { type: 'ephemeral' } : null
+  return isLonger(body, cacheTokensMin) ? { type: 'ephemeral' } : null
 }
 
 /** Rather too early than too late: Anthropic keeps nothing of a prompt that is shorter, and says nothing of the mark. */
@@ -222,7 +266,7 @@ function systemOf(request: ChatRequest, more: string | null): string | Block[] {
 
 function textBlocks(content: ChatMessage['content']): Block[] {
   const blocks = blocksOfContent(content)
-  for (const { type } of blocks) if (type !== 'text') throw unsupported('anthropic', `A system message with '${type}'`)
+  for (const { type } of blocks) if (type !== 'text') throw unsupported(`A system message with '${type}'`)
   return blocks
 }
 
@@ -271,7 +315,7 @@ function blocksOfContent(content: ChatMessage['content']): Block[] {
 }
 
 function blockOf(part: ContentPart): Block {
-  const read = readPart('anthropic', part)
+  const read = readPart(part)
   const mark = markOf(part)
   if (read.kind === 'text') return { type: 'text', text: read.text, ...mark }
   const { source, name } = read
@@ -289,7 +333,7 @@ function blockOf(part: ContentPart): Block {
     const text = Buffer.from(data, 'base64').toString('utf8')
     return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title, ...mark }
   }
-  throw unsupported('anthropic', `Content of type '${mediaType}'`)
+  throw unsupported(`Content of type '${mediaType}'`)
 }
 
 /** Signed thoughts go back as they came; what has lost its signature would be refused. */
@@ -338,8 +382,8 @@ function toolsOf(tools: ToolDefinition[]): Block[] {
  * Since Opus 5.5 and Sonnet 5.5 a forced tool is an error: there the wish is said in words, and the choice stays the
  * model's. https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
  */
-function forcedTool(model: string, { tools, tool_choice: choice }: ChatRequest): string | null {
-  if (!tools?.length || !refusesForcedTools(model)) return null
+function forcedTool({ forcedTools }: Traits, { tools, tool_choice: choice }: ChatRequest): string | null {
+  if (!tools?.length || forcedTools === 'taken') return null
   if (choice === 'required') return 'Answer by calling one of the tools.'
   return typeof choice === 'object' && choice.function
     ? `Answer by calling the tool \`${choice.function.name}\`.`
@@ -359,8 +403,8 @@ function readAnswer(value: unknown): Answer {
   const body = objectOf(value)
   if (body === null || !Array.isArray(body.content)) {
     const error = objectOf(body?.error)
-    if (error) throw reportedFailure('anthropic', String(error.type), String(error.message ?? ''))
-    throw new VendorError('anthropic', 'nonsense', 'answered without content')
+    if (error) throw reportedFailure(String(error.type), String(error.message ?? ''))
+    throw new VendorError('nonsense', 'answered without content')
   }
   const blocks = body.content as Block[]
   return {
@@ -415,7 +459,7 @@ function createReader(): EventReader {
 
   return {
     read(data, pieces) {
-      const event = parseEvent('anthropic', data)
+      const event = parseEvent(data)
       const at = typeof event.index === 'number' ? event.index : 0
       switch (event.type) {
         case 'message_start': {
@@ -466,7 +510,7 @@ function createReader(): EventReader {
           break
         case 'error': {
           const error = objectOf(event.error)
-          throw reportedFailure('anthropic', String(error?.type ?? 'error'), String(error?.message ?? ''))
+          throw reportedFailure(String(error?.type ?? 'error'), String(error?.message ?? ''))
         }
       }
     },

@@ -14,7 +14,7 @@ const NAMES_ONLY = new Set(['$schema', '$id', '$comment'])
 
 /** @throws VendorError when it is nested beyond reason. */
 export function claudeSchema(schema: Schema, depth = 0): Schema {
-  if (depth > DEPTH_MAX) throw refusal('anthropic', 'The JSON schema is nested too deeply for this model')
+  if (depth > DEPTH_MAX) throw refusal('The JSON schema is nested too deeply for this model')
   const inner = (value: unknown): unknown => {
     const one = objectOf(value)
     return one === null ? value : claudeSchema(one, depth + 1)

@@ -1,5 +1,5 @@
-// Guards the translation of what a vendor or the network does into one VendorError.
-// One thing to know: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
+// Makes one VendorError of what a vendor or the network does.
+// The trap: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
 // key or account stay with the operator.
 import {
   CONTEXT_EXCEEDED,
@@ -9,7 +9,6 @@ import {
   type Vendor,
   VendorError,
   type VendorFailure,
-  type VendorName,
 } from './vendor.ts'
 
 export function failureFromReply(vendor: Vendor, status: number, headers: ReplyHeaders, text: string): VendorError {
@@ -18,21 +17,21 @@ export function failureFromReply(vendor: Vendor, status: number, headers: ReplyH
   const failure = failureOf(status, text)
   const retryAfterMs = failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
   const explanation = failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
-  return new VendorError(vendor.name, failure, `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`, {
+  return new VendorError(failure, `answered ${status}: ${withoutSecrets(said) ?? 'nothing readable'}`, {
     status,
     retryAfterMs,
     explanation,
-    ...(failure === 'refused' ? wordOf(vendor.name, body, said ?? '') : {}),
+    ...(failure === 'refused' ? wordOf(vendor, body, said ?? '') : {}),
   })
 }
 
 /** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
-function wordOf(vendor: VendorName, body: unknown, said: string): { code?: string; param?: string } {
+function wordOf({ dialect }: Vendor, body: unknown, said: string): { code?: string; param?: string } {
   const error = objectOf(objectOf(body)?.error)
   const code = String(error?.code ?? error?.type ?? '')
-  const param = vendor === 'openai' && typeof error?.param === 'string' ? { param: error.param.slice(0, 200) } : {}
+  const param = dialect === 'openai' && typeof error?.param === 'string' ? { param: error.param.slice(0, 200) } : {}
   if (saysContextExceeded(code, said)) return { code: CONTEXT_EXCEEDED, ...param }
-  const isWord = vendor === 'openai' && typeof error?.code === 'string' && /^[a-z][a-z0-9_]{2,63}$/.test(error.code)
+  const isWord = dialect === 'openai' && typeof error?.code === 'string' && /^[a-z][a-z0-9_]{2,63}$/.test(error.code)
   return isWord ? { code, ...param } : param
 }
 
@@ -46,11 +45,11 @@ function failureOf(status: number, text: string): VendorFailure {
   return status >= 400 && status < 500 ? 'refused' : 'broken'
 }
 
-export function failureFromWire(vendor: VendorName, error: Error, { isStale = false } = {}): VendorError {
+export function failureFromWire(error: Error, { isStale = false } = {}): VendorError {
   const code = String((error as { code?: unknown }).code ?? error.name)
   const isTimeout = code.endsWith('_TIMEOUT') || code === 'ETIMEDOUT'
   const words = `could not be reached or broke off (${code})`
-  return new VendorError(vendor, isTimeout ? 'timeout' : 'unreachable', words, { isStale, cause: error })
+  return new VendorError(isTimeout ? 'timeout' : 'unreachable', words, { isStale, cause: error })
 }
 
 /** Seconds or an HTTP date (RFC 9110, 10.2.3); milliseconds in OpenAI's own header. */

@@ -1,7 +1,7 @@
-// Guards Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
-// One thing to know: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
+// Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
+// The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
-import { findModel, SHORT_ANSWER_TOKENS } from '../models.ts'
+import type { GeminiHabits } from '#models/catalogue.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
@@ -19,26 +19,36 @@ import {
   refusal,
   reportedFailure,
   requireTranslatable,
+  SHORT_ANSWER_TOKENS,
   type ToolCall,
   type ToolDelta,
   type Usage,
   type Vendor,
   VendorError,
+  type VendorOptions,
 } from './vendor.ts'
 
 const FORMAT = 'google-gemini-v1'
 
-export function createGemini(apiKey: string): Vendor {
+export function createGemini(apiKey: string, { known, habits }: VendorOptions = {}): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
+  const traitsOf = (model: string): Traits => {
+    const listed = known?.(model)
+    return { ...familyHabits(model), ...habits, ...listed?.habits, outputTokensMax: listed?.outputTokensMax ?? null }
+  }
   return {
-    name: 'gemini',
+    dialect: 'gemini',
+    capabilities(name) {
+      const { temperature, thinksAloud } = traitsOf(bareName(name))
+      return { temperature, thinking: thinksAloud, forced_tools: true }
+    },
     shape: (name, request, stream) => {
       const model = bareName(name)
       return {
         path: `/v1beta/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
         headers,
-        body: JSON.stringify(bodyOf(model, request)),
+        body: JSON.stringify(bodyOf(traitsOf(model), request)),
       }
     },
     readAnswer,
@@ -69,17 +79,31 @@ export function createGemini(apiKey: string): Vendor {
 
 function textAlone(input: EmbeddingInput): string {
   if (typeof input === 'string') return input
-  throw refusal('gemini', 'Tokens in place of a text are not supported by this model')
+  throw refusal('Tokens in place of a text are not supported by this model')
 }
 
 /** Google's own lists say `models/gemini-…`. */
 const bareName = (name: string) => name.replace(/^models\//, '')
 
+/** `outputTokensMax`: where its answers end at the latest; null where that is not known. */
+type Traits = GeminiHabits & { outputTokensMax: number | null }
+
+/** Guessed from a name that the catalogue does not list. */
+function familyHabits(model: string): GeminiHabits {
+  const isSince3 = /^gemini-([3-9]|\d\d)/.test(model)
+  return {
+    temperature: 'taken',
+    signsThoughts: isSince3,
+    // The lite models of 2.5 do not think unless they are given a budget, and then refuse to be asked for thoughts.
+    thinksAloud: isSince3 || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model),
+  }
+}
+
 type Part = Record<string, unknown>
 type Turn = { role: 'user' | 'model'; parts: Part[] }
 
-function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
-  requireTranslatable('gemini', request)
+function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
+  requireTranslatable(request)
   const system = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
     .map((message) => systemText(message.content))
@@ -88,7 +112,7 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
 
   const generation: Record<string, unknown> = {}
   const limit = request.max_completion_tokens ?? request.max_tokens
-  if (limit != null) generation.maxOutputTokens = Math.min(limit, findModel(model)?.outputTokensMax ?? limit)
+  if (limit != null) generation.maxOutputTokens = Math.min(limit, traits.outputTokensMax ?? limit)
   if (request.temperature != null) generation.temperature = request.temperature
   if (request.top_p != null) generation.topP = request.top_p
   if (request.stop != null) generation.stopSequences = typeof request.stop === 'string' ? [request.stop] : request.stop
@@ -98,14 +122,14 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
     if (format.json_schema?.schema) generation.responseJsonSchema = format.json_schema.schema
   }
 
-  const level = thinkingLevel(model, request, limit ?? null)
+  const level = thinkingLevel(traits, request, limit ?? null)
   const thinking = {
     ...(level === null ? {} : { thinkingLevel: level }),
-    ...(request.wishes?.thoughts === true && thinksAloud(model) ? { includeThoughts: true } : {}),
+    ...(request.wishes?.thoughts === true && traits.thinksAloud ? { includeThoughts: true } : {}),
   }
   if (Object.keys(thinking).length > 0) generation.thinkingConfig = thinking
 
-  const body: Record<string, unknown> = { contents: turnsOf(request.messages, signsThoughts(model)) }
+  const body: Record<string, unknown> = { contents: turnsOf(request.messages, traits.signsThoughts) }
   if (system !== '') body.systemInstruction = { parts: [{ text: system }] }
   if (Object.keys(generation).length > 0) body.generationConfig = generation
   if (request.tools?.length) {
@@ -126,15 +150,9 @@ function bodyOf(model: string, request: ChatRequest): Record<string, unknown> {
   return body
 }
 
-/** Since Gemini 3. */
-const signsThoughts = (model: string) => /^gemini-([3-9]|\d\d)/.test(model)
-
-/** The lite models of 2.5 do not think unless they are given a budget, and then refuse to be asked for thoughts. */
-const thinksAloud = (model: string) => signsThoughts(model) || /^gemini-2\.5-(pro|flash)(?!-lite)/.test(model)
-
-function thinkingLevel(model: string, request: ChatRequest, limit: number | null): string | null {
+function thinkingLevel({ signsThoughts }: Traits, request: ChatRequest, limit: number | null): string | null {
   const effort = request.reasoning_effort ?? null
-  if (!signsThoughts(model)) return null
+  if (!signsThoughts) return null
   if (effort === 'medium' || effort === 'high') return effort
   if (effort === 'max' || effort === 'xhigh') return 'high'
   if (effort !== null) return 'low'
@@ -147,9 +165,9 @@ function systemText(content: ChatMessage['content']): string {
   if (typeof content === 'string') return content
   return (content ?? [])
     .map((part) => {
-      const read = readPart('gemini', part)
+      const read = readPart(part)
       if (read.kind === 'text') return read.text
-      throw unsupported('gemini', `A system message with '${part.type}'`)
+      throw unsupported(`A system message with '${part.type}'`)
     })
     .join('')
 }
@@ -179,7 +197,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
       ? message.content === ''
         ? []
         : [{ text: message.content }]
-      : (message.content ?? []).map((part) => partOf(readPart('gemini', part)))
+      : (message.content ?? []).map((part) => partOf(readPart(part)))
   if (message.role === 'assistant') withThoughts(parts, message)
   const calls = message.tool_calls ?? []
   // Of several calls at once only the first is signed; where none is, the signature was lost on the way.
@@ -223,7 +241,7 @@ function resultParts(message: ChatMessage, toolNames: Map<string, string>, isSig
   const name = toolNames.get(message.tool_call_id ?? '') ?? message.name ?? 'tool'
   const { content } = message
   if (typeof content === 'string') return [{ functionResponse: { name, response: toolResult(content) } }]
-  const read = (content ?? []).map((part) => readPart('gemini', part))
+  const read = (content ?? []).map((part) => readPart(part))
   const text = read.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const media = read.filter((part) => part.kind === 'media')
   const isWithin = (part: ContentRead) => isSigned && part.kind === 'media' && 'data' in part.source
@@ -262,8 +280,8 @@ function readAnswer(value: unknown): Answer {
   const isBlocked = objectOf(body?.promptFeedback)?.blockReason != null
   if (body === null || (candidate === null && !isBlocked)) {
     const error = objectOf(body?.error)
-    if (error) throw reportedFailure('gemini', String(error.status ?? error.code), String(error.message ?? ''))
-    throw new VendorError('gemini', 'nonsense', 'answered without candidates')
+    if (error) throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
+    throw new VendorError('nonsense', 'answered without candidates')
   }
   const parts = candidate?.content?.parts ?? []
   const toolCalls: ToolCall[] = parts.filter((part) => objectOf(part.functionCall) !== null).map(toolCallOf)
@@ -287,9 +305,9 @@ function createReader(): EventReader {
 
   return {
     read(data, pieces) {
-      const event = parseEvent('gemini', data)
+      const event = parseEvent(data)
       const error = objectOf(event.error)
-      if (error) throw reportedFailure('gemini', String(error.status ?? error.code), String(error.message ?? ''))
+      if (error) throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
       usage = usageOf(event.usageMetadata) ?? usage
       if (typeof event.modelVersion === 'string') model = event.modelVersion
       if (objectOf(event.promptFeedback)?.blockReason != null) {
@@ -380,7 +398,7 @@ function finishOf(reason: unknown, hasTools: boolean): FinishReason {
     return hasTools ? 'tool_calls' : 'stop'
   // The answer broke off for a reason of the vendor's own: no end, though it is called one.
   if (reason === 'MALFORMED_FUNCTION_CALL' || reason === 'UNEXPECTED_TOOL_CALL' || reason === 'OTHER') {
-    throw reportedFailure('gemini', String(reason), 'the answer broke off')
+    throw reportedFailure(String(reason), 'the answer broke off')
   }
   return 'content_filter'
 }
@@ -401,7 +419,7 @@ function usageOf(value: unknown): Usage | null {
 function readEmbedding(value: unknown, inputCount: number): Embedding {
   const rows = objectOf(value)?.embeddings
   if (!Array.isArray(rows) || rows.length !== inputCount || rows.some((row) => !Array.isArray(row?.values))) {
-    throw new VendorError('gemini', 'nonsense', 'answered without embeddings')
+    throw new VendorError('nonsense', 'answered without embeddings')
   }
   return { vectors: rows.map((row) => row.values as number[]), model: null, promptTokens: null }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { costUsd } from '../models.ts'
+import { readConfig } from '#src/config.ts'
+import { costOf } from '../cost.ts'
 import { createOpenAi } from './openai.ts'
 import { type ChatRequest, type Piece, VendorError } from './vendor.ts'
 
@@ -39,7 +40,7 @@ test('what was written to the cache is read and paid for', () => {
   assert.deepEqual(usage, { prompt: 100_000, completion: 10, cached: 20_000, cacheWrites: 70_000, reasoning: 4 })
   // Terra: a dollar a million in, 0.05 read, 1.25 written, 5 out.
   const dollars = (10_000 * 1 + 20_000 * 0.05 + 70_000 * 1.25 + 10 * 5) / 1e6
-  assert.equal(costUsd('gpt-6.1-terra', usage!).toFixed(9), dollars.toFixed(9))
+  assert.equal(costOf(readConfig({}).ai, 'openai', ['gpt-6.1-terra'], usage!).usd.toFixed(9), dollars.toFixed(9))
 
   const reader = vendor.createReader()
   const details = { cached_tokens: 0, cache_write_tokens: 90 }

@@ -1,10 +1,18 @@
-// Guards OpenAI's chat completions, and whatever speaks the same: Ollama, vLLM, another gateway, the sandbox.
-// One thing to know: the request already is in this format, so this file only adapts parameters to what a model refuses, and
-// hands over to responses.ts what OpenAI takes at its other address alone.
-import { isOpenAis, needsResponses, temperatureOf, wantsMaxCompletionTokens } from '../models.ts'
+// OpenAI's chat completions, the dialect of most vendors: Groq, Mistral, Ollama, vLLM, another gateway, the sandbox.
+// The request already is in this format, so this file only adapts parameters to what a model refuses, and hands over to
+// responses.ts what OpenAI takes at its other address alone.
+import { createHash } from 'node:crypto'
+import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
 import type { ReasoningDetail } from './reasoning.ts'
-import { chatBodyOf, createResponseEvents, isResponseEvent, type ResponseEvents, responsesBody } from './responses.ts'
+import {
+  chatBodyOf,
+  createResponseEvents,
+  isResponseEvent,
+  openAiFailure,
+  type ResponseEvents,
+  responsesBody,
+} from './responses.ts'
 import {
   type Answer,
   type ChatMessage,
@@ -16,25 +24,28 @@ import {
   objectOf,
   type Piece,
   parseEvent,
-  reportedFailure,
   type ToolCall,
   type ToolDelta,
   type Usage,
   type Vendor,
   VendorError,
+  type VendorOptions,
 } from './vendor.ts'
 
-/** `isSandbox`: the sandbox plays models of any name, and takes over chat completions what they would refuse. */
-export function createOpenAi(apiKey: string, { isSandbox = false } = {}): Vendor {
+export function createOpenAi(apiKey: string, { known, habits, isSandbox = false }: VendorOptions = {}): Vendor {
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
+  const habitsOf = (model: string): OpenAiHabits => ({ ...familyHabits(model), ...habits, ...known?.(model)?.habits })
   return {
-    name: 'openai',
+    dialect: 'openai',
+    capabilities(model) {
+      const { temperature } = habitsOf(model)
+      return { temperature, thinking: temperature !== 'taken', forced_tools: true }
+    },
     shape: (model, request, stream) => {
-      const isResponse =
-        !isSandbox && needsResponses(model, (request.tools?.length ?? 0) > 0, request.reasoning_effort ?? null)
-      return isResponse
+      const own = habitsOf(model)
+      return !isSandbox && needsResponses(own, request)
         ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
-        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, request, stream, isSandbox)) }
+        : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, own, request, stream, isSandbox)) }
     },
     readAnswer,
     createReader,
@@ -58,20 +69,62 @@ export function createOpenAi(apiKey: string, { isSandbox = false } = {}): Vendor
   }
 }
 
-function adapt(model: string, request: ChatRequest, stream: boolean, isSandbox: boolean): Record<string, unknown> {
+/** Guessed from a name that the catalogue does not list. OpenAI's own names are told by how they begin. */
+function familyHabits(model: string): OpenAiHabits {
+  return {
+    temperature: familyTemperature(model),
+    // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
+    lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
+    foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'refused' : 'taken',
+    toolIds: 'any',
+    streamUsage: 'asked',
+    responses: familyResponses(model),
+  }
+}
+
+function familyTemperature(model: string): Temperature {
+  if (/^(o\d|gpt-5(-mini|-nano|-pro|-codex)?($|-\d)|gpt-6(\.\d)?-astra|gpt-6\.[1-9]-sol)/.test(model)) return 'refused'
+  return /^gpt-([5-9]|\d\d)/.test(model) && !/chat/.test(model) ? 'without-reasoning' : 'taken'
+}
+
+/**
+ * Tools and thinking meet only at /responses: since GPT-5.6 /chat/completions refuses function tools unless the effort is
+ * `none`, since GPT-5.2 where an effort is named. Some models are nowhere else.
+ */
+function familyResponses(model: string): OpenAiHabits['responses'] {
+  if (/^(o\d|gpt-\d[\d.]*)-(pro|codex|deep-research)/.test(model)) return 'always'
+  if (/chat/.test(model)) return 'never'
+  if (/^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model)) return 'for-tools'
+  return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
+}
+
+function needsResponses({ responses }: OpenAiHabits, { tools, reasoning_effort: effort }: ChatRequest): boolean {
+  if (responses === 'always' || responses === 'never') return responses === 'always'
+  if (!tools?.length || effort === 'none') return false
+  return responses === 'for-tools' || effort != null
+}
+
+function adapt(
+  model: string,
+  habits: OpenAiHabits,
+  request: ChatRequest,
+  stream: boolean,
+  isSandbox: boolean,
+): Record<string, unknown> {
   const body: Record<string, unknown> = { ...request, model, stream }
   delete body.stream_options
   // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
-  if (stream) body.stream_options = { include_usage: true }
+  if (stream && habits.streamUsage === 'asked') body.stream_options = { include_usage: true }
 
   const limit = request.max_completion_tokens ?? request.max_tokens
   delete body.max_tokens
   delete body.max_completion_tokens
-  if (limit != null) body[wantsMaxCompletionTokens(model) ? 'max_completion_tokens' : 'max_tokens'] = limit
+  if (limit != null) body[habits.lengthName] = limit
 
   delete body.wishes
-  if (isOpenAis(model)) withoutForeign(body, request)
-  if (!isSandbox) adaptSampling(model, request, body)
+  if (habits.foreignMembers === 'refused') withoutForeign(body, request)
+  if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
+  if (!isSandbox) adaptSampling(habits, request, body)
   return body
 }
 
@@ -105,6 +158,20 @@ function ownMessage(message: ChatMessage): ChatMessage {
   }
 }
 
+/** A call and its answer are renamed alike; an id that will do stays. */
+function withShortIds(message: ChatMessage): ChatMessage {
+  const { tool_calls: calls, tool_call_id: id } = message
+  return {
+    ...message,
+    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) } : {}),
+    ...(id ? { tool_call_id: shortId(id) } : {}),
+  }
+}
+
+function shortId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
+}
+
 function without<T extends object>(from: T, ...names: string[]): T {
   if (!names.some((name) => name in from)) return from
   return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T
@@ -127,12 +194,11 @@ const REFUSED_WHILE_THINKING = [
  * temperature and short answers: where the model can do without thoughts, they ask for that. Who speaks for itself keeps
  * the model's thoughts, and what the model refuses is left out.
  */
-function adaptSampling(model: string, request: ChatRequest, body: Record<string, unknown>) {
-  const habit = temperatureOf('openai', model)
-  if (habit === 'taken') return
+function adaptSampling({ temperature }: OpenAiHabits, request: ChatRequest, body: Record<string, unknown>) {
+  if (temperature === 'taken') return
   for (const name of REFUSED_BY_THINKERS) delete body[name]
   const wantsSampling = request.temperature != null || request.top_p != null
-  if (habit === 'without-reasoning') {
+  if (temperature === 'without-reasoning') {
     if (request.wishes?.asAsked !== true && request.reasoning_effort == null && wantsSampling)
       body.reasoning_effort = 'none'
     if (body.reasoning_effort === 'none') return
@@ -147,8 +213,8 @@ function readAnswer(value: unknown): Answer {
   const message = objectOf(choice?.message)
   if (body === null || message === null) {
     const error = objectOf(body?.error)
-    if (error) throw reportedFailure('openai', String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
-    throw new VendorError('openai', 'nonsense', 'answered without choices')
+    if (error) throw openAiFailure(String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
+    throw new VendorError('nonsense', 'answered without choices')
   }
   return {
     text: typeof message.content === 'string' ? message.content : '',
@@ -198,14 +264,14 @@ function createReader(): EventReader {
         isOver = true
         return
       }
-      const event = parseEvent('openai', data)
+      const event = parseEvent(data)
       if (isResponseEvent(event)) {
         readResponse(event, pieces)
         return
       }
       if (event.error !== undefined && event.error !== null) {
         const error = objectOf(event.error)
-        throw reportedFailure('openai', String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
+        throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
       }
       if (event.usage) usage = usageOf(event.usage) ?? usage
       if (model === null && typeof event.model === 'string') model = event.model
@@ -322,7 +388,7 @@ function readEmbedding(value: unknown, inputCount: number): Embedding {
   const body = objectOf(value)
   const rows = Array.isArray(body?.data) ? (body.data as { index?: number; embedding?: unknown }[]) : null
   if (rows?.length !== inputCount || rows.some((row) => !Array.isArray(row?.embedding))) {
-    throw new VendorError('openai', 'nonsense', 'answered without embeddings')
+    throw new VendorError('nonsense', 'answered without embeddings')
   }
   const ordered = rows.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))
   const usage = objectOf(body?.usage)

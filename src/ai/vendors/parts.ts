@@ -1,6 +1,6 @@
 // Content parts of a message as OpenAI's format has them (text, images, files, audio), read for the vendors that have another.
 // One thing to know: nothing is passed over. What a part holds is known here, or the request is refused in words.
-import { type ContentPart, inlineImage, objectOf, refusal, type VendorName } from './vendor.ts'
+import { type ContentPart, inlineImage, objectOf, refusal } from './vendor.ts'
 
 /** Bytes in base64 with their type, or an address from which the vendor fetches them. */
 export type Source = { mediaType: string; data: string } | { url: string }
@@ -8,7 +8,7 @@ export type Source = { mediaType: string; data: string } | { url: string }
 export type Part = { kind: 'text'; text: string } | { kind: 'media'; source: Source; name: string | null }
 
 /** @throws VendorError for what a vendor other than OpenAI cannot be given. */
-export function readPart(vendor: VendorName, part: ContentPart): Part {
+export function readPart(part: ContentPart): Part {
   switch (part.type) {
     case 'text':
       return { kind: 'text', text: String(part.text ?? '') }
@@ -20,21 +20,20 @@ export function readPart(vendor: VendorName, part: ContentPart): Part {
       break
     }
     case 'file':
-      return readFile(vendor, objectOf(part.file) ?? {})
+      return readFile(objectOf(part.file) ?? {})
     case 'input_audio': {
       const audio = objectOf(part.input_audio)
       if (typeof audio?.data !== 'string') break
       return { kind: 'media', source: { mediaType: `audio/${audio.format ?? 'wav'}`, data: audio.data }, name: null }
     }
   }
-  throw unsupported(vendor, `Content of type '${part.type}'`)
+  throw unsupported(`Content of type '${part.type}'`)
 }
 
-function readFile(vendor: VendorName, { file_data: data, file_id: id, filename }: Record<string, unknown>): Part {
+function readFile({ file_data: data, file_id: id, filename }: Record<string, unknown>): Part {
   const name = typeof filename === 'string' ? filename : null
   if (typeof data !== 'string') {
     throw refusal(
-      vendor,
       typeof id === 'string'
         ? "A file by its 'file_id' is known to OpenAI alone: send its bytes as 'file_data'"
         : "A part of type 'file' needs 'file_data'",
@@ -53,6 +52,6 @@ function sourceOf(url: string): Source {
   return inlineImage(url) ?? { url }
 }
 
-export function unsupported(vendor: VendorName, what: string) {
-  return refusal(vendor, `${what} is not supported by this model`)
+export function unsupported(what: string) {
+  return refusal(`${what} is not supported by this model`)
 }

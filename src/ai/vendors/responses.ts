@@ -36,15 +36,11 @@ const SHARED = [
 
 /** @throws VendorError for what only /chat/completions can do. */
 export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  if ((request.n ?? 1) > 1)
-    throw refusal('openai', 'More than one choice is not possible together with tools and thinking')
+  if ((request.n ?? 1) > 1) throw refusal('More than one choice is not possible together with tools and thinking')
   if (request.functions != null || request.function_call != null)
-    throw refusal(
-      'openai',
-      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
-    )
+    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
   for (const name of ['web_search_options', 'audio', 'prediction']) {
-    if (request[name] != null) throw refusal('openai', `'${name}' is not possible together with tools and thinking`)
+    if (request[name] != null) throw refusal(`'${name}' is not possible together with tools and thinking`)
   }
   const body: Json = {
     model,
@@ -98,7 +94,7 @@ function toolOf(tool: Json): Json {
     }
   }
   const custom = objectOf(tool.custom)
-  if (custom === null) throw unsupported('openai', `A tool of type '${tool.type}'`)
+  if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
   const grammar = objectOf(objectOf(custom.format)?.grammar)
   return { type: 'custom', ...custom, ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }) }
 }
@@ -145,7 +141,7 @@ function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
 function callItem(call: ToolCall, ids: ToolIds): Json {
   const custom = objectOf((call as unknown as Json).custom)
   if (custom === null && call.function == null)
-    throw refusal('openai', "A call in 'tool_calls' needs a 'function' or a 'custom' tool")
+    throw refusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
   if (custom === null) {
     const { name, arguments: args } = call.function
     return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
@@ -161,7 +157,7 @@ function spokenText({ content, ...message }: ChatMessage): string {
     .map((part) => {
       if (part.type === 'text') return part.text ?? ''
       if (part.type === 'refusal') return String(part.refusal ?? '')
-      throw unsupported('openai', `Content of type '${part.type}' in an answer`)
+      throw unsupported(`Content of type '${part.type}' in an answer`)
     })
     .join('')
 }
@@ -173,7 +169,7 @@ function inputPart(part: ContentPart): Json {
   if (part.type === 'image_url')
     return { type: 'input_image', image_url: part.image_url?.url, detail: part.image_url?.detail ?? 'auto', ...mark }
   if (part.type === 'file') return { type: 'input_file', ...objectOf(part.file), ...mark }
-  throw refusal('openai', `Content of type '${part.type}' is not possible together with tools and thinking`)
+  throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
 }
 
 /** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
@@ -194,6 +190,13 @@ function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
     }
   }
   return [...items.values()].filter(({ isSealed }) => isSealed)
+}
+
+/** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
+const REFUSED_INSIDE = /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
+
+export function openAiFailure(type: string, message: string): VendorError {
+  return reportedFailure(type, message, REFUSED_INSIDE.test(type))
 }
 
 /** A response as the chat completion that says the same. @throws VendorError when it says that it failed. */
@@ -233,11 +236,10 @@ export function chatBodyOf(response: Json): Json {
 
 function requireNoFailure(response: Json): void {
   const error = objectOf(response.error)
-  if (error !== null)
-    throw reportedFailure('openai', String(error.code ?? error.type ?? 'error'), String(error.message ?? ''))
+  if (error !== null) throw openAiFailure(String(error.code ?? error.type ?? 'error'), String(error.message ?? ''))
   const { status } = response
   if (status === 'completed' || status === 'incomplete') return
-  throw new VendorError('openai', 'nonsense', `answered with a response that is ${String(status)}`)
+  throw new VendorError('nonsense', `answered with a response that is ${String(status)}`)
 }
 
 function headOf(response: Json): Json {
@@ -420,15 +422,11 @@ export function createResponseEvents(): ResponseEvents {
           return closed(response)
         case 'response.failed': {
           const error = objectOf(response.error)
-          throw reportedFailure(
-            'openai',
-            String(error?.code ?? 'error'),
-            String(error?.message ?? 'the response failed'),
-          )
+          throw openAiFailure(String(error?.code ?? 'error'), String(error?.message ?? 'the response failed'))
         }
         case 'error': {
           const error = objectOf(event.error) ?? event
-          throw reportedFailure('openai', String(error.code ?? error.type), String(error.message ?? ''))
+          throw openAiFailure(String(error.code ?? error.type), String(error.message ?? ''))
         }
         default:
           return []

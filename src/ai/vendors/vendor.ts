@@ -1,10 +1,15 @@
-// Guards the one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
-// One thing to know: requests travel in OpenAI's own wire format, because that is what /v1 clients speak; the other
-// vendors translate from it. A vendor's file is pure: it shapes and reads, and never opens a socket.
-import type { VendorName } from '#src/config.ts'
+// The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
+// Requests travel in OpenAI's own wire format, because that is what /v1 clients speak; the other dialects translate from it.
+// A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
+import type { Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 
-export type { VendorName }
+/**
+ * Thoughts count against an answer's limit at every vendor. Up to this many tokens a model that thinks by its own choice
+ * is asked by our own routes to think little: an answer cut before its first word helps nobody. Who speaks for itself
+ * (`asAsked`) gets the effort it names, or the model's own.
+ */
+export const SHORT_ANSWER_TOKENS = 4_096
 
 /** What each type holds is read in parts.ts; types that are not known there go to OpenAI as they are. */
 export type ContentPart = {
@@ -61,27 +66,24 @@ export type Wishes = {
 }
 
 /** For a vendor that cannot: as a fallback it is passed over then. */
-export function refusal(vendor: VendorName, explanation: string): VendorError {
-  return new VendorError(vendor, 'refused', explanation, { status: 400, explanation, isUnasked: true })
+export function refusal(explanation: string): VendorError {
+  return new VendorError('refused', explanation, { status: 400, explanation, isUnasked: true })
 }
 
 /** What OpenAI alone understands must not be lost in translation. @throws VendorError */
-export function requireTranslatable(vendor: VendorName, request: ChatRequest): void {
+export function requireTranslatable(request: ChatRequest): void {
   const { n, tools, tool_choice: choice, modalities, messages } = request
-  if ((n ?? 1) > 1) throw refusal(vendor, 'More than one choice is not supported by this model')
+  if ((n ?? 1) > 1) throw refusal('More than one choice is not supported by this model')
   if (tools?.some((tool) => tool.function == null))
-    throw refusal(vendor, 'Tools other than functions are not supported by this model')
+    throw refusal('Tools other than functions are not supported by this model')
   if (messages.some(({ tool_calls }) => tool_calls?.some((call) => call.function == null)))
-    throw refusal(vendor, 'Calls of tools other than functions are not supported by this model')
+    throw refusal('Calls of tools other than functions are not supported by this model')
   if (typeof choice === 'object' && choice !== null && choice.function == null)
-    throw refusal(vendor, `A tool_choice of type '${choice.type}' is not supported by this model`)
+    throw refusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
   if (request.functions != null || request.function_call != null)
-    throw refusal(
-      vendor,
-      "'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'",
-    )
+    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
   if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
-    throw refusal(vendor, 'Answers other than text are not supported by this model')
+    throw refusal('Answers other than text are not supported by this model')
 }
 
 /** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */
@@ -195,8 +197,22 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
+/** What a caller may expect of a model. */
+export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean }
+
+/** What a dialect has to know of the vendor that it is to speak to. */
+export type VendorOptions = {
+  /** The vendor's listed model of that name; null where the family's rules must do. */
+  known?: (model: string) => Model | null
+  /** Habits of all its models, before the family's rules and after what is known of a model. */
+  habits?: Habits
+  /** The sandbox plays models of any name, and takes what they would refuse. */
+  isSandbox?: boolean
+}
+
 export interface Vendor {
-  readonly name: VendorName
+  readonly dialect: Dialect
+  capabilities(model: string): Capabilities
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
   readAnswer(body: unknown): Answer
   createReader(): EventReader
@@ -233,7 +249,8 @@ const MOVABLE = new Set<VendorFailure>([...RETRYABLE, 'unauthorized', 'unknown-m
 
 /** Every way in which a vendor fails, in one type. `message` is for the operator; it never holds a key. */
 export class VendorError extends Error {
-  readonly vendor: VendorName
+  /** Filled in by whoever asked; null until then. */
+  vendor: string | null = null
   readonly failure: VendorFailure
   /** The vendor's HTTP status; null when there was none. */
   readonly status: number | null
@@ -253,7 +270,6 @@ export class VendorError extends Error {
   readonly isStale: boolean
 
   constructor(
-    vendor: VendorName,
     failure: VendorFailure,
     message: string,
     more: {
@@ -268,9 +284,8 @@ export class VendorError extends Error {
       cause?: unknown
     } = {},
   ) {
-    super(`${vendor}: ${message}`, { cause: more.cause })
+    super(message, { cause: more.cause })
     this.name = 'VendorError'
-    this.vendor = vendor
     this.failure = failure
     this.status = more.status ?? null
     this.retryAfterMs = more.retryAfterMs ?? null
@@ -307,18 +322,15 @@ export function saysContextExceeded(code: string, message: string): boolean {
   )
 }
 
-/** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
-const REFUSED_INSIDE = /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
-
-/** A failure that a vendor reports inside a stream or an otherwise successful body. */
-export function reportedFailure(vendor: VendorName, type: string, message: string): VendorError {
+/** A failure that a vendor reports inside a stream or an otherwise successful body; `isRefused`: the request is at fault. */
+export function reportedFailure(type: string, message: string, isRefused = false): VendorError {
   const isTooLong = saysContextExceeded(type, message)
-  if (isTooLong || (REFUSED_INSIDE.test(type) && vendor === 'openai')) {
+  if (isTooLong || isRefused) {
     const code = isTooLong ? CONTEXT_EXCEEDED : type
-    return new VendorError(vendor, 'refused', `reported ${type}: ${message}`, { explanation: message, code })
+    return new VendorError('refused', `reported ${type}: ${message}`, { explanation: message, code })
   }
   const limited = /overloaded|rate_limit|resource_exhausted|unavailable|429|503|529/i.test(type)
-  return new VendorError(vendor, limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
+  return new VendorError(limited ? 'limited' : 'broken', `reported ${type}: ${message}`)
 }
 
 export function systemText(content: ChatMessage['content']): string {
@@ -342,15 +354,15 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
     : null
 }
 
-export function parseEvent(vendor: VendorName, data: string): Record<string, unknown> {
+export function parseEvent(data: string): Record<string, unknown> {
   let value: unknown
   try {
     value = JSON.parse(data)
   } catch (cause) {
-    throw new VendorError(vendor, 'nonsense', 'sent an event that is no JSON', { cause })
+    throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
   }
   const event = objectOf(value)
-  if (event === null) throw new VendorError(vendor, 'nonsense', 'sent an event that is no object')
+  if (event === null) throw new VendorError('nonsense', 'sent an event that is no object')
   return event
 }
 

@@ -77,7 +77,6 @@ type Deps = {
 }
 
 function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
-  const { name } = target.vendor
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -93,7 +92,7 @@ function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: A
       onData(chunk) {
         if (bytes === 0) exchange.begun()
         bytes += chunk.length
-        if (bytes > ANSWER_BYTES_MAX) exchange.fail(new VendorError(name, 'nonsense', 'answered without an end'))
+        if (bytes > ANSWER_BYTES_MAX) exchange.fail(new VendorError('nonsense', 'answered without an end'))
         else chunks.push(chunk)
       },
       onEnd() {
@@ -105,7 +104,7 @@ function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: A
         try {
           resolve(JSON.parse(text))
         } catch (cause) {
-          reject(new VendorError(name, 'nonsense', 'answered with a body that is no JSON', { status, cause }))
+          reject(new VendorError('nonsense', 'answered with a body that is no JSON', { status, cause }))
         }
       },
       onFailure: reject,
@@ -158,7 +157,7 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
           exchange.fail(
             error instanceof VendorError
               ? error
-              : new VendorError(vendor.name, 'nonsense', 'sent an unreadable stream', { cause: error }),
+              : new VendorError('nonsense', 'sent an unreadable stream', { cause: error }),
           )
           return
         }
@@ -180,7 +179,7 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
           resolve(stream)
         } else {
           flush()
-          const error = new VendorError(vendor.name, 'nonsense', 'ended its stream without saying that it is complete')
+          const error = new VendorError('nonsense', 'ended its stream without saying that it is complete')
           stream.fail(error)
           reject(error)
         }
@@ -219,7 +218,7 @@ type Exchange = {
 /** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
 function dispatch(
   { agent, timeouts, connections }: Deps,
-  { vendor, origin, pathPrefix }: Target,
+  { origin, pathPrefix }: Target,
   request: VendorRequest,
   signal: AbortSignal,
   listener: Listener,
@@ -256,7 +255,7 @@ function dispatch(
       return
     }
     const isUnanswered = controller !== null
-    fail(new VendorError(vendor.name, 'timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
+    fail(new VendorError('timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
   }
   const limitSilence = (ms: number) => {
     if (ms === limitMs) return
@@ -271,8 +270,7 @@ function dispatch(
     limitSilence(timeouts.idleTimeoutMs)
   }
 
-  const unreadable = (words: string, cause?: unknown) =>
-    fail(new VendorError(vendor.name, 'nonsense', words, { cause }))
+  const unreadable = (words: string, cause?: unknown) => fail(new VendorError('nonsense', words, { cause }))
 
   const decode = (chunk: Buffer) => {
     decoder ??= openDecoder(chunk)
@@ -350,7 +348,7 @@ function dispatch(
         else decoder.end()
       },
       onResponseError(_controller, error) {
-        if (!isOver) fail(failureFromWire(vendor.name, error, { isStale: isReused && !hasHead }))
+        if (!isOver) fail(failureFromWire(error, { isStale: isReused && !hasHead }))
       },
     },
   )

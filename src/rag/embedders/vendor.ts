@@ -1,24 +1,24 @@
 import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
 import type { Gateway } from '#ai/gateway.ts'
+import { findModel, ofVendor } from '#models/catalogue.ts'
 import type { Embedder } from './embedder.ts'
 
-/** OpenAI takes 300,000 tokens a request; a character of some scripts is a token. */
-const CHARACTERS_A_REQUEST = 200_000
-/** The vendors take some 8,190 tokens a text. Latin text has four characters a token; what is not ASCII may have one. */
-const PART_ASCII = 24_000
-const PART_OTHER = 6_000
+/** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
+const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 
-/** `openai:text-embedding-3-small`, `gemini:gemini-embedding-2`. A text longer than the vendor takes is the mean of its parts. */
-export function vendorEmbedder(gateway: Gateway, vendor: 'openai' | 'gemini', model: string): Embedder {
+/** `openai/text-embedding-3-small`, `gemini/gemini-embedding-2`. A text longer than the model takes is the mean of its parts. */
+export function vendorEmbedder(gateway: Gateway, vendor: string, model: string): Embedder {
+  const entry = ofVendor(gateway.config.vendors, vendor)
+  const tokensMax = findModel(entry, model)?.contextTokens ?? TEXT_MAX.tokens
   const counting = (tally: EmbeddingTally): Embedder => ({
     id: `${vendor}/${model}`,
     vendor,
     model,
     dims: 0,
     async embed(texts, _purpose, signal) {
-      const parts = texts.map(partsOf)
+      const parts = texts.map((text) => partsOf(text, tokensMax))
       const vectors: Float32Array[] = []
-      for (const inputs of requests(parts.flat())) {
+      for (const inputs of requests(parts.flat(), entry.embeddings.charactersMax)) {
         const call = { first: { vendor, model }, inputs, dimensions: null, signal }
         const answer = await askVendor(gateway, call, tally)
         for (const vector of answer.vectors) vectors.push(unit(Float32Array.from(vector)))
@@ -31,9 +31,9 @@ export function vendorEmbedder(gateway: Gateway, vendor: 'openai' | 'gemini', mo
   return counting(newTally())
 }
 
-function partsOf(text: string): string[] {
+function partsOf(text: string, tokensMax: number): string[] {
   const isAscii = (text.match(/[^\x20-\x7e\s]/g)?.length ?? 0) < text.length / 10
-  const size = isAscii ? PART_ASCII : PART_OTHER
+  const size = Math.ceil(TEXT_MAX[isAscii ? 'ascii' : 'other'] * Math.min(1, tokensMax / TEXT_MAX.tokens))
   // The vendors refuse an empty text.
   if (text.length <= size) return [text === '' ? ' ' : text]
   return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
@@ -41,11 +41,11 @@ function partsOf(text: string): string[] {
   )
 }
 
-function* requests(inputs: string[]): Generator<string[]> {
+function* requests(inputs: string[], charactersMax: number): Generator<string[]> {
   let request: string[] = []
   let characters = 0
   for (const input of inputs) {
-    if (request.length > 0 && characters + input.length > CHARACTERS_A_REQUEST) {
+    if (request.length > 0 && characters + input.length > charactersMax) {
       yield request
       request = []
       characters = 0

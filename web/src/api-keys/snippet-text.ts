@@ -1,7 +1,7 @@
 type Snippet = { id: string; name: string; text: string }
 
 /** Examples that run as they stand against the service at `origin`, with a model that it names, once a key is in them. */
-export function snippets(origin: string, model = 'gpt-6.1-terra'): Snippet[] {
+export function snippets(origin: string, model = 'YOUR_MODEL'): Snippet[] {
   return [
     {
       id: 'curl',

@@ -6,7 +6,7 @@ const DOORS: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
   {
     icon: IconMessages,
     title: 'Several vendors, one conversation',
-    text: 'Models of OpenAI, Anthropic and Gemini, as far as they are set up here, behind one chat and one request format. An answer that was cut off is shown as cut off, never as whole.',
+    text: 'The models of all vendors that are set up here, behind one chat and one request format. An answer that was cut off is shown as cut off, never as whole.',
     span: 3,
   },
   {

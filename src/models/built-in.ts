@@ -1,0 +1,175 @@
+// The vendors and models that are known without a MODELS file. Data with a date: a model that is not listed still works when
+// it is named; it then costs what its vendor's dearest does, marked as a guess, and its habits are guessed from its family.
+import { type AnthropicHabits, EMBEDDINGS, type Habits, type Model, type Price, type VendorEntry } from './catalogue.ts'
+
+/** When the prices were read from the vendors' price pages. */
+export const PRICES_AS_OF = '2026-11-20'
+
+/** The same in seconds since 1970. */
+export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
+
+const THINKING_GPT: Habits = {
+  temperature: 'without-reasoning',
+  lengthName: 'max_completion_tokens',
+  foreignMembers: 'refused',
+  toolIds: 'any',
+  streamUsage: 'asked',
+  responses: 'for-tools',
+}
+/** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
+const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
+
+const CLAUDE: AnthropicHabits = {
+  temperature: 'refused',
+  forcedTools: 'refused',
+  thinking: 'unasked',
+  bindsThoughts: true,
+  cacheTokensMin: 512,
+}
+
+const GEMINI: Habits = { temperature: 'taken', signsThoughts: true, thinksAloud: true }
+
+/**
+ * Sources: developers.openai.com/api/docs/pricing, platform.claude.com/docs (models & pricing),
+ * ai.google.dev/gemini-api/docs/pricing. Gemini 3.8 Flash doubles in price on 2027-01-01.
+ */
+export const BUILT_IN: readonly VendorEntry[] = [
+  {
+    name: 'openai',
+    otherNames: [],
+    label: 'OpenAI',
+    dialect: 'openai',
+    baseUrl: 'https://api.openai.com/v1',
+    keySetting: 'OPENAI_API_KEY',
+    defaultModel: 'gpt-6.1-terra',
+    modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
+    habits: {},
+    // 300,000 tokens a request; a character of some scripts is a token.
+    embeddings: { inputsMax: 2_048, charactersMax: 200_000 },
+    models: [
+      gpt('gpt-6.2-astra', gptPrice(8, 0.4, 40, 10), ALWAYS_THINKING_GPT),
+      gpt('gpt-6.2-sol', gptPrice(2, 0.1, 10, 2.5), ALWAYS_THINKING_GPT),
+      gpt('gpt-6-astra', gptPrice(10, 1, 50, 12.5), ALWAYS_THINKING_GPT),
+      gpt('gpt-6.1-sol', gptPrice(2, 0.1, 10, 2.5), ALWAYS_THINKING_GPT),
+      gpt('gpt-6-sol', gptPrice(2, 0.2, 10, 2.5), THINKING_GPT),
+      gpt('gpt-6.1-terra', gptPrice(1, 0.05, 5, 1.25), THINKING_GPT),
+      gpt('gpt-6-luna', gptPrice(0.1, 0.01, 0.5, 0.125), THINKING_GPT),
+      chat(
+        'gpt-4.1-mini',
+        1_047_576,
+        32_768,
+        { input: 0.4, cached: 0.1, output: 1.6 },
+        {
+          temperature: 'taken',
+          lengthName: 'max_completion_tokens',
+          foreignMembers: 'refused',
+          toolIds: 'any',
+          streamUsage: 'asked',
+          responses: 'never',
+        },
+      ),
+      embedding('text-embedding-3-small', 0.02, 8_191),
+      embedding('text-embedding-3-large', 0.13, 8_191),
+    ],
+  },
+  {
+    name: 'anthropic',
+    otherNames: [],
+    label: 'Anthropic',
+    dialect: 'anthropic',
+    baseUrl: 'https://api.anthropic.com',
+    keySetting: 'ANTHROPIC_API_KEY',
+    defaultModel: 'claude-sonnet-5-5',
+    modelNames: /^claude-/,
+    habits: {},
+    embeddings: EMBEDDINGS,
+    models: [
+      claude('claude-fable-5-2', { input: 8, cached: 0.2, cacheWrite: 10, output: 40 }, CLAUDE),
+      claude('claude-fable-5-1', { input: 10, cached: 0.25, cacheWrite: 12.5, output: 50 }, CLAUDE),
+      claude('claude-opus-5-5', { input: 4, cached: 0.2, cacheWrite: 5, output: 20 }, CLAUDE),
+      claude('claude-sonnet-5-5', { input: 2, cached: 0.1, cacheWrite: 2.5, output: 10 }, CLAUDE),
+      claude(
+        'claude-haiku-5-5',
+        {
+          input: 0.1,
+          cached: 0.01,
+          cacheWrite: 0.125,
+          output: 0.5,
+          long: { above: 100_000, input: 0.5, cached: 0.05, cacheWrite: 0.625, output: 2.5 },
+        },
+        { ...CLAUDE, forcedTools: 'taken' },
+      ),
+    ],
+  },
+  {
+    name: 'gemini',
+    otherNames: ['google'],
+    label: 'Gemini',
+    dialect: 'gemini',
+    baseUrl: 'https://generativelanguage.googleapis.com',
+    keySetting: 'GEMINI_API_KEY',
+    defaultModel: 'gemini-3.8-flash',
+    modelNames: /^(gemini-|gemma-|models\/gemini)/,
+    habits: {},
+    embeddings: { inputsMax: 100, charactersMax: 200_000 },
+    models: [
+      chat('gemini-3.8-flash', 1_048_576, 65_536, { input: 0.75, cached: 0.075, output: 3.75 }, GEMINI),
+      chat('gemini-3.5-flash-lite', 1_048_576, 65_536, { input: 0.3, cached: 0.03, output: 2.5 }, GEMINI),
+      chat(
+        'gemini-2.5-pro',
+        1_048_576,
+        65_536,
+        {
+          input: 1.25,
+          cached: 0.125,
+          output: 10,
+          long: { above: 200_000, input: 2.5, cached: 0.25, output: 15 },
+        },
+        { ...GEMINI, signsThoughts: false },
+      ),
+      embedding('gemini-embedding-2', 0.2, 8_192),
+    ],
+  },
+]
+
+function chat(id: string, contextTokens: number, outputTokensMax: number, price: Price, habits: Habits): Model {
+  return { id, kind: 'chat', contextTokens, outputTokensMax, price, createdSeconds: PRICES_AS_OF_SECONDS, habits }
+}
+
+function gpt(id: string, price: Price, habits: Habits): Model {
+  return chat(id, 1_050_000, 128_000, price, habits)
+}
+
+/** OpenAI bills the whole request at twice the input and 1.5 times the output price beyond 272,000 prompt tokens. */
+function gptPrice(input: number, cached: number, output: number, cacheWrite: number): Price {
+  return {
+    input,
+    cached,
+    output,
+    cacheWrite,
+    long: {
+      above: 272_000,
+      input: input * 2,
+      cached: cached * 2,
+      output: output * 1.5,
+      cacheWrite: cacheWrite * 2,
+    },
+  }
+}
+
+function claude(id: string, price: Price, habits: Habits): Model {
+  return chat(id, 1_000_000, 128_000, price, habits)
+}
+
+function embedding(id: string, input: number, contextTokens: number): Model {
+  const price = { input, cached: input, output: 0 }
+  return {
+    id,
+    kind: 'embedding',
+    contextTokens,
+    outputTokensMax: null,
+    price,
+    createdSeconds: PRICES_AS_OF_SECONDS,
+    habits: {},
+  }
+}

@@ -1,0 +1,159 @@
+// The catalogue of model vendors: for each its dialect, address and key setting, and of each known model price, limits and
+// habits; beside them aliases and what each plan may ask for. The built-in entries are in built-in.ts, an operator's own in
+// the file that MODELS names (models-file.ts).
+// The trap: a model is known by its vendor and its name together, since two vendors may sell one name at two prices.
+
+/** The wire formats that the gateway speaks. */
+export type Dialect = 'openai' | 'anthropic' | 'gemini'
+
+/** US dollars per million tokens. */
+export type Price = {
+  input: number
+  output: number
+  /** Input read from the vendor's cache. */
+  cached: number
+  /** Input written to the vendor's cache, where that costs more; else `input`. */
+  cacheWrite?: number
+  /** What the whole request costs when its prompt is longer than `above` tokens. */
+  long?: { above: number; input: number; output: number; cached: number; cacheWrite?: number }
+}
+
+/** How a model takes sampling parameters: always, never, or only where it does not think. */
+export type Temperature = 'taken' | 'refused' | 'without-reasoning'
+
+export type OpenAiHabits = {
+  temperature: Temperature
+  /** What it calls the longest answer. */
+  lengthName: 'max_tokens' | 'max_completion_tokens'
+  /** Members of a request that OpenAI does not know: its own server refuses them, others pass them over or need them. */
+  foreignMembers: 'taken' | 'refused'
+  /** Ids of tool calls: Mistral takes nine letters and digits. */
+  toolIds: 'any' | 'nine-characters'
+  /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
+  streamUsage: 'asked' | 'always'
+  /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */
+  responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
+}
+
+export type AnthropicHabits = {
+  temperature: Temperature
+  /** Whether a tool can be forced on it. */
+  forcedTools: 'taken' | 'refused'
+  /** Thinks unless it is told not to, when an effort is named, or not by its own choice. */
+  thinking: 'unasked' | 'asked' | 'none'
+  /** Refuses thoughts that come back behind a changed beginning, unless it is told to drop them. */
+  bindsThoughts: boolean
+  /** Tokens below which no prefix is kept; null where no prefix is marked. */
+  cacheTokensMin: number | null
+}
+
+export type GeminiHabits = {
+  temperature: Temperature
+  /** Signs its thoughts and wants the signatures back. */
+  signsThoughts: boolean
+  /** Tells its thoughts when it is asked to. */
+  thinksAloud: boolean
+}
+
+/** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
+export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits>
+
+export type Model = {
+  id: string
+  kind: 'chat' | 'embedding'
+  /** Null: not known. */
+  contextTokens: number | null
+  outputTokensMax: number | null
+  /** Null: not known; it counts as the vendor's dearest. */
+  price: Price | null
+  /** Since when the catalogue has it, in seconds since 1970. */
+  createdSeconds: number
+  habits: Habits
+}
+
+export type VendorEntry = {
+  name: string
+  /** Other names under which it may be asked for. */
+  otherNames: readonly string[]
+  /** Its name for people. */
+  label: string
+  dialect: Dialect
+  /** As the dialects' SDKs have it: OpenAI's ends in /v1, the others' do not. */
+  baseUrl: string
+  /** The setting that holds its key; null: it needs none. */
+  keySetting: string | null
+  defaultModel: string
+  /** Names of models that are this vendor's though they are not listed. */
+  modelNames: RegExp | null
+  /** Habits of all its models, also of those that are not listed; a model's own come before them. */
+  habits: Habits
+  /** What one request for embeddings may hold. */
+  embeddings: { inputsMax: number; charactersMax: number }
+  models: readonly Model[]
+}
+
+/** Who is asked for what. */
+export type Route = { vendor: string; model: string }
+
+/** Models that a plan may ask for: of one vendor, or of any. */
+export type Allowance = { vendor: string | null; models: RegExp }
+
+export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
+  /** By name, in the order in which they are listed. */
+  vendors: Readonly<Record<string, Vendor>>
+  aliases: ReadonlyMap<string, Route>
+  /** By plan; a plan that is not here may ask for every model. */
+  allow: ReadonlyMap<string, readonly Allowance[]>
+}
+
+/** What a request for embeddings may hold where its vendor says nothing else. */
+export const EMBEDDINGS = { inputsMax: 100, charactersMax: 200_000 }
+
+/** Names that are not a vendor's: the slots, and the embedder of this machine. */
+export const SLOT_NAMES: readonly string[] = ['llm_vendor_1', 'llm_vendor_2', 'llm_vendor_3']
+export const RESERVED_NAMES: readonly string[] = [...SLOT_NAMES, 'local', 'auto']
+
+/** What there is for each vendor, by its name. @throws Error for a name that is no vendor's, which nobody can have let in. */
+export function ofVendor<T>(all: Readonly<Record<string, T>>, name: string): T {
+  const one = Object.hasOwn(all, name) ? all[name] : undefined
+  if (one === undefined) throw new Error(`no vendor is called '${name}'`)
+  return one
+}
+
+/** A vendor by its name or another name of its; undefined where there is none. */
+export function vendorNamed<Vendor extends VendorEntry>(
+  { vendors }: Pick<Catalogue<Vendor>, 'vendors'>,
+  name: string,
+): Vendor | undefined {
+  if (Object.hasOwn(vendors, name)) return vendors[name]
+  return Object.values(vendors).find(({ otherNames }) => otherNames.includes(name))
+}
+
+/** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
+export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
+  const undated = id.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '')
+  return models.find((model) => model.id === id) ?? models.find((model) => model.id === undated) ?? null
+}
+
+/**
+ * `vendor/model`, `vendor/` (its default), or `vendor`; null where it begins with no vendor's name. A model's name may hold
+ * slashes of its own.
+ */
+export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string): Route | null {
+  const [prefix = '', ...rest] = name.split('/')
+  const vendor = vendorNamed(catalogue, prefix)
+  return vendor === undefined ? null : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
+}
+
+/** Whether a plan may ask for a model; a dated name is its model's. */
+export function isAllowed({ vendors, allow }: Catalogue, plan: string, { vendor, model }: Route): boolean {
+  const allowed = allow.get(plan)
+  if (allowed === undefined) return true
+  const entry = vendors[vendor]
+  const names = [model, (entry && findModel(entry, model)?.id) ?? model]
+  return allowed.some((one) => covers(one, vendor, names))
+}
+
+export function covers({ vendor: only, models }: Allowance, vendor: string, names: readonly string[]): boolean {
+  return (only === null || only === vendor) && names.some((name) => models.test(name))
+}

@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { costOf } from '#ai/cost.ts'
+import { candidateFor, planOf, routeFor } from '#ai/plan.ts'
+import { ConfigError, readConfig } from '#src/config.ts'
+import { isAllowed } from './catalogue.ts'
+
+const DOCS = resolve(import.meta.dirname, '../../docs/models.json')
+const KEYS = { GROQ_API_KEY: 'gsk-test', MISTRAL_API_KEY: 'mistral-test' }
+
+function fileOf(t: Pick<TestContext, 'after'>, contents: unknown): string {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'models.json')
+  writeFileSync(path, typeof contents === 'string' ? contents : JSON.stringify(contents))
+  return path
+}
+
+test('the file in docs/ works: its vendors are asked at their addresses, with their keys', () => {
+  const { ai } = readConfig({ ...KEYS, MODELS: DOCS, SANDBOX: 'off' })
+  assert.deepEqual(Object.keys(ai.vendors), ['openai', 'anthropic', 'gemini', 'groq', 'mistral', 'ollama'])
+  const { groq, mistral, ollama } = ai.vendors
+  assert.deepEqual([groq!.baseUrl, groq!.apiKey], ['https://api.groq.com/openai/v1', 'gsk-test'])
+  assert.deepEqual([mistral!.label, mistral!.apiKey, mistral!.dialect], ['Mistral', 'mistral-test', 'openai'])
+  assert.equal(ollama!.apiKey, 'none', 'a vendor that names no key needs none')
+  assert.equal(groq!.defaultModel, 'llama-3.3-70b-versatile')
+  assert.deepEqual(ai.aliases.get('fast'), { vendor: 'groq', model: 'llama-3.1-8b-instant' })
+})
+
+test('docs/models.md tells of every field that the file beside it has', () => {
+  const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
+  const { vendors } = JSON.parse(readFileSync(DOCS, 'utf8'))
+  for (const vendor of vendors)
+    for (const field of Object.keys(vendor)) assert.ok(words.includes(`\`${field}\``), field)
+})
+
+test('a vendor without its key is not configured, or played by the sandbox in its dialect', () => {
+  assert.equal(readConfig({ MODELS: DOCS, SANDBOX: 'off' }).ai.vendors.groq!.apiKey, null)
+  const played = readConfig({ MODELS: DOCS }).ai.vendors
+  assert.deepEqual([played.groq!.sandboxed, played.ollama!.sandboxed], [true, false])
+  assert.equal(played.groq!.baseUrl, 'http://127.0.0.1:8000/sandbox/openai/v1')
+})
+
+test('a vendor’s own settings go before the file', () => {
+  const env = { MODELS: DOCS, GROQ_BASE_URL: 'http://127.0.0.1:9/v1/', GROQ_MODEL: 'qwen-4' }
+  const { groq } = readConfig(env).ai.vendors
+  assert.deepEqual([groq!.baseUrl, groq!.defaultModel, groq!.apiKey], ['http://127.0.0.1:9/v1', 'qwen-4', 'none'])
+  assert.equal(readConfig({ MODELS: DOCS, GROQ_MODEL: 'fast' }).ai.vendors.groq!.defaultModel, 'llama-3.1-8b-instant')
+  assert.throws(() => readConfig({ MODELS: DOCS, OPENAI_MODEL: 'fast' }), /OPENAI_MODEL names 'fast'/)
+})
+
+test('vendors and aliases are named in every setting that names a vendor', () => {
+  const env = { ...KEYS, MODELS: DOCS, LLM_VENDORS: 'fast,google,groq/qwen-4', LLM_FALLBACKS: 'mistral,smart,groq/a/b' }
+  const { ai } = readConfig(env)
+  assert.deepEqual(ai.slots.slice(0, 4), [
+    { vendor: 'groq', model: 'llama-3.1-8b-instant' },
+    { vendor: 'gemini', model: 'gemini-3.8-flash' },
+    { vendor: 'groq', model: 'qwen-4' },
+    { vendor: 'openai', model: 'gpt-6.1-terra' },
+  ])
+  assert.equal(ai.vendors.groq!.defaultModel, 'llama-3.1-8b-instant', 'what is shown as usual is what answers')
+  assert.deepEqual(ai.fallbacks, [
+    { vendor: 'mistral', model: 'mistral-small-latest' },
+    { vendor: 'anthropic', model: 'claude-sonnet-5-5' },
+    { vendor: 'groq', model: 'a/b' },
+  ])
+  assert.deepEqual(routeFor(ai, 'enterprise', 'llm_vendor_3', null), { vendor: 'groq', model: 'qwen-4' })
+  const embedder = (EMBEDDER: string) =>
+    readConfig({ ...KEYS, GEMINI_API_KEY: 'AIza', MODELS: DOCS, EMBEDDER }).embedder
+  assert.equal(embedder('mistral:mistral-embed'), 'mistral:mistral-embed')
+  assert.equal(embedder('ollama:nomic:v1.5'), 'ollama:nomic:v1.5')
+  assert.equal(embedder('embed'), 'mistral:mistral-embed')
+  assert.equal(embedder('google:gemini-embedding-2'), 'gemini:gemini-embedding-2')
+  assert.throws(() => embedder('fast'), /EMBEDDER=fast: llama-3.1-8b-instant is no model for embeddings/)
+  assert.throws(() => embedder('smart'), /anthropic has no embeddings/)
+  assert.throws(() => embedder('slow'), /EMBEDDER is wrong: expected auto, local, vendor:MODEL/)
+})
+
+test('a model’s name leads to its vendor: as an alias, listed, behind a vendor’s name, or by its maker', (t) => {
+  const groq = {
+    dialect: 'openai',
+    base_url: 'http://127.0.0.1:9',
+    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }],
+  }
+  const MODELS = fileOf(t, {
+    vendors: [
+      { name: 'groq', ...groq },
+      { name: 'other', ...groq, api_key_env: 'OTHER_API_KEY' },
+    ],
+    aliases: { fast: 'groq/openai/gpt-oss' },
+  })
+  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq' })
+  const ways: [name: string, vendor: string, model: string][] = [
+    ['fast', 'groq', 'openai/gpt-oss'],
+    ['shared', 'groq', 'shared'],
+    ['openai/gpt-oss', 'groq', 'openai/gpt-oss'],
+    ['other/shared', 'other', 'shared'],
+    ['openai/gpt-6-luna', 'openai', 'gpt-6-luna'],
+    ['google/', 'gemini', 'gemini-3.8-flash'],
+    ['llm_vendor_2/x', 'groq', 'x'],
+    ['claude-9', 'anthropic', 'claude-9'],
+    ['gpt-6-luna-2026-09-22', 'openai', 'gpt-6-luna-2026-09-22'],
+    ['BAAI/bge-m3', 'other', 'BAAI/bge-m3'],
+    ['constructor', 'other', 'constructor'],
+    ['__proto__/x', 'other', '__proto__/x'],
+  ]
+  for (const [name, vendor, model] of ways) {
+    assert.deepEqual(candidateFor(ai, 'pro', name), { vendor, model }, name)
+  }
+})
+
+test('a plan’s list holds by every name of a model, and nothing slips past a pattern', () => {
+  const { ai } = readConfig({ ...KEYS, MODELS: DOCS })
+  const asked: Record<string, boolean> = {
+    'groq/llama-3.1-8b-instant': true,
+    'groq/llama-3.3-70b-versatile': false,
+    'mistral/anything': true,
+    'openai/gpt-6-luna': true,
+    'openai/gpt-6-luna-2026-09-22': true,
+    'openai/gpt-6-lunatic': false,
+    'openai/GPT-6-luna': false,
+    'openai/mistral/anything': false,
+    'anthropic/claude-sonnet-5-5': false,
+    'openai/text-embedding-3-large': true,
+  }
+  for (const [name, isOpen] of Object.entries(asked)) {
+    const [vendor = '', ...model] = name.split('/')
+    const route = { vendor, model: model.join('/') }
+    assert.equal(isAllowed(ai, 'pro', route), isOpen, name)
+    assert.equal(isAllowed(ai, 'enterprise', route), true)
+  }
+})
+
+test('where a plan leaves out what usually answers, the first of its list does; a fallback it leaves out is passed over', () => {
+  const { ai } = readConfig({ ...KEYS, MODELS: DOCS, OPENAI_API_KEY: 'sk', LLM_FALLBACKS: 'smart,mistral,groq' })
+  const fast = { vendor: 'groq', model: 'llama-3.1-8b-instant' }
+  assert.deepEqual(routeFor(ai, 'pro', null, null), fast)
+  assert.deepEqual(routeFor(ai, 'pro', 'openai', null), { vendor: 'openai', model: 'gpt-6-luna' })
+  assert.deepEqual(routeFor(ai, 'enterprise', null, null), { vendor: 'openai', model: 'gpt-6.1-terra' })
+  assert.deepEqual(planOf(ai, 'pro', fast), [fast, { vendor: 'mistral', model: 'mistral-small-latest' }])
+  assert.throws(() => planOf(ai, 'pro', { vendor: 'groq', model: 'x' }), /The model 'x' is not part of your plan/)
+})
+
+test('a price is its vendor’s; without one a model costs the vendor’s dearest, and without any the dearest of all', (t) => {
+  const one = { dialect: 'openai', base_url: 'http://127.0.0.1:9/v1' }
+  const MODELS = fileOf(t, {
+    vendors: [
+      { name: 'dear', ...one, models: [{ id: 'gpt-6-luna', price: { input: 3, output: 9 } }, { id: 'unpriced' }] },
+      { name: 'silent', ...one, models: [{ id: 'm' }] },
+      { name: 'openai', models: [{ id: 'gpt-6-luna', price: { input: 7, output: 7 } }] },
+    ],
+  })
+  const { ai } = readConfig({ MODELS })
+  const usage = { prompt: 1_000_000, completion: 0, cached: 0, cacheWrites: 0 }
+  const cost = (vendor: string, ...names: string[]) => costOf(ai, vendor, names, usage)
+  assert.deepEqual(cost('dear', 'gpt-6-luna'), { usd: 3, isListed: true })
+  assert.deepEqual(cost('openai', 'gpt-6-luna'), { usd: 7, isListed: true }, 'a built-in price is replaced')
+  assert.deepEqual(cost('dear', 'called otherwise', 'gpt-6-luna'), { usd: 3, isListed: true })
+  assert.deepEqual(cost('dear', 'unpriced'), { usd: 3, isListed: false })
+  const dearest = cost('silent', 'm')
+  assert.equal(dearest.isListed, false)
+  assert.equal(dearest.usd, Math.max(...Object.keys(ai.vendors).map((vendor) => cost(vendor, 'nobody knows').usd)))
+})
+
+const VENDOR = { name: 'groq', dialect: 'openai', base_url: 'https://x.example/v1', models: [{ id: 'a' }] }
+const WRONG: [contents: unknown, says: RegExp][] = [
+  ['{', /^MODELS: the file is no JSON/],
+  [[], /^MODELS: the file is wrong: expected an object, got \[\]$/],
+  [{ vendor: [] }, /^MODELS: vendor is not known: expected vendors, aliases, allow$/],
+  [{ vendors: {} }, /^MODELS: vendors is wrong: expected a list/],
+  [{ vendors: [{ ...VENDOR, name: 'Groq' }] }, /^MODELS: vendors\[0\]\.name is wrong: .*, got "Groq"$/],
+  [{ vendors: [{ ...VENDOR, name: 'google' }] }, /^MODELS: vendors\[0\]\.name is wrong: .* not taken/],
+  [{ vendors: [{ ...VENDOR, name: 'llm_vendor_1' }] }, /^MODELS: vendors\[0\]\.name is wrong/],
+  [{ vendors: [VENDOR, VENDOR] }, /^MODELS: vendors\[1\]\.name is wrong: 'groq' stands there twice$/],
+  [{ vendors: [{ ...VENDOR, dialect: 'cohere' }] }, /^MODELS: vendors\[0\]\.dialect is wrong: expected one of openai,/],
+  [{ vendors: [{ name: 'openai', dialect: 'gemini' }] }, /^MODELS: vendors\[0\]\.dialect is wrong: expected 'openai'/],
+  [
+    { vendors: [{ ...VENDOR, base_url: 'x.example' }] },
+    /^MODELS: vendors\[0\]\.base_url is wrong: expected an address/,
+  ],
+  [{ vendors: [{ ...VENDOR, base_url: undefined }] }, /^MODELS: vendors\[0\]\.base_url is wrong: .*, got nothing$/],
+  [{ vendors: [{ ...VENDOR, api_key: 'gsk' }] }, /^MODELS: vendors\[0\]\.api_key is not known: expected name, /],
+  [{ vendors: [{ ...VENDOR, api_key_env: 'groq key' }] }, /^MODELS: vendors\[0\]\.api_key_env is wrong/],
+  [{ vendors: [{ ...VENDOR, models: [] }] }, /^MODELS: vendors\[0\]\.models is wrong: expected one model or more$/],
+  [{ vendors: [{ ...VENDOR, models: [{ id: 'a' }, { id: 'a' }] }] }, /^MODELS: vendors\[0\]\.models\[1\]\.id is wrong/],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'a', kind: 'image' }] }] },
+    /models\[0\]\.kind is wrong: expected one of chat/,
+  ],
+  [{ vendors: [{ ...VENDOR, models: [{ id: 'a', context_tokens: '8k' }] }] }, /models\[0\]\.context_tokens is wrong/],
+  [
+    { vendors: [{ ...VENDOR, models: [{ id: 'a', price: { input: -1 } }] }] },
+    /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
+  ],
+  [{ vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] }, /vendors\[0\]\.habits\.thinking is not known/],
+  [{ aliases: { fast: 'groq/a' } }, /^MODELS: aliases\.fast is wrong: expected 'vendor\/model' of openai, /],
+  [
+    { vendors: [VENDOR], aliases: { groq: 'groq/a' } },
+    /^MODELS: aliases\.groq is wrong: 'groq' is the name of a vendor/,
+  ],
+  [{ vendors: [VENDOR], aliases: { a: 'groq/a' } }, /^MODELS: aliases\.a is wrong/],
+  [{ vendors: [VENDOR], aliases: { fast: 'smart' } }, /^MODELS: aliases\.fast is wrong/],
+  [{ allow: { gold: [] } }, /^MODELS: allow\.gold is wrong: expected one of free, pro, enterprise$/],
+  [{ allow: { pro: 'fast' } }, /^MODELS: allow\.pro is wrong: expected a list, got "fast"$/],
+  [{ allow: { pro: [7] } }, /^MODELS: allow\.pro\[0\] is wrong/],
+]
+
+for (const [contents, says] of WRONG) {
+  test(`a wrong file stops the start in words: ${says.source.slice(0, 70)}`, (t) => {
+    const MODELS = fileOf(t, contents)
+    assert.throws(
+      () => readConfig({ MODELS }),
+      (error: Error) => error instanceof ConfigError && says.test(error.message) && !error.message.includes('\n'),
+    )
+  })
+}
+
+test('a file that is not there stops the start', () => {
+  assert.throws(() => readConfig({ MODELS: '/nowhere.json' }), /MODELS: cannot be read: ENOENT/)
+})

@@ -1,0 +1,337 @@
+// Reads the JSON file that MODELS names and lays it over the built-in catalogue: vendors, models, prices, aliases and what
+// each plan may ask for. docs/models.json is one that works.
+// The trap: nothing in it is passed over. An unknown field, a wrong value or a name that leads nowhere is refused by its
+// place (`vendors[0].models[2].price.input`), since a price or a plan's limit that silently does not hold costs money.
+import { readFileSync, statSync } from 'node:fs'
+import { BUILT_IN } from './built-in.ts'
+import {
+  type Allowance,
+  type Catalogue,
+  type Dialect,
+  EMBEDDINGS,
+  type Habits,
+  type Model,
+  type Price,
+  RESERVED_NAMES,
+  type Route,
+  routeNamed,
+  type VendorEntry,
+  vendorNamed,
+} from './catalogue.ts'
+
+/** One line that says which field is wrong. */
+export class WrongModelsFile extends Error {}
+
+type Json = Record<string, unknown>
+
+/** Names of models as the vendors have them: printable ASCII. */
+const MODEL_ID = /^[!-~]{1,200}$/
+const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
+const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
+
+/** The built-in vendors and, where there is a file, its own. @throws WrongModelsFile */
+export function readVendors(path: string | null): { vendors: readonly VendorEntry[]; file: Json } {
+  if (path === null) return { vendors: BUILT_IN, file: {} }
+  const { json, createdSeconds } = contentsOf(path)
+  const file = object(json, 'the file', ['vendors', 'aliases', 'allow'])
+  const vendors = [...BUILT_IN]
+  const named = new Set<string>()
+  for (const [index, value] of list(file.vendors, 'vendors').entries()) {
+    const at = `vendors[${index}]`
+    const known = vendors.findIndex(({ name }) => name === objectOf(value)?.name)
+    const vendor = vendorAt(value, at, vendors[known], createdSeconds)
+    if (named.has(vendor.name)) throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
+    named.add(vendor.name)
+    if (known === -1) vendors.push(vendor)
+    else vendors[known] = vendor
+  }
+  return { vendors, file }
+}
+
+/**
+ * Aliases and what plans may ask for. `vendors` have their default models as the settings say.
+ * @throws WrongModelsFile
+ */
+export function readNames(
+  file: Json,
+  vendors: Catalogue['vendors'],
+  plans: readonly string[],
+): Pick<Catalogue, 'aliases' | 'allow'> {
+  const aliases = new Map<string, Route>()
+  for (const [name, target] of Object.entries(objectOr(file.aliases, 'aliases'))) {
+    const at = `aliases.${name}`
+    if (!ALIAS_NAME.test(name))
+      throw new WrongModelsFile(`${at} is wrong: an alias has letters, digits, dots and dashes`)
+    if (RESERVED_NAMES.includes(name) || vendorNamed({ vendors }, name) !== undefined || isListed(vendors, name)) {
+      throw new WrongModelsFile(`${at} is wrong: '${name}' is the name of a vendor or a model already`)
+    }
+    const to = text(target, at, MODEL_ID, "'vendor/model'")
+    const route = to.includes('/') ? routeNamed({ vendors }, to) : null
+    if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, target)
+    aliases.set(name, route)
+  }
+
+  const allow = new Map<string, Allowance[]>()
+  for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
+    if (!plans.includes(plan)) throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
+    const allowances = list(entries, `allow.${plan}`).map((entry, index) =>
+      allowanceOf(
+        text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
+        vendors,
+        aliases,
+      ),
+    )
+    allow.set(plan, allowances)
+  }
+  return { aliases, allow }
+}
+
+/** `fast` (an alias), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
+function allowanceOf(entry: string, vendors: Catalogue['vendors'], aliases: Catalogue['aliases']): Allowance {
+  const alias = aliases.get(entry)
+  if (alias !== undefined) return { vendor: alias.vendor, models: new RegExp(`^${RegExp.escape(alias.model)}$`) }
+  const slash = entry.indexOf('/')
+  const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
+  return vendor === undefined || isListed(vendors, entry)
+    ? { vendor: null, models: globOf(entry) }
+    : { vendor: vendor.name, models: globOf(entry.slice(slash + 1)) }
+}
+
+function globOf(pattern: string): RegExp {
+  return new RegExp(`^${pattern.split(/\*+/).map(RegExp.escape).join('.*')}$`)
+}
+
+function isListed(vendors: Catalogue['vendors'], id: string): boolean {
+  return Object.values(vendors).some(({ models }) => models.some((model) => model.id === id))
+}
+
+function contentsOf(path: string): { json: unknown; createdSeconds: number } {
+  try {
+    return {
+      json: JSON.parse(readFileSync(path, 'utf8')),
+      createdSeconds: Math.floor(statSync(path).mtimeMs / 1_000),
+    }
+  } catch (error) {
+    throw new WrongModelsFile(
+      error instanceof SyntaxError
+        ? `the file is no JSON: ${error.message}`
+        : `cannot be read: ${(error as Error).message}`,
+    )
+  }
+}
+
+const VENDOR_FIELDS = [
+  'name',
+  'label',
+  'dialect',
+  'base_url',
+  'api_key_env',
+  'default_model',
+  'habits',
+  'embeddings',
+  'models',
+]
+
+/** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
+function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, createdSeconds: number): VendorEntry {
+  const given = object(value, at, VENDOR_FIELDS)
+  const name = text(given.name, `${at}.name`, VENDOR_NAME, 'lower-case letters, digits, dashes')
+  if (known === undefined && (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))) {
+    throw wrong(`${at}.name`, 'a name that is not taken', name)
+  }
+  const dialect = given.dialect === undefined && known ? known.dialect : dialectAt(given.dialect, `${at}.dialect`)
+  if (known !== undefined && known.dialect !== dialect) {
+    throw wrong(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
+  }
+  const models = list(given.models, `${at}.models`).map((one, index) =>
+    modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds),
+  )
+  const repeated = models.findIndex(({ id }, index) => models.findIndex((other) => other.id === id) < index)
+  if (repeated !== -1) throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
+  const all = [...models, ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id))]
+  const defaultModel =
+    optional(given.default_model, (id) => text(id, `${at}.default_model`, MODEL_ID, "a model's name")) ??
+    known?.defaultModel ??
+    all.find(({ kind }) => kind === 'chat')?.id ??
+    all[0]?.id
+  if (defaultModel === undefined) throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
+
+  return {
+    name,
+    otherNames: known?.otherNames ?? [],
+    label: optional(given.label, (label) => text(label, `${at}.label`, /\S/, 'a name')) ?? known?.label ?? name,
+    dialect,
+    baseUrl: given.base_url === undefined && known ? known.baseUrl : addressAt(given.base_url, `${at}.base_url`),
+    keySetting:
+      given.api_key_env === undefined
+        ? (known?.keySetting ?? null)
+        : text(given.api_key_env, `${at}.api_key_env`, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
+    defaultModel,
+    modelNames: known?.modelNames ?? null,
+    habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
+    embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
+    models: all,
+  }
+}
+
+function dialectAt(value: unknown, at: string): Dialect {
+  return oneOf(value, at, ['openai', 'anthropic', 'gemini'])
+}
+
+function addressAt(value: unknown, at: string): string {
+  const address = text(value, at, /\S/, 'an address starting with http:// or https://')
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? '')) {
+    throw wrong(at, 'an address starting with http:// or https://', value)
+  }
+  return address.replace(/\/+$/, '')
+}
+
+function embeddingsAt(value: unknown, at: string, usual: VendorEntry['embeddings']): VendorEntry['embeddings'] {
+  const given = object(value ?? {}, at, ['inputs_max', 'characters_max'])
+  return {
+    inputsMax: optional(given.inputs_max, (n) => whole(n, `${at}.inputs_max`)) ?? usual.inputsMax,
+    charactersMax: optional(given.characters_max, (n) => whole(n, `${at}.characters_max`)) ?? usual.charactersMax,
+  }
+}
+
+const MODEL_FIELDS = ['id', 'kind', 'context_tokens', 'output_tokens_max', 'price', 'habits']
+
+function modelAt(value: unknown, at: string, dialect: Dialect, createdSeconds: number): Model {
+  const given = object(value, at, MODEL_FIELDS)
+  return {
+    id: text(given.id, `${at}.id`, MODEL_ID, "a model's name"),
+    kind: optional(given.kind, (kind) => oneOf(kind, `${at}.kind`, ['chat', 'embedding'])) ?? 'chat',
+    contextTokens: optional(given.context_tokens, (n) => whole(n, `${at}.context_tokens`)) ?? null,
+    outputTokensMax: optional(given.output_tokens_max, (n) => whole(n, `${at}.output_tokens_max`)) ?? null,
+    price: optional(given.price, (price) => priceAt(price, `${at}.price`)) ?? null,
+    createdSeconds,
+    habits: habitsAt(given.habits, `${at}.habits`, dialect),
+  }
+}
+
+const RATE_FIELDS = ['input', 'output', 'cached', 'cache_write']
+
+function priceAt(value: unknown, at: string): Price {
+  const given = object(value, at, [...RATE_FIELDS, 'long'])
+  const long = optional(given.long, (one) => {
+    const rate = object(one, `${at}.long`, ['above', ...RATE_FIELDS])
+    return { above: whole(rate.above, `${at}.long.above`), ...rateAt(rate, `${at}.long`) }
+  })
+  return { ...rateAt(given, at), ...(long === undefined ? {} : { long }) }
+}
+
+function rateAt({ input, output, cached, cache_write: write }: Json, at: string) {
+  const dollars = dollarsAt(input, `${at}.input`)
+  return {
+    input: dollars,
+    // Who embeds says nothing.
+    output: optional(output, (n) => dollarsAt(n, `${at}.output`)) ?? 0,
+    cached: optional(cached, (n) => dollarsAt(n, `${at}.cached`)) ?? dollars,
+    ...(write === undefined ? {} : { cacheWrite: dollarsAt(write, `${at}.cache_write`) }),
+  }
+}
+
+function dollarsAt(value: unknown, at: string): number {
+  if (typeof value === 'number' && value >= 0 && value <= 100_000) return value
+  throw wrong(at, 'US dollars per million tokens', value)
+}
+
+type HabitReader = [name: keyof Habits, read: (value: unknown, at: string) => unknown]
+
+const TEMPERATURE: HabitReader = [
+  'temperature',
+  (value, at) => oneOf(value, at, ['taken', 'refused', 'without-reasoning']),
+]
+/** By the names that they have in the file. */
+const HABITS: Record<Dialect, Record<string, HabitReader>> = {
+  openai: {
+    temperature: TEMPERATURE,
+    length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
+    foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'refused'])],
+    tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
+    stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
+    responses: [
+      'responses',
+      (value, at) => oneOf(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
+    ],
+  },
+  anthropic: {
+    temperature: TEMPERATURE,
+    forced_tools: ['forcedTools', (value, at) => oneOf(value, at, ['taken', 'refused'])],
+    thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
+    binds_thoughts: ['bindsThoughts', flag],
+    cache_tokens_min: ['cacheTokensMin', (value, at) => (value === null ? null : whole(value, at))],
+  },
+  gemini: {
+    temperature: TEMPERATURE,
+    signs_thoughts: ['signsThoughts', flag],
+    thinks_aloud: ['thinksAloud', flag],
+  },
+}
+
+function habitsAt(value: unknown, at: string, dialect: Dialect): Habits {
+  const readers = HABITS[dialect]
+  return Object.fromEntries(
+    Object.entries(object(value ?? {}, at, Object.keys(readers))).map(([field, told]) => {
+      const [name, read] = readers[field] as HabitReader
+      return [name, read(told, `${at}.${field}`)]
+    }),
+  )
+}
+
+function optional<T>(value: unknown, read: (value: unknown) => T): T | undefined {
+  return value === undefined || value === null ? undefined : read(value)
+}
+
+function object(value: unknown, at: string, fields: readonly string[]): Json {
+  const found = objectOf(value)
+  if (found === null) throw wrong(at, 'an object', value)
+  const unknown = Object.keys(found).find((field) => !fields.includes(field))
+  if (unknown === undefined) return found
+  throw new WrongModelsFile(
+    `${at === 'the file' ? '' : `${at}.`}${unknown} is not known: expected ${fields.join(', ')}`,
+  )
+}
+
+function objectOr(value: unknown, at: string): Json {
+  const found = objectOf(value ?? {})
+  if (found === null) throw wrong(at, 'an object', value)
+  return found
+}
+
+function objectOf(value: unknown): Json | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null
+}
+
+function list(value: unknown, at: string): unknown[] {
+  if (value === undefined) return []
+  if (Array.isArray(value)) return value
+  throw wrong(at, 'a list', value)
+}
+
+function text(value: unknown, at: string, pattern: RegExp, expected: string): string {
+  if (typeof value === 'string' && pattern.test(value)) return value
+  throw wrong(at, expected, value)
+}
+
+function oneOf<const T extends string>(value: unknown, at: string, choices: readonly T[]): T {
+  const found = choices.find((choice) => choice === value)
+  if (found !== undefined) return found
+  throw wrong(at, `one of ${choices.join(', ')}`, value)
+}
+
+function whole(value: unknown, at: string): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
+  throw wrong(at, 'a whole number above 0', value)
+}
+
+function flag(value: unknown, at: string): boolean {
+  if (typeof value === 'boolean') return value
+  throw wrong(at, 'true or false', value)
+}
+
+function wrong(at: string, expected: string, value: unknown): WrongModelsFile {
+  return new WrongModelsFile(
+    `${at} is wrong: expected ${expected}, got ${(JSON.stringify(value) ?? 'nothing').slice(0, 80)}`,
+  )
+}
