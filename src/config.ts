@@ -3,11 +3,13 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { builtIn, FREE_PLAN } from './catalogue/built-in.ts'
+import { type Catalogue, FREE, INTERVALS, type Interval, type Tier } from './catalogue/catalogue.ts'
+import { CatalogueError, type CatalogueFile, parseCatalogue, settingPart } from './catalogue/read.ts'
 import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 export type VendorName = 'openai' | 'anthropic' | 'gemini'
-export type PaidTier = 'pro' | 'enterprise'
 
 export const VENDOR_NAMES: readonly VendorName[] = ['openai', 'anthropic', 'gemini']
 
@@ -58,6 +60,8 @@ export type Config = {
       sessionToken: string | null
     }
   }
+  /** What is sold, and what each plan grants. */
+  catalogue: Catalogue
   processor: {
     secretKey: string | null
     webhookSecret: string | null
@@ -65,8 +69,8 @@ export type Config = {
     /** Null: the processor's own address. */
     apiBase: string | null
     sandboxed: boolean
-    /** Price id → tier and interval. */
-    prices: ReadonlyMap<string, { tier: PaidTier; interval: 'month' | 'year' }>
+    /** Price id → tier and interval, of the catalogue's plans and in their order. */
+    prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
   }
   ai: {
     vendors: Record<VendorName, VendorConfig>
@@ -87,7 +91,8 @@ export type Config = {
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   superuser: { email: string; password: string | null } | null
-  budgets: Record<PaidTier, number | null>
+  /** Tokens a month and user, of the plans that have such a budget. */
+  budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
   retention: { eventsDays: number }
   /** How long a failed payment leaves a plan open. */
@@ -172,6 +177,10 @@ export function readConfig(env: Env): Config {
 
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const ai = readAi(read, sandbox.on, sandbox.url)
+  const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
+  const processor = readProcessor(read, sandbox.on, sandbox.url)
+  const catalogue = readCatalogue(read, { vendors, isPlayed: processor.sandboxed })
+  refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
     production,
@@ -199,7 +208,8 @@ export function readConfig(env: Env): Config {
         sessionToken: read.optional('AWS_SESSION_TOKEN'),
       },
     },
-    processor: readProcessor(read, sandbox.on, sandbox.url),
+    catalogue,
+    processor: { ...processor, prices: pricesOf(catalogue) },
     ai,
     embedder: readEmbedder(read, ai.vendors),
     // Nobody is vouched for by a sandbox where the letters to them are real.
@@ -213,10 +223,7 @@ export function readConfig(env: Env): Config {
       signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
     superuser: readSuperuser(read),
-    budgets: {
-      pro: read.count('BUDGET_PRO_TOKENS'),
-      enterprise: read.count('BUDGET_ENTERPRISE_TOKENS'),
-    },
+    budgets: readBudgets(read, catalogue),
     retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
@@ -282,24 +289,10 @@ function readEmbedder(read: Reader, vendors: Record<VendorName, VendorConfig>): 
   return keyed ? 'openai:text-embedding-3-small' : 'local'
 }
 
-function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['processor'] {
+function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Omit<Config['processor'], 'prices'> {
   const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
   const webhookSecret = read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
   const sandboxed = sandboxOn && secretKey === null
-
-  const prices = new Map<string, { tier: PaidTier; interval: 'month' | 'year' }>()
-  for (const tier of ['pro', 'enterprise'] as const) {
-    for (const [interval, suffix] of [
-      ['month', 'MONTHLY'],
-      ['year', 'YEARLY'],
-    ] as const) {
-      const name = `PRICE_${tier.toUpperCase()}_${suffix}`
-      const price = read.optional(name) ?? (sandboxed ? `price_sandbox_${tier}_${suffix.toLowerCase()}` : null)
-      if (price === null) continue
-      if (prices.has(price)) throw new ConfigError(`${name} repeats the price id '${price}' of another setting`)
-      prices.set(price, { tier, interval })
-    }
-  }
 
   return {
     secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
@@ -308,7 +301,84 @@ function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Co
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
-    prices,
+  }
+}
+
+const INTERVAL_SETTINGS: Record<Interval, string> = { month: 'MONTHLY', year: 'YEARLY' }
+
+/** The file's, or the built-in one. A plan that names no prices takes them from `PRICE_<TIER>_MONTHLY` and `_YEARLY`. */
+function readCatalogue(read: Reader, { vendors, isPlayed }: { vendors: number; isPlayed: boolean }): Catalogue {
+  const path = read.optional('CATALOGUE')
+  const { plans, products }: CatalogueFile = { ...builtIn({ vendors }), ...(path === null ? {} : readFile(path)) }
+
+  const priced = plans.map((plan) => {
+    const settings = INTERVALS.flatMap((interval) => {
+      const setting = `PRICE_${settingPart(plan.tier)}_${INTERVAL_SETTINGS[interval]}`
+      const price = plan.tier === FREE ? null : read.optional(setting)
+      if (price !== null && plan.prices !== null) {
+        throw new ConfigError(
+          `${setting} is set, and CATALOGUE names the prices of '${plan.tier}': one of them has to go`,
+        )
+      }
+      const played =
+        isPlayed && plan.tier !== FREE
+          ? `price_sandbox_${plan.tier}_${INTERVAL_SETTINGS[interval].toLowerCase()}`
+          : null
+      return (price ?? played) === null ? [] : [[interval, price ?? played]]
+    })
+    return { ...plan, prices: plan.prices ?? Object.fromEntries(settings) }
+  })
+  const hasFree = priced.some(({ tier }) => tier === FREE)
+  return { path, plans: hasFree ? priced : [{ ...FREE_PLAN, prices: {} }, ...priced], products }
+
+  function readFile(path: string): Partial<CatalogueFile> {
+    try {
+      return parseCatalogue(readFileSync(path, 'utf8'))
+    } catch (error) {
+      if (error instanceof CatalogueError) throw new ConfigError(`CATALOGUE (${path}): ${error.message}`)
+      throw new ConfigError(`CATALOGUE cannot be read: ${(error as Error).message}`)
+    }
+  }
+}
+
+function pricesOf({ plans }: Catalogue): Config['processor']['prices'] {
+  const prices = new Map<string, { tier: Tier; interval: Interval }>()
+  for (const { tier, prices: ids } of plans) {
+    for (const interval of INTERVALS) {
+      const id = ids[interval]
+      if (id === undefined) continue
+      const other = prices.get(id)
+      if (other)
+        throw new ConfigError(
+          `the price id '${id}' is both '${other.tier}' by the ${other.interval} and '${tier}' by the ${interval}`,
+        )
+      prices.set(id, { tier, interval })
+    }
+  }
+  return prices
+}
+
+function readBudgets(read: Reader, { plans }: Catalogue): Config['budgets'] {
+  return new Map(
+    plans.flatMap(({ tier }) => {
+      const tokens = read.count(`BUDGET_${settingPart(tier)}_TOKENS`)
+      return tokens === null ? [] : [[tier, tokens] as const]
+    }),
+  )
+}
+
+/** A setting of a plan that there is not would change nothing, in silence. */
+function refuseStrayPlans(env: Env, { plans }: Catalogue): void {
+  const all = plans.map(({ tier }) => settingPart(tier))
+  const sold = all.filter((part) => part !== settingPart(FREE))
+  for (const [setting, value] of Object.entries(env)) {
+    const [, ofPrice, ofBudget] = /^(?:PRICE_(.+)_(?:MONTHLY|YEARLY)|BUDGET_(.+)_TOKENS)$/.exec(setting) ?? []
+    const known = ofPrice === undefined ? all : sold
+    const part = ofPrice ?? ofBudget
+    if (part === undefined || !value?.trim() || known.includes(part)) continue
+    throw new ConfigError(
+      `${setting} names no plan of the catalogue: expected ${known.join(' or ')} in place of ${part}`,
+    )
   }
 }
 

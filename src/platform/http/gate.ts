@@ -2,6 +2,7 @@
 // One thing to know: the order is identify, count, decide: a flood of bad tokens is counted by its address.
 import '@fastify/cookie'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { type Catalogue, type Entitlement, grantsOf, namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { Config, Rate } from '../../config.ts'
 import { type Hit, type Limiter, rateHeaders, rateProblem } from '../limiter.ts'
 import { Problem } from '../problem.ts'
@@ -41,8 +42,8 @@ export type Authenticators = {
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** Only for the tiers pro and enterprise. */
-    paid?: boolean
+    /** What the caller's plan has to grant; where an API key calls, it has to grant API keys as well. */
+    needs?: Entitlement
     /** The bucket that counts the call; general when left out. */
     limit?: Bucket
     /** The scope that a confined API key needs. */
@@ -109,7 +110,7 @@ export function createGate({
    */
   function judge(request: FastifyRequest, terms: Terms): Soon<void> {
     try {
-      decide(request.caller, terms)
+      decide(config.catalogue, request.caller, terms)
     } catch (refusal) {
       const token = request.caller && terms.access !== 'session' ? bearerToken(request.headers.authorization) : null
       if (token === null) throw refusal
@@ -119,7 +120,7 @@ export function createGate({
 
   async function judgeAnew(request: FastifyRequest, terms: Terms, token: string): Promise<void> {
     request.caller = await authenticators.bearer(token, { keys: terms.access === 'user-or-key', fresh: true })
-    decide(request.caller, terms)
+    decide(config.catalogue, request.caller, terms)
   }
 
   /** Who cannot be identified, because the database is away, is counted by the address. */
@@ -187,17 +188,28 @@ function identify(request: FastifyRequest, access: Access, authenticators: Authe
   return token ? authenticators.bearer(token, { keys: access === 'user-or-key' }) : null
 }
 
-function decide(caller: Caller | null, { access = 'anyone', paid, scope }: Terms): void {
+function decide(catalogue: Catalogue, caller: Caller | null, { access = 'anyone', needs, scope }: Terms): void {
   if (access === 'anyone') return
   if (!caller) throw access === 'session' ? new Problem('unauthenticated', 401, 'Not authenticated') : unauthenticated()
   if (!caller.isActive) throw new Problem('inactive_account', 403, 'Inactive account')
   if (access === 'superuser' && !caller.isSuperuser) throw new Problem('not_superuser', 403, 'Not enough permissions')
-  if (paid && caller.tier !== 'pro' && caller.tier !== 'enterprise') {
-    throw new Problem('paid_tier_needed', 403, 'This feature requires a Pro or Enterprise subscription')
+  if (needs) {
+    const granted = grantsOf(catalogue, caller.tier)
+    // A key that an earlier plan has left would be a way around the present one.
+    const missing = [needs, ...(caller.keyId === null ? [] : (['api_keys'] as const))].find(
+      (one) => !granted.includes(one),
+    )
+    if (missing) throw new Problem('paid_tier_needed', 403, `This feature ${requirement(catalogue, missing)}`)
   }
   if (scope && caller.scopes && !caller.scopes.includes(scope)) {
     throw new Problem('scope_missing', 403, `This API key is not allowed to use '${scope}'`)
   }
+}
+
+function requirement(catalogue: Catalogue, missing: Entitlement): string {
+  const names = namesOfPlansWith(catalogue, missing, 'or')
+  if (names === null) return 'is part of no plan'
+  return `requires ${/^[aeiou]/i.test(names) ? 'an' : 'a'} ${names} subscription`
 }
 
 function announce(reply: FastifyReply, hit: Hit): void {
