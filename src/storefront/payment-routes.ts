@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { eventRoute } from '#billing/event-route.ts'
+import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
 import { Problem } from '#platform/problem.ts'
 import { checkoutAddress } from './checkout.ts'
 import { onPageError } from './pages/errors.ts'
 import { receivePaymentEvent } from './payments.ts'
-import { isForSale, TIERS } from './products/releases.ts'
+import { isForSale } from './products/releases.ts'
 import { owns } from './purchase-store.ts'
 import { findStoreCaller } from './sessions.ts'
 import type { StorefrontDeps } from './storefront.ts'
@@ -28,14 +29,15 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
       errorHandler: onPageError(deps),
     },
     async (request, reply) => {
-      const tier = TIERS.find((one) => one === request.query.tier)
-      if (!tier) throw new Problem('tier_invalid', 400, 'Invalid tier specified')
+      const product = findProduct(deps.config.catalogue, String(request.query.tier))
+      if (!product) throw new Problem('tier_invalid', 400, 'Invalid tier specified')
+      const { tier } = product
 
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
       if (!(await isForSale(deps, tier))) throw new Problem('not_for_sale', 409, 'Not available yet')
-      return reply.redirect(await checkoutAddress(deps, caller.userId, tier), 302)
+      return reply.redirect(await checkoutAddress(deps, caller.userId, product), 302)
     },
   )
 
