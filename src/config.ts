@@ -4,8 +4,18 @@ import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { builtIn, FREE_PLAN } from './catalogue/built-in.ts'
-import { type Catalogue, FREE, INTERVALS, type Interval, type Tier } from './catalogue/catalogue.ts'
-import { CatalogueError, type CatalogueFile, parseCatalogue, settingPart } from './catalogue/read.ts'
+import {
+  BY_INTERVAL,
+  type Catalogue,
+  type CataloguePlan,
+  FREE,
+  INTERVALS,
+  type Interval,
+  priceSetting,
+  settingPart,
+  type Tier,
+} from './catalogue/catalogue.ts'
+import { CatalogueError, type CatalogueFile, type FilePlan, parseCatalogue } from './catalogue/read.ts'
 import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
@@ -304,41 +314,40 @@ function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Om
   }
 }
 
-const INTERVAL_SETTINGS: Record<Interval, string> = { month: 'MONTHLY', year: 'YEARLY' }
-
-/** The file's, or the built-in one. A plan that names no prices takes them from `PRICE_<TIER>_MONTHLY` and `_YEARLY`. */
+/** The file's, or the built-in one. */
 function readCatalogue(read: Reader, { vendors, isPlayed }: { vendors: number; isPlayed: boolean }): Catalogue {
   const path = read.optional('CATALOGUE')
-  const { plans, products }: CatalogueFile = { ...builtIn({ vendors }), ...(path === null ? {} : readFile(path)) }
-
-  const priced = plans.map((plan) => {
-    const settings = INTERVALS.flatMap((interval) => {
-      const setting = `PRICE_${settingPart(plan.tier)}_${INTERVAL_SETTINGS[interval]}`
-      const price = plan.tier === FREE ? null : read.optional(setting)
-      if (price !== null && plan.prices !== null) {
-        throw new ConfigError(
-          `${setting} is set, and CATALOGUE names the prices of '${plan.tier}': one of them has to go`,
-        )
-      }
-      const played =
-        isPlayed && plan.tier !== FREE
-          ? `price_sandbox_${plan.tier}_${INTERVAL_SETTINGS[interval].toLowerCase()}`
-          : null
-      return (price ?? played) === null ? [] : [[interval, price ?? played]]
-    })
-    return { ...plan, prices: plan.prices ?? Object.fromEntries(settings) }
-  })
-  const hasFree = priced.some(({ tier }) => tier === FREE)
-  return { path, plans: hasFree ? priced : [{ ...FREE_PLAN, prices: {} }, ...priced], products }
-
-  function readFile(path: string): Partial<CatalogueFile> {
-    try {
-      return parseCatalogue(readFileSync(path, 'utf8'))
-    } catch (error) {
-      if (error instanceof CatalogueError) throw new ConfigError(`CATALOGUE (${path}): ${error.message}`)
-      throw new ConfigError(`CATALOGUE cannot be read: ${(error as Error).message}`)
-    }
+  const { plans, products }: CatalogueFile = {
+    ...builtIn({ vendors }),
+    ...(path === null ? {} : readCatalogueFile(path)),
   }
+  const all = plans.some(({ tier }) => tier === FREE) ? plans : [FREE_PLAN, ...plans]
+  return { path, plans: all.map((plan) => ({ ...plan, prices: readPrices(read, plan, isPlayed) })), products }
+}
+
+function readCatalogueFile(path: string): Partial<CatalogueFile> {
+  try {
+    return parseCatalogue(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof CatalogueError) throw new ConfigError(`CATALOGUE (${path}): ${error.message}`)
+    throw new ConfigError(`CATALOGUE cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** A plan that names no prices takes them from settings; what is missing then, the sandbox makes up. */
+function readPrices(read: Reader, { tier, prices }: FilePlan, isPlayed: boolean): CataloguePlan['prices'] {
+  if (tier === FREE) return {}
+  const found: Partial<Record<Interval, string>> = {}
+  for (const interval of INTERVALS) {
+    const setting = priceSetting(tier, interval)
+    const set = read.optional(setting)
+    if (set !== null && prices !== null) {
+      throw new ConfigError(`${setting} is set, and CATALOGUE names the prices of '${tier}': one of them has to go`)
+    }
+    const price = set ?? (isPlayed ? `price_sandbox_${tier}_${BY_INTERVAL[interval]}` : null)
+    if (price !== null) found[interval] = price
+  }
+  return prices ?? found
 }
 
 function pricesOf({ plans }: Catalogue): Config['processor']['prices'] {

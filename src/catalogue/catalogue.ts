@@ -14,6 +14,7 @@ export const FREE: Tier = 'free'
 
 export const INTERVALS = ['month', 'year'] as const
 export type Interval = (typeof INTERVALS)[number]
+export const BY_INTERVAL = { month: 'monthly', year: 'yearly' } as const
 
 export type CataloguePlan = {
   tier: Tier
@@ -70,3 +71,10 @@ export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProdu
 export function productName(catalogue: Catalogue, tier: Tier): string {
   return findProduct(catalogue, tier)?.name ?? tier
 }
+
+/** `PRO_PLUS` of `pro-plus`: how settings name a plan. */
+export const settingPart = (tier: Tier): string => tier.toUpperCase().replaceAll('-', '_')
+
+/** Where a plan's price is set that the catalogue does not name: `PRICE_PRO_MONTHLY`. */
+export const priceSetting = (tier: Tier, interval: Interval): string =>
+  `PRICE_${settingPart(tier)}_${BY_INTERVAL[interval].toUpperCase()}`

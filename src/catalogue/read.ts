@@ -3,7 +3,7 @@
  * the form does not have among them: a slip of the pen would else change nothing, in silence.
  */
 import { inMinorUnits, inUnits, isCurrency, minorDigits } from '#platform/money.ts'
-import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS } from './catalogue.ts'
+import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS, settingPart } from './catalogue.ts'
 
 /** `prices` null: they come from settings. */
 export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
@@ -124,9 +124,6 @@ function unlike<T extends { tier: string }>(items: T[], at: string): T[] {
   })
   return items
 }
-
-/** `PRO_PLUS` of `pro-plus`: how settings name a plan. */
-export const settingPart = (tier: string): string => tier.toUpperCase().replaceAll('-', '_')
 
 function parsed(text: string): unknown {
   try {

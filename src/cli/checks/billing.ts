@@ -3,6 +3,7 @@ import type { Stripe } from 'stripe'
 import { HINT_TYPES } from '#billing/hints.ts'
 import { createProcessor, isMissing, type Processor } from '#billing/processor.ts'
 import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
+import { type Interval, priceSetting, type Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
@@ -21,12 +22,19 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
   if (webhookSecret === null) {
     return [{ mark: 'wrong', name: NAME, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }]
   }
-  if (prices.size === 0) return [{ mark: 'wrong', name: NAME, says: 'no PRICE_… is set: there is nothing to sell' }]
+  if (prices.size === 0)
+    return [
+      {
+        mark: 'wrong',
+        name: NAME,
+        says: 'no PRICE_… is set, and no CATALOGUE names a price: there is nothing to sell',
+      },
+    ]
 
   const processor = createProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
   const [told, rights, endpoints, unknown] = await Promise.all([
-    Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, id, wanted, isLive))),
+    Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive))),
     checkRights(processor),
     checkEndpoints(processor, config),
     checkUnknownPrices(config, platform),
@@ -40,11 +48,12 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
 /** Null when the price can be sold as its setting says. */
 async function checkPrice(
   processor: Processor,
+  { catalogue }: Config,
   id: string,
-  { tier, interval }: { tier: string; interval: 'month' | 'year' },
+  { tier, interval }: { tier: Tier; interval: Interval },
   isLive: boolean,
 ): Promise<Line | null> {
-  const setting = `PRICE_${tier.toUpperCase()}_${interval === 'month' ? 'MONTHLY' : 'YEARLY'}`
+  const setting = catalogue.path === null ? priceSetting(tier, interval) : `the price of '${tier}' by the ${interval}`
   const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `${setting}: ${says}` })
   try {
     const price = await inTime(processor.prices.retrieve(id, {}, ONCE))
