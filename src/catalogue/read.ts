@@ -2,7 +2,7 @@
  * Reads a catalogue's JSON, whose form is told in docs/catalogue.md. What is wrong stops the start with the field's name, a field that
  * the form does not have among them: a slip of the pen would else change nothing, in silence.
  */
-import { inMinorUnits, inUnits, isCurrency, minorDigits } from '#platform/money.ts'
+import { decimalsMax, isCurrency } from '#platform/money.ts'
 import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS, settingPart } from './catalogue.ts'
 
 /** `prices` null: they come from settings. */
@@ -88,8 +88,9 @@ function currencyOf(value: unknown, at: string): string {
 function priceOf(value: unknown, at: string, currency: string): number {
   const isAmount = typeof value === 'number' && Number.isFinite(value) && value >= 0
   if (!isAmount) return wrong(value, at, 'an amount of 0 or more')
-  if (inUnits(inMinorUnits(value, currency), currency) === value) return value
-  return wrong(value, at, `an amount with at most ${minorDigits(currency)} decimals, as ${currency} has them`)
+  const digits = decimalsMax(currency)
+  if (Number(value.toFixed(digits)) === value) return value
+  return wrong(value, at, `an amount with at most ${digits} decimals, as ${currency} has them`)
 }
 
 function imageOf(value: unknown, at: string): string {
