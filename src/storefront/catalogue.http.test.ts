@@ -42,6 +42,8 @@ test('a product in euro is shown, charged, delivered and told of in euro', async
     const checkout = await ada.get(`/api/checkout?tier=${tier}`)
     assert.equal(checkout.status, 302, checkout.text)
     const payUrl = new URL(checkout.headers.get('location') ?? '').pathname
+    // Twenty dollars off are nothing off another currency.
+    await shop.app.post(`${payUrl}/code`, new URLSearchParams({ code: 'MINUS20' }))
     const { data } = await processor.checkout.sessions.list({ limit: 1 })
     assert.deepEqual([data[0]?.amount_total, data[0]?.currency], [amount, currency])
     const page = (await shop.get(payUrl)).text
@@ -63,6 +65,13 @@ test('a product in euro is shown, charged, delivered and told of in euro', async
     'eur',
     'jpy',
   ])
+  const [charge] = (await processor.charges.list({ limit: 1 })).data
+  await shop.app.post(`/sandbox/processor/charges/${charge?.id}/refund`, new URLSearchParams({ units: '20000' }))
+  assert.equal(
+    (await processor.charges.retrieve(charge?.id ?? '')).amount_refunded,
+    20_000,
+    'a yen is not cut in hundredths',
+  )
   assert.equal((await ada.get('/api/checkout?tier=enterprise')).status, 400, 'what is built in is not sold beside it')
   assert.equal((await ada.get('/api/purchases')).body.length, 2)
   assert.match((await ada.get('/dashboard')).text, /Studio[\s\S]*Basic|Basic[\s\S]*Studio/)
