@@ -11,6 +11,7 @@ import {
   FREE,
   INTERVALS,
   type Interval,
+  priceField,
   priceSetting,
   settingPart,
   type Tier,
@@ -350,17 +351,17 @@ function readPrices(read: Reader, { tier, prices }: FilePlan, isPlayed: boolean)
   return prices ?? found
 }
 
-function pricesOf({ plans }: Catalogue): Config['processor']['prices'] {
+function pricesOf(catalogue: Catalogue): Config['processor']['prices'] {
   const prices = new Map<string, { tier: Tier; interval: Interval }>()
-  for (const { tier, prices: ids } of plans) {
+  for (const { tier, prices: ids } of catalogue.plans) {
     for (const interval of INTERVALS) {
       const id = ids[interval]
       if (id === undefined) continue
       const other = prices.get(id)
-      if (other)
-        throw new ConfigError(
-          `the price id '${id}' is both '${other.tier}' by the ${other.interval} and '${tier}' by the ${interval}`,
-        )
+      if (other) {
+        const [field, first] = [{ tier, interval }, other].map((price) => priceField(catalogue, price))
+        throw new ConfigError(`${field} repeats the price id '${id}' of ${first}`)
+      }
       prices.set(id, { tier, interval })
     }
   }

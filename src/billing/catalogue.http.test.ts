@@ -80,7 +80,7 @@ test('an API key opens no more than its owner’s plan, nor anything where that 
 
   await transaction(app.platform.db, (tx) => setSubscription(tx, ada.userId, { tier: 'documents' }))
   const refused = await call('POST', '/api/rag/search', { query: 'Anything?' })
-  assert.deepEqual([refused.status, refused.body.detail], [403, 'This feature requires a Pro subscription'])
+  assert.deepEqual([refused.status, refused.body.detail], [403, 'Calling with an API key requires a Pro subscription'])
   assert.equal((await ada.post('/api/rag/search', { query: 'Anything?' })).status, 200, 'the session still may')
   assert.equal((await call('GET', '/api/usage')).status, 200, 'what needs no plan stays open')
 })

@@ -143,7 +143,7 @@ test('a wrong file stops the start with the field’s name', (t) => {
     [{ plans: [{ ...PLAN, prices: { month: 29 } }] }, /plans\[0\]\.prices\.month is wrong: got 29, expected a text/],
     [
       { plans: [{ ...PLAN, prices: { month: 'p', year: 'p' } }] },
-      /the price id 'p' is both 'team' by the month and 'team' by the year/,
+      /CATALOGUE: prices\.year of 'team' repeats the price id 'p' of CATALOGUE: prices\.month of 'team'/,
     ],
     [
       { plans: [{ ...PLAN, tier: 'free', prices: { month: 'p' } }] },
@@ -197,7 +197,7 @@ test('a setting that would change nothing stops the start as well', (t) => {
     [{ PRICE_FREE_MONTHLY: 'q' }, /PRICE_FREE_MONTHLY names no plan of the catalogue: expected PRO or ENTERPRISE/],
     [
       { PRICE_PRO_MONTHLY: 'q', PRICE_PRO_YEARLY: 'q' },
-      /the price id 'q' is both 'pro' by the month and 'pro' by the year/,
+      /PRICE_PRO_YEARLY repeats the price id 'q' of PRICE_PRO_MONTHLY/,
     ],
   ] as const) {
     assert.throws(() => readConfig(env), words, JSON.stringify(env))

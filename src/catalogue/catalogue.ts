@@ -78,3 +78,7 @@ export const settingPart = (tier: Tier): string => tier.toUpperCase().replaceAll
 /** Where a plan's price is set that the catalogue does not name: `PRICE_PRO_MONTHLY`. */
 export const priceSetting = (tier: Tier, interval: Interval): string =>
   `PRICE_${settingPart(tier)}_${BY_INTERVAL[interval].toUpperCase()}`
+
+/** Where an operator looks for a price that is wrong. */
+export const priceField = ({ path }: Catalogue, { tier, interval }: { tier: Tier; interval: Interval }): string =>
+  path === null ? priceSetting(tier, interval) : `CATALOGUE: prices.${interval} of '${tier}'`

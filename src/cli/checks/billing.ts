@@ -3,7 +3,7 @@ import type { Stripe } from 'stripe'
 import { HINT_TYPES } from '#billing/hints.ts'
 import { createProcessor, isMissing, type Processor } from '#billing/processor.ts'
 import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
-import { type Interval, priceSetting, type Tier } from '#catalogue/catalogue.ts'
+import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
@@ -50,10 +50,11 @@ async function checkPrice(
   processor: Processor,
   { catalogue }: Config,
   id: string,
-  { tier, interval }: { tier: Tier; interval: Interval },
+  wanted: { tier: Tier; interval: Interval },
   isLive: boolean,
 ): Promise<Line | null> {
-  const setting = catalogue.path === null ? priceSetting(tier, interval) : `the price of '${tier}' by the ${interval}`
+  const { interval } = wanted
+  const setting = priceField(catalogue, wanted)
   const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `${setting}: ${says}` })
   try {
     const price = await inTime(processor.prices.retrieve(id, {}, ONCE))
@@ -137,7 +138,7 @@ async function checkUnknownPrices(config: Config, platform: () => Promise<Platfo
   return unknown.map(({ priceId, users }) => ({
     mark: 'off',
     name: 'Unknown price',
-    says: `${priceId}, which no PRICE_ setting names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
+    says: `${priceId}, which ${config.catalogue.path === null ? 'no PRICE_ setting' : 'no plan of the catalogue'} names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
   }))
 }
 

@@ -195,21 +195,22 @@ function decide(catalogue: Catalogue, caller: Caller | null, { access = 'anyone'
   if (access === 'superuser' && !caller.isSuperuser) throw new Problem('not_superuser', 403, 'Not enough permissions')
   if (needs) {
     const granted = grantsOf(catalogue, caller.tier)
+    if (!granted.includes(needs)) throw notGranted(catalogue, needs, 'This feature')
     // A key that an earlier plan has left would be a way around the present one.
-    const missing = [needs, ...(caller.keyId === null ? [] : (['api_keys'] as const))].find(
-      (one) => !granted.includes(one),
-    )
-    if (missing) throw new Problem('paid_tier_needed', 403, `This feature ${requirement(catalogue, missing)}`)
+    if (caller.keyId !== null && !granted.includes('api_keys'))
+      throw notGranted(catalogue, 'api_keys', 'Calling with an API key')
   }
   if (scope && caller.scopes && !caller.scopes.includes(scope)) {
     throw new Problem('scope_missing', 403, `This API key is not allowed to use '${scope}'`)
   }
 }
 
-function requirement(catalogue: Catalogue, missing: Entitlement): string {
-  const names = namesOfPlansWith(catalogue, missing, 'or')
-  if (names === null) return 'is part of no plan'
-  return `requires ${/^[aeiou]/i.test(names) ? 'an' : 'a'} ${names} subscription`
+/** In the catalogue's words: `This feature requires a Pro or Enterprise subscription`. */
+function notGranted(catalogue: Catalogue, entitlement: Entitlement, what: string): Problem {
+  const names = namesOfPlansWith(catalogue, entitlement, 'or')
+  const article = /^[aeiou]/i.test(names ?? '') ? 'an' : 'a'
+  const detail = names === null ? `${what} is part of no plan` : `${what} requires ${article} ${names} subscription`
+  return new Problem('paid_tier_needed', 403, detail)
 }
 
 function announce(reply: FastifyReply, hit: Hit): void {
