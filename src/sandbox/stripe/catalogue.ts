@@ -1,6 +1,6 @@
 /** What is for sale: the subscription prices the product is configured with, one-time prices of the storefront, and two promotion codes. */
 import type { Stripe } from 'stripe'
-import { type Catalogue, INTERVALS } from '#catalogue/catalogue.ts'
+import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
@@ -16,8 +16,8 @@ const YEAR_IN_MONTHS = 10
 /** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
 export function stockCatalogue(world: World, { plans, products }: Pick<Catalogue, 'plans' | 'products'>): void {
   atomically(world.db, () => {
-    const priced = plans.filter(({ prices }) => Object.keys(prices).length > 0)
-    for (const [place, { tier, name, prices }] of priced.entries()) {
+    const paid = plans.filter(({ tier }) => tier !== FREE)
+    for (const [place, { tier, name, prices }] of paid.entries()) {
       for (const interval of INTERVALS) {
         const id = prices[interval]
         if (id === undefined || get(world.db, id)) continue
