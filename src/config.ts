@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
-import { builtIn, FREE_PLAN } from './catalogue/built-in.ts'
+import { BUILT_IN, FREE_PLAN } from './catalogue/built-in.ts'
 import {
   BY_INTERVAL,
   type Catalogue,
@@ -188,9 +188,8 @@ export function readConfig(env: Env): Config {
 
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const ai = readAi(read, sandbox.on, sandbox.url)
-  const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
   const processor = readProcessor(read, sandbox.on, sandbox.url)
-  const catalogue = readCatalogue(read, { vendors, isPlayed: processor.sandboxed })
+  const catalogue = readCatalogue(read, processor.sandboxed)
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
@@ -316,14 +315,13 @@ function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Om
 }
 
 /** The file's, or the built-in one. */
-function readCatalogue(read: Reader, { vendors, isPlayed }: { vendors: number; isPlayed: boolean }): Catalogue {
+function readCatalogue(read: Reader, isPlayed: boolean): Catalogue {
   const path = read.optional('CATALOGUE')
-  const { plans, products }: CatalogueFile = {
-    ...builtIn({ vendors }),
-    ...(path === null ? {} : readCatalogueFile(path)),
-  }
+  const file = path === null ? {} : readCatalogueFile(path)
+  const { plans, products }: CatalogueFile = { ...BUILT_IN, ...file }
   const all = plans.some(({ tier }) => tier === FREE) ? plans : [FREE_PLAN, ...plans]
-  return { path, plans: all.map((plan) => ({ ...plan, prices: readPrices(read, plan, isPlayed) })), products }
+  const priced = all.map((plan) => ({ ...plan, prices: readPrices(read, plan, isPlayed) }))
+  return { plansPath: file.plans ? path : null, plans: priced, products }
 }
 
 function readCatalogueFile(path: string): Partial<CatalogueFile> {

@@ -2,7 +2,7 @@
  * What is on offer: the catalogue's plans. What they cost is asked of the processor, the only place where that is set.
  */
 import { type Static, Type } from 'typebox'
-import { type CataloguePlan, ENTITLEMENTS, FREE } from '#catalogue/catalogue.ts'
+import { type CataloguePlan, ENTITLEMENTS, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { HOUR_MS } from '#platform/clock.ts'
 import { OneOf } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
@@ -54,9 +54,22 @@ export function createPlans(deps: BillingDeps) {
       ...(prices.month ? { price_monthly: prices.month } : {}),
       ...(prices.year ? { price_yearly: prices.year } : {}),
       ...(yearly ? { amount_yearly: yearly.value } : {}),
-      features: [...features, ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`])],
+      features: [
+        ...modelsLine(tier),
+        ...features,
+        ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`]),
+      ],
       grants: [...grants],
     }
+  }
+
+  /** The built-in plans speak of as many vendors as have a key, on the first card that has them; a file says what its plans have. */
+  function modelsLine(tier: Tier): string[] {
+    const { ai, catalogue } = deps.config
+    const first = catalogue.plans.find(({ grants }) => grants.includes('ai'))
+    if (catalogue.plansPath !== null || tier !== first?.tier) return []
+    const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
+    return [vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions']
   }
 
   /** Old amounts are better than a pricing page that hangs: a slow processor is waited for 2 s, and only once at a time. */

@@ -1,5 +1,5 @@
 /** What is sold without a CATALOGUE: the plans and products of the specification. The plans' prices come from settings. */
-import { type CatalogueProduct, FREE } from './catalogue.ts'
+import { type CatalogueProduct, ENTITLEMENTS, FREE } from './catalogue.ts'
 import type { CatalogueFile, FilePlan } from './read.ts'
 
 export const FREE_PLAN: FilePlan = {
@@ -14,37 +14,30 @@ export const FREE_PLAN: FilePlan = {
   ],
 }
 
-/** No feature promises what this service does not do; `vendors`: how many model vendors are configured. */
-export function builtIn({ vendors }: { vendors: number }): CatalogueFile {
-  const grants = ['ai', 'rag', 'api_keys'] as const
-  return {
-    plans: [
-      FREE_PLAN,
-      {
-        tier: 'pro',
-        name: 'Pro',
-        prices: null,
-        grants,
-        features: [
-          vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions',
-          'Streaming answers',
-          'Your own documents: search and grounded answers',
-          'An OpenAI-compatible endpoint',
-          'API keys with scopes, limits and an expiry of their own',
-          'Usage by day, model and key',
-        ],
-      },
-      {
-        tier: 'enterprise',
-        name: 'Enterprise',
-        prices: null,
-        grants,
-        features: ['Everything in Pro', 'Priority support'],
-      },
+/** No feature promises what this service does not do. */
+const PLANS: readonly FilePlan[] = [
+  FREE_PLAN,
+  {
+    tier: 'pro',
+    name: 'Pro',
+    prices: null,
+    grants: ENTITLEMENTS,
+    features: [
+      'Streaming answers',
+      'Your own documents: search and grounded answers',
+      'An OpenAI-compatible endpoint',
+      'API keys with scopes, limits and an expiry of their own',
+      'Usage by day, model and key',
     ],
-    products: PRODUCTS,
-  }
-}
+  },
+  {
+    tier: 'enterprise',
+    name: 'Enterprise',
+    prices: null,
+    grants: ENTITLEMENTS,
+    features: ['Everything in Pro', 'Priority support'],
+  },
+]
 
 const SOLD = { currency: 'usd', images: [], taxCode: null }
 
@@ -77,3 +70,5 @@ const PRODUCTS: readonly CatalogueProduct[] = [
     features: ['Fine-tuning scripts', 'Multi-tenancy', 'Usage-based billing'],
   },
 ]
+
+export const BUILT_IN: CatalogueFile = { plans: PLANS, products: PRODUCTS }

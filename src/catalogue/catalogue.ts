@@ -45,8 +45,8 @@ export type CatalogueProduct = {
 
 /** Of two plans the later one is the higher. */
 export type Catalogue = {
-  /** Null: the built-in one. */
-  path: string | null
+  /** The file that tells the plans; null: they are built in. */
+  plansPath: string | null
   plans: readonly CataloguePlan[]
   products: readonly CatalogueProduct[]
 }
@@ -80,5 +80,5 @@ export const priceSetting = (tier: Tier, interval: Interval): string =>
   `PRICE_${settingPart(tier)}_${BY_INTERVAL[interval].toUpperCase()}`
 
 /** Where an operator looks for a price that is wrong. */
-export const priceField = ({ path }: Catalogue, { tier, interval }: { tier: Tier; interval: Interval }): string =>
-  path === null ? priceSetting(tier, interval) : `CATALOGUE: prices.${interval} of '${tier}'`
+export const priceField = ({ plansPath }: Catalogue, { tier, interval }: { tier: Tier; interval: Interval }): string =>
+  plansPath === null ? priceSetting(tier, interval) : `CATALOGUE: prices.${interval} of '${tier}'`

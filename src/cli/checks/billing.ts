@@ -138,7 +138,7 @@ async function checkUnknownPrices(config: Config, platform: () => Promise<Platfo
   return unknown.map(({ priceId, users }) => ({
     mark: 'off',
     name: 'Unknown price',
-    says: `${priceId}, which ${config.catalogue.path === null ? 'no PRICE_ setting' : 'no plan of the catalogue'} names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
+    says: `${priceId}, which ${config.catalogue.plansPath === null ? 'no PRICE_ setting' : 'no plan of the catalogue'} names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
   }))
 }
 
