@@ -50,7 +50,7 @@ export async function mountApi(
       maxAge: 600,
     })
   }
-  if (config.debug) await referenceRoutes(app, { url: config.urls.base, version })
+  if (config.debug) await referenceRoutes(app, { url: config.urls.base, version, catalogue: config.catalogue })
   healthRoutes(app, rooms)
   identity.routes(app)
   billing.routes(app)

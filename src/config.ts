@@ -3,10 +3,24 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
+import { BUILT_IN, FREE_PLAN } from './catalogue/built-in.ts'
 import {
+  BY_INTERVAL,
   type Catalogue,
+  type CataloguePlan,
+  FREE,
+  INTERVALS,
+  type Interval,
+  priceField,
+  priceSetting,
+  settingPart,
+  type Tier,
+} from './catalogue/catalogue.ts'
+import { CatalogueError, type CatalogueFile, type FilePlan, parseCatalogue } from './catalogue/read.ts'
+import {
   type Dialect,
   findModel,
+  type Catalogue as ModelCatalogue,
   type Route,
   routeNamed,
   type VendorEntry,
@@ -16,7 +30,6 @@ import { readNames, readVendors, WrongModelsFile } from './models/models-file.ts
 import { isLoopbackAddress, isLoopbackHost } from './platform/http/loopback.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
-export type PaidTier = 'pro' | 'enterprise'
 
 /** A limit of `requests` per `seconds`; null switches it off. */
 export type Rate = { requests: number; seconds: number } | null
@@ -62,6 +75,8 @@ export type Config = {
       sessionToken: string | null
     }
   }
+  /** What is sold, and what each plan grants. */
+  catalogue: Catalogue
   processor: {
     secretKey: string | null
     webhookSecret: string | null
@@ -69,10 +84,10 @@ export type Config = {
     /** Null: the processor's own address. */
     apiBase: string | null
     sandboxed: boolean
-    /** Price id → tier and interval. */
-    prices: ReadonlyMap<string, { tier: PaidTier; interval: 'month' | 'year' }>
+    /** Price id → tier and interval, of the catalogue's plans and in their order. */
+    prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
   }
-  ai: Catalogue<VendorConfig> & {
+  ai: ModelCatalogue<VendorConfig> & {
     /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
     slots: readonly Route[]
     /** Failover order. */
@@ -90,7 +105,8 @@ export type Config = {
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   superuser: { email: string; password: string | null } | null
-  budgets: Record<PaidTier, number | null>
+  /** Tokens a month and user, of the plans that have such a budget. */
+  budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
   retention: { eventsDays: number }
   /** How long a failed payment leaves a plan open. */
@@ -174,7 +190,10 @@ export function readConfig(env: Env): Config {
   }
 
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
-  const ai = readAi(read, sandbox.on, sandbox.url)
+  const processor = readProcessor(read, sandbox.on, sandbox.url)
+  const catalogue = readCatalogue(read, processor.sandboxed)
+  const ai = readAi(read, sandbox.on, sandbox.url, catalogue)
+  refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
     production,
@@ -202,7 +221,8 @@ export function readConfig(env: Env): Config {
         sessionToken: read.optional('AWS_SESSION_TOKEN'),
       },
     },
-    processor: readProcessor(read, sandbox.on, sandbox.url),
+    catalogue,
+    processor: { ...processor, prices: pricesOf(catalogue) },
     ai,
     embedder: readEmbedder(read, ai),
     // Nobody is vouched for by a sandbox where the letters to them are real.
@@ -216,10 +236,7 @@ export function readConfig(env: Env): Config {
       signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
     superuser: readSuperuser(read),
-    budgets: {
-      pro: read.count('BUDGET_PRO_TOKENS'),
-      enterprise: read.count('BUDGET_ENTERPRISE_TOKENS'),
-    },
+    budgets: readBudgets(read, catalogue),
     retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
@@ -230,11 +247,12 @@ export function readConfig(env: Env): Config {
   })
 }
 
-function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['ai'] {
+function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { plans }: Catalogue): Config['ai'] {
   try {
     const { vendors: entries, file } = readVendors(read.optional('MODELS'))
     const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
-    const { aliases, allow } = readNames(file, given, PLANS)
+    const tiers = plans.map(({ tier }) => tier)
+    const { aliases, allow } = readNames(file, given, tiers)
     const set = byName(Object.values(given).map((vendor) => withoutAlias(vendor, aliases)))
     const named = readRoutes(read, 'LLM_VENDORS', { vendors: set, aliases })
     // The model with which LLM_VENDORS first names a vendor is that vendor's usual one.
@@ -285,9 +303,6 @@ function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorCo
 }
 
 const byName = (vendors: VendorConfig[]) => Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
-
-/** What `allow` of MODELS may name. */
-const PLANS = ['free', 'pro', 'enterprise']
 
 const SANDBOX_PATHS: Record<Dialect, string> = { openai: '/openai/v1', anthropic: '/anthropic', gemini: '/gemini' }
 
@@ -341,24 +356,10 @@ function readEmbedder(read: Reader, ai: Config['ai']): string {
   return `${vendor.name}:${route.model}`
 }
 
-function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Config['processor'] {
+function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Omit<Config['processor'], 'prices'> {
   const secretKey = read.optional('STRIPE_SECRET_KEY') ?? read.optional('PROCESSOR_SECRET_KEY')
   const webhookSecret = read.optional('STRIPE_WEBHOOK_SECRET') ?? read.optional('PROCESSOR_WEBHOOK_SECRET')
   const sandboxed = sandboxOn && secretKey === null
-
-  const prices = new Map<string, { tier: PaidTier; interval: 'month' | 'year' }>()
-  for (const tier of ['pro', 'enterprise'] as const) {
-    for (const [interval, suffix] of [
-      ['month', 'MONTHLY'],
-      ['year', 'YEARLY'],
-    ] as const) {
-      const name = `PRICE_${tier.toUpperCase()}_${suffix}`
-      const price = read.optional(name) ?? (sandboxed ? `price_sandbox_${tier}_${suffix.toLowerCase()}` : null)
-      if (price === null) continue
-      if (prices.has(price)) throw new ConfigError(`${name} repeats the price id '${price}' of another setting`)
-      prices.set(price, { tier, interval })
-    }
-  }
 
   return {
     secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
@@ -367,7 +368,82 @@ function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: string): Co
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
-    prices,
+  }
+}
+
+/** The file's, or the built-in one. */
+function readCatalogue(read: Reader, isPlayed: boolean): Catalogue {
+  const path = read.optional('CATALOGUE')
+  const file = path === null ? {} : readCatalogueFile(path)
+  const { plans, products }: CatalogueFile = { ...BUILT_IN, ...file }
+  const all = plans.some(({ tier }) => tier === FREE) ? plans : [FREE_PLAN, ...plans]
+  const priced = all.map((plan) => ({ ...plan, prices: readPrices(read, plan, isPlayed) }))
+  return { plansPath: file.plans ? path : null, plans: priced, products }
+}
+
+function readCatalogueFile(path: string): Partial<CatalogueFile> {
+  try {
+    return parseCatalogue(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof CatalogueError) throw new ConfigError(`CATALOGUE (${path}): ${error.message}`)
+    throw new ConfigError(`CATALOGUE cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** A plan that names no prices takes them from settings; what is missing then, the sandbox makes up. */
+function readPrices(read: Reader, { tier, prices }: FilePlan, isPlayed: boolean): CataloguePlan['prices'] {
+  if (tier === FREE) return {}
+  const found: Partial<Record<Interval, string>> = {}
+  for (const interval of INTERVALS) {
+    const setting = priceSetting(tier, interval)
+    const set = read.optional(setting)
+    if (set !== null && prices !== null) {
+      throw new ConfigError(`${setting} is set, and CATALOGUE names the prices of '${tier}': one of them has to go`)
+    }
+    const price = set ?? (isPlayed ? `price_sandbox_${tier}_${BY_INTERVAL[interval]}` : null)
+    if (price !== null) found[interval] = price
+  }
+  return prices ?? found
+}
+
+function pricesOf(catalogue: Catalogue): Config['processor']['prices'] {
+  const prices = new Map<string, { tier: Tier; interval: Interval }>()
+  for (const { tier, prices: ids } of catalogue.plans) {
+    for (const interval of INTERVALS) {
+      const id = ids[interval]
+      if (id === undefined) continue
+      const other = prices.get(id)
+      if (other) {
+        const [field, first] = [{ tier, interval }, other].map((price) => priceField(catalogue, price))
+        throw new ConfigError(`${field} repeats the price id '${id}' of ${first}`)
+      }
+      prices.set(id, { tier, interval })
+    }
+  }
+  return prices
+}
+
+function readBudgets(read: Reader, { plans }: Catalogue): Config['budgets'] {
+  return new Map(
+    plans.flatMap(({ tier }) => {
+      const tokens = read.count(`BUDGET_${settingPart(tier)}_TOKENS`)
+      return tokens === null ? [] : [[tier, tokens] as const]
+    }),
+  )
+}
+
+/** A setting of a plan that there is not would change nothing, in silence. */
+function refuseStrayPlans(env: Env, { plans }: Catalogue): void {
+  const all = plans.map(({ tier }) => settingPart(tier))
+  const sold = all.filter((part) => part !== settingPart(FREE))
+  for (const [setting, value] of Object.entries(env)) {
+    const [, ofPrice, ofBudget] = /^(?:PRICE_(.+)_(?:MONTHLY|YEARLY)|BUDGET_(.+)_TOKENS)$/.exec(setting) ?? []
+    const known = ofPrice === undefined ? all : sold
+    const part = ofPrice ?? ofBudget
+    if (part === undefined || !value?.trim() || known.includes(part)) continue
+    throw new ConfigError(
+      `${setting} names no plan of the catalogue: expected ${known.join(' or ')} in place of ${part}`,
+    )
   }
 }
 

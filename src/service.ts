@@ -225,7 +225,7 @@ function openSandbox({ config, clock, log }: Platform, embedder: Rag['localEmbed
     log,
     open: config.sandbox.open,
     baseUrl: () => urls.base,
-    prices: processor.prices,
+    catalogue: config.catalogue,
     embed: embedder.embed,
     endpoints: () =>
       (processor.sandboxed || isOwnSandbox(processor.apiBase)) &&

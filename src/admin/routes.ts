@@ -14,7 +14,6 @@ import { listContactMessages } from '#storefront/contact.ts'
 import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
-const Tier = OneOf('free', 'pro', 'enterprise')
 
 const Page = Type.Object({
   page: Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 }),
@@ -54,7 +53,8 @@ const ContactMessage = Type.Object({
 })
 
 export function adminRoutes(app: App, { platform, identity }: { platform: Platform; identity: Identity }): void {
-  const { db, clock, jobs } = platform
+  const { config, db, clock, jobs } = platform
+  const Tier = OneOf(...config.catalogue.plans.map(({ tier }) => tier))
 
   app.get(
     '/api/admin/stats',
@@ -125,7 +125,11 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       const { userId, sessionId } = callerOf(request)
       await requireFreshSignIn(identity.deps, userId, sessionId)
       const user = await changeUser(identity.deps, userId, request.params.id, request.body)
-      return { ...userView(user), tier_override: user.tier_override, last_login_at: user.last_login_at }
+      return {
+        ...userView(config.catalogue, user),
+        tier_override: user.tier_override,
+        last_login_at: user.last_login_at,
+      }
     },
   )
 

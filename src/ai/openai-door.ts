@@ -18,7 +18,7 @@ import { type ReasoningDetail, thoughtText } from './vendors/reasoning.ts'
 import type { ChatRequest, EmbeddingInput, Piece, Usage } from './vendors/vendor.ts'
 
 const tags = ['openai-compatible']
-const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } as const
+const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 

@@ -61,7 +61,7 @@ const UsageView = Type.Object({
 })
 
 const tags = ['ai']
-const config = { access: 'user-or-key', paid: true, limit: 'ai', scope: 'ai' } as const
+const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 export function aiRoutes(app: App, gateway: Gateway) {
   const Provider = providerSchema(gateway)

@@ -35,7 +35,7 @@ const GRACE_SECONDS_DEFAULT = 24 * 60 * 60
 const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60
 
 export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
-  const config = { access: 'user', paid: true } as const
+  const config = { access: 'user', needs: 'api_keys' } as const
   const tags = ['api-keys']
   const viewOf = (key: ApiKey) => keyView(key, verifier.lastUse(key))
 

@@ -1,4 +1,5 @@
 /** What a hint leads to: a look at the processor; where it knows nothing of the matter, the event itself, if it is the newest. */
+import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { instantOf, lockAccount, updateAccount } from './accounts.ts'
@@ -94,7 +95,7 @@ function claimOf({ config }: BillingDeps, hint: Hint): Standing | null {
     case 'checkout.session.async_payment_succeeded':
       return hint.paid ? { status: 'active', tier, subscription } : null
     case 'customer.subscription.deleted':
-      return { status: 'cancelled', tier: 'free', subscription }
+      return { status: 'cancelled', tier: FREE, subscription }
     case 'invoice.payment_failed':
       return { status: 'past_due', tier: null, subscription: { ...subscription, status: 'past_due' } }
     case 'customer.subscription.created':

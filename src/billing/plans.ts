@@ -1,16 +1,16 @@
 /**
- * What is on offer. Names and features are ours, and promise nothing that this service does not do; what it costs is asked of the
- * processor, the only place where that is set.
+ * What is on offer: the catalogue's plans. What they cost is asked of the processor, the only place where that is set.
  */
 import { type Static, Type } from 'typebox'
+import { type CataloguePlan, ENTITLEMENTS, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { HOUR_MS } from '#platform/clock.ts'
 import { OneOf } from '#platform/http/schema.ts'
-import type { Config, PaidTier } from '../config.ts'
+import { inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 
-export const Plan = Type.Object({
+export const PlanView = Type.Object({
   name: Type.String(),
-  tier: OneOf('free', 'pro', 'enterprise'),
+  tier: Type.String(),
   price: Type.Optional(
     Type.Number({ description: 'A month, in units of the currency; left out when the processor cannot be asked' }),
   ),
@@ -19,50 +19,9 @@ export const Plan = Type.Object({
   amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
   currency: Type.Optional(Type.String()),
   features: Type.Array(Type.String()),
+  grants: Type.Array(OneOf(...ENTITLEMENTS)),
 })
-export type Plan = Static<typeof Plan>
-
-const FREE: Plan = {
-  name: 'Free',
-  tier: 'free',
-  price: 0,
-  features: [
-    'An account with two-factor sign-in and passkeys',
-    'Export and deletion of your data at any time',
-    'Keys and downloads of what you buy in the storefront',
-  ],
-}
-
-const PAID: readonly { name: string; tier: PaidTier; features: string[] }[] = [
-  {
-    name: 'Pro',
-    tier: 'pro',
-    features: [
-      'Streaming answers',
-      'Your own documents: search and grounded answers',
-      'An OpenAI-compatible endpoint',
-      'API keys with scopes, limits and an expiry of their own',
-      'Usage by day, model and key',
-    ],
-  },
-  {
-    name: 'Enterprise',
-    tier: 'enterprise',
-    features: ['Everything in Pro', 'Priority support'],
-  },
-]
-
-/** As many vendors as have a key. */
-function modelsOf({ ai }: Config): string {
-  const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
-  return vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions'
-}
-
-/** There is no budget unless one is set. */
-function budgetOf({ budgets }: Config, tier: PaidTier): string[] {
-  const tokens = budgets[tier]
-  return tokens === null ? [] : [`${tokens.toLocaleString('en')} tokens a month`]
-}
+export type PlanView = Static<typeof PlanView>
 
 type Amount = { value: number; currency: string }
 
@@ -76,32 +35,41 @@ export function createPlans(deps: BillingDeps) {
   let asking: Promise<void> | null = null
 
   return {
-    async list(): Promise<Plan[]> {
+    async list(): Promise<PlanView[]> {
       await refresh()
-      return [FREE, ...PAID.map(planOf)]
+      return deps.config.catalogue.plans.map(planOf)
     },
   }
 
-  function planOf({ name, tier, features }: (typeof PAID)[number]): Plan {
-    const monthly = priceId(tier, 'month')
-    const yearly = priceId(tier, 'year')
-    const amount = amounts.get(monthly ?? '')
-    const yearlyAmount = amounts.get(yearly ?? '')
+  function planOf({ name, tier, prices, features, grants }: CataloguePlan): PlanView {
+    const amount = amounts.get(prices.month ?? '')
+    const yearly = amounts.get(prices.year ?? '')
+    const currency = (amount ?? yearly)?.currency
+    const tokens = deps.config.budgets.get(tier)
     return {
       name,
       tier,
-      ...(amount ? { price: amount.value, currency: amount.currency } : {}),
-      ...(monthly ? { price_monthly: monthly } : {}),
-      ...(yearly ? { price_yearly: yearly } : {}),
-      ...(yearlyAmount ? { amount_yearly: yearlyAmount.value } : {}),
-      features: [...(tier === 'pro' ? [modelsOf(deps.config)] : []), ...features, ...budgetOf(deps.config, tier)],
+      ...(tier === FREE ? { price: 0 } : amount ? { price: amount.value } : {}),
+      ...(currency ? { currency } : {}),
+      ...(prices.month ? { price_monthly: prices.month } : {}),
+      ...(prices.year ? { price_yearly: prices.year } : {}),
+      ...(yearly ? { amount_yearly: yearly.value } : {}),
+      features: [
+        ...modelsLine(tier),
+        ...features,
+        ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`]),
+      ],
+      grants: [...grants],
     }
   }
 
-  function priceId(tier: PaidTier, interval: 'month' | 'year'): string | undefined {
-    for (const [id, price] of deps.config.processor.prices)
-      if (price.tier === tier && price.interval === interval) return id
-    return undefined
+  /** The built-in plans speak of as many vendors as have a key, on the first card that has them; a file says what its plans have. */
+  function modelsLine(tier: Tier): string[] {
+    const { ai, catalogue } = deps.config
+    const first = catalogue.plans.find(({ grants }) => grants.includes('ai'))
+    if (catalogue.plansPath !== null || tier !== first?.tier) return []
+    const vendors = Object.values(ai.vendors).filter(({ apiKey }) => apiKey !== null).length
+    return [vendors > 1 ? `Chat and completions with ${vendors} model vendors` : 'Chat and completions']
   }
 
   /** Old amounts are better than a pricing page that hangs: a slow processor is waited for 2 s, and only once at a time. */
@@ -121,7 +89,7 @@ export function createPlans(deps: BillingDeps) {
       const id = ids[index] ?? ''
       if (answer.status === 'fulfilled' && answer.value?.unit_amount != null) {
         const { unit_amount: minor, currency } = answer.value
-        found.set(id, { value: minor / 10 ** minorDigits(currency), currency })
+        found.set(id, { value: inUnits(minor, currency), currency })
       } else if (answer.status === 'rejected') {
         deps.log.warn({ err: answer.reason, price: id }, 'a price could not be read from the processor')
       }
@@ -130,9 +98,4 @@ export function createPlans(deps: BillingDeps) {
     const whole = answers.every(({ status }) => status === 'fulfilled')
     askAgainAt = deps.clock.ms() + (whole ? FRESH_MS : RETRY_MS)
   }
-}
-
-/** 2 for dollars, 0 for yen. */
-function minorDigits(currency: string): number {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
 }

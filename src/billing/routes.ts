@@ -3,7 +3,7 @@ import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { openCheckout, openPortal } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
-import { createPlans, Plan } from './plans.ts'
+import { createPlans, PlanView } from './plans.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 import { webhookRoute } from './webhook.ts'
 
@@ -51,7 +51,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
       schema: {
         tags: ['billing'],
         summary: 'The plans on offer',
-        response: { 200: Type.Object({ plans: Type.Array(Plan) }) },
+        response: { 200: Type.Object({ plans: Type.Array(PlanView) }) },
       },
     },
     async () => ({ plans: await plans.list() }),

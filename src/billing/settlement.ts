@@ -2,6 +2,7 @@
  * Writes what a user's subscriptions amount to: the account's snapshot of the one that counts, and the user's status and tier.
  * A failed payment keeps the tier for PAST_DUE_GRACE_DAYS; when they are over, a job looks once more and closes it.
  */
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import { recordAudit } from '#identity/audit.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { findUser } from '#identity/users.ts'
@@ -9,7 +10,7 @@ import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, graceOverdue, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { type PaidTier, type Standing, type Status, type Tier, tierOf } from './standing.ts'
+import { type Standing, type Status, tierOf } from './standing.ts'
 
 /** Carries nobody's id: whoever is due is found by the account. */
 export const GRACE_JOB = 'billing.end-graces'
@@ -36,8 +37,8 @@ export async function applyStanding(
   const isSame = account.subscription_id === null || account.subscription_id === subscription.id
 
   // An old price of ours keeps the tier of who pays it, also after a pause or a failed payment.
-  const before = user.processor_tier === 'free' ? null : user.processor_tier
-  const bought: PaidTier | null =
+  const before = user.processor_tier === FREE ? null : user.processor_tier
+  const bought: Tier | null =
     tierOf(subscription.priceIds, deps.config.processor.prices) ?? (isSame ? account.granted_tier : null) ?? before
   const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
   const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
@@ -53,8 +54,8 @@ export async function applyStanding(
     await deps.jobs.enqueue(tx, GRACE_JOB, {}, { runAt: graceEnd, key: `${GRACE_JOB}:${graceEnd}` })
   }
 
-  const isOpen = standing.tier !== 'free' && !isGraceOver
-  await settle(deps, tx, userId, { status: standing.status, tier: isOpen ? (bought ?? user.processor_tier) : 'free' })
+  const isOpen = standing.tier !== FREE && !isGraceOver
+  await settle(deps, tx, userId, { status: standing.status, tier: isOpen ? (bought ?? user.processor_tier) : FREE })
 }
 
 /** `unpaid` follows on `past_due` and may go back to it: the clock does not begin anew. */
@@ -102,7 +103,7 @@ export async function endGraces(deps: BillingDeps, look: (userId: string) => Pro
       const account = await lockAccount(tx, userId)
       if (account.past_due_at === null || account.past_due_at > before || account.is_grace_over) return
       await updateAccount(tx, userId, { is_grace_over: true })
-      await settle(deps, tx, userId, { status: 'past_due', tier: 'free' })
+      await settle(deps, tx, userId, { status: 'past_due', tier: FREE })
     })
   }
   if (failures.length > 0)

@@ -1,8 +1,7 @@
 /** What a customer's subscriptions amount to: one status and one tier. Pure. */
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
 import type { Config } from '../config.ts'
 
-export type PaidTier = 'pro' | 'enterprise'
-export type Tier = 'free' | PaidTier
 export type Status = 'free' | 'active' | 'cancelled' | 'past_due'
 export type Prices = Config['processor']['prices']
 
@@ -47,7 +46,7 @@ export function standingOf(subscriptions: readonly SubscriptionFacts[], prices: 
 export function standingOfOne(subscription: SubscriptionFacts, prices: Prices): Standing | null {
   const meaning = MEANINGS[subscription.status]
   if (!meaning) return null
-  const tier = meaning.isClosed ? 'free' : tierOf(subscription.priceIds, prices)
+  const tier = meaning.isClosed ? FREE : tierOf(subscription.priceIds, prices)
   return { status: meaning.status, tier, subscription }
 }
 
@@ -70,11 +69,9 @@ export function doubleOf(
   return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
 }
 
-/** The highest tier among the prices; null when none is known. */
-export function tierOf(priceIds: readonly string[], prices: Prices): PaidTier | null {
-  const tiers = priceIds.map((id) => prices.get(id)?.tier)
-  if (tiers.includes('enterprise')) return 'enterprise'
-  return tiers.includes('pro') ? 'pro' : null
+/** The highest tier among the prices, which is the last in the catalogue's order; null when none is known. */
+export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null {
+  return [...prices].findLast(([id]) => priceIds.includes(id))?.[1].tier ?? null
 }
 
 export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean => (MEANINGS[status]?.rank ?? 0) >= 2

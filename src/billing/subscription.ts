@@ -1,5 +1,6 @@
 /** What the caller has subscribed to, as the account page shows it. */
 import { type Static, Type } from 'typebox'
+import { ENTITLEMENTS, grantsOf } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -10,7 +11,7 @@ import { syncUser } from './sync.ts'
 
 export const SubscriptionView = Type.Object({
   status: OneOf('free', 'active', 'cancelled', 'past_due'),
-  tier: OneOf('free', 'pro', 'enterprise'),
+  tier: Type.String(),
   processor_customer_id: Nullable(Type.String()),
   price_id: Nullable(Type.String()),
   current_period_end: Nullable(Instant),
@@ -18,6 +19,7 @@ export const SubscriptionView = Type.Object({
   processor_status: Nullable(
     Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
   ),
+  entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
 })
 export type SubscriptionView = Static<typeof SubscriptionView>
 
@@ -38,6 +40,7 @@ export async function viewSubscription(deps: BillingDeps, userId: string): Promi
     current_period_end: live ? (account?.period_end_at ?? null) : null,
     cancel_at_period_end: live && (account?.is_cancel_at_period_end ?? false),
     processor_status: live ? (account?.processor_status ?? null) : null,
+    entitlements: [...grantsOf(deps.config.catalogue, user.subscription_tier)],
   }
 }
 

@@ -1,7 +1,9 @@
 // Keeps a user's standing what the processor says now, over all customers that the user ever had there.
 // One thing to know: events only tell when to look. State is read first, outside of any transaction, then written under the
 // account's row lock, and only by the newest read.
+
 import type { Stripe } from 'stripe'
+import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, lockAccount, snapshotOf, takeTicket, updateAccount } from './accounts.ts'
@@ -73,8 +75,8 @@ function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promi
 /** To one of our plans; or to an old price of ours, by the subscription that the tier of today came from. */
 function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Prices): boolean {
   if (tierOf(one.priceIds, prices) !== null) return true
-  if (account.subscription_id === null) return user.processor_tier !== 'free'
-  return account.subscription_id === one.id && (account.granted_tier !== null || user.processor_tier !== 'free')
+  if (account.subscription_id === null) return user.processor_tier !== FREE
+  return account.subscription_id === one.id && (account.granted_tier !== null || user.processor_tier !== FREE)
 }
 
 /** Somebody else's product, or a price of ours that was forgotten in the settings: kept for the doctor to tell. */
@@ -91,7 +93,7 @@ async function endWithCustomer(deps: BillingDeps, tx: Db, userId: string): Promi
   const status = (await findUser(tx, userId))?.subscription_status
   if (status !== 'active' && status !== 'past_due') return
   await updateAccount(tx, userId, { past_due_at: null })
-  await settle(deps, tx, userId, { status: 'cancelled', tier: 'free' })
+  await settle(deps, tx, userId, { status: 'cancelled', tier: FREE })
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
 /** One row for each user who ever went to a checkout; what the gates read stands on the user, in identity. */
@@ -26,7 +27,7 @@ type BillingAccountsTable = {
   /** The processor's own word for its status. */
   processor_status: string | null
   /** What it buys, also while a pause or a failed payment keeps it closed. */
-  granted_tier: 'pro' | 'enterprise' | null
+  granted_tier: Tier | null
   /** Since when its payment has failed; null while it is paid. */
   past_due_at: Instant | null
   is_grace_over: boolean

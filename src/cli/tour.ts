@@ -10,6 +10,10 @@ import { openArchive } from './tour/archive.ts'
 import { call, stream, until } from './tour/client.ts'
 import { pay } from './tour/hosted-page.ts'
 
+/** What the tour walks through. */
+const NEEDED = ['ai', 'rag', 'api_keys']
+type OfferedPlan = { name: string; tier: string; price_monthly?: string; grants: string[] }
+
 type Places = { api: string; store: string }
 
 export async function run(args: string[], { print }: Context): Promise<number> {
@@ -78,20 +82,21 @@ async function walk(
     return String(body.access_token)
   })
 
-  await step('Buy Pro', async () => {
-    const { body: plans } = await call('GET', `${api}/api/billing/plans`)
-    const pro = (plans.plans as { tier: string; price_monthly?: string; price: number }[]).find(
-      (plan) => plan.tier === 'pro',
-    )
+  const { body: offered } = await call('GET', `${api}/api/billing/plans`)
+  const plan = (offered.plans as OfferedPlan[]).find(
+    ({ price_monthly, grants }) => price_monthly && NEEDED.every((one) => grants.includes(one)),
+  )
+  await step(`Buy ${plan?.name ?? 'a plan'}`, async () => {
+    if (!plan?.price_monthly) throw new Error(`no plan by the month grants ${NEEDED.join(', ')}`)
     const { body } = await call(
       'POST',
-      `${api}/api/billing/create-checkout-session?price_id=${encodeURIComponent(pro?.price_monthly ?? '')}`,
+      `${api}/api/billing/create-checkout-session?price_id=${encodeURIComponent(plan.price_monthly)}`,
       { bearer: token },
     )
     await pay(String(body.url))
     const tier = await until(async () => {
       const { body: subscription } = await call('GET', `${api}/api/billing/subscription`, { bearer: token })
-      return subscription.tier === 'pro' ? subscription : null
+      return subscription.tier === plan.tier ? subscription : null
     }, 'the subscription to become active')
     return `status ${tier.status}, tier ${tier.tier}`
   })
@@ -144,7 +149,10 @@ async function walk(
   })
 
   await step('Buy the product', async () => {
-    const reply = await call('GET', `${store}/api/checkout?tier=pro`, { cookie }, [302, 303])
+    const { text: prices } = await call('GET', `${store}/pricing`, { cookie })
+    const checkout = /href="(\/api\/checkout\?tier=[\w-]+)"/.exec(prices)?.[1]
+    if (!checkout) throw new Error('the storefront sells nothing')
+    const reply = await call('GET', `${store}${checkout}`, { cookie }, [302, 303])
     await pay(reply.headers.get('location') ?? '')
     const purchase = await until(async () => {
       const { text } = await call('GET', `${store}/api/purchases`, { cookie })

@@ -1,4 +1,5 @@
 // Guards what a superuser may see and change of users; the routes are the admin room's.
+import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { recordAudit } from './audit.ts'
@@ -6,7 +7,6 @@ import { announceChange } from './changes.ts'
 import type { IdentityDeps } from './deps.ts'
 import { identityProblem } from './problems.ts'
 import { endEverySession } from './session-ends.ts'
-import type { Tier } from './tables.ts'
 import { tellOwner } from './tell-owner.ts'
 import { isSuperuser, isUnverified, type User, updateUser } from './users.ts'
 

@@ -53,7 +53,8 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
       },
       config: { access: 'anyone', limit: 'signup' },
     },
-    async (request, reply) => reply.status(201).send(userView(await register(deps, request.body))),
+    async (request, reply) =>
+      reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body))),
   )
 
   app.post(

@@ -45,6 +45,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       is_superuser: false,
       has_password: true,
       totp_enabled: false,
+      entitlements: [],
     })
     assert.match((await app.mail('Grace@Example.com'))[0]!.subject, /verify/i)
 

@@ -1,10 +1,11 @@
 // Guards what a user has paid for. Billing writes it through here; a superuser's override stands above it.
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import { announceChange } from './changes.ts'
-import type { SubscriptionStatus, Tier } from './tables.ts'
+import type { SubscriptionStatus } from './tables.ts'
 import type { User } from './users.ts'
 
-export type { SubscriptionStatus, Tier }
+export type { SubscriptionStatus }
 
 /**
  * Notes the processor's truth. While a superuser's override stands, the tier is remembered and shows when it is lifted.

@@ -1,7 +1,7 @@
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
-export type Tier = 'free' | 'pro' | 'enterprise'
 export type OAuthProvider = 'google' | 'github'
 
 export type UsersTable = {

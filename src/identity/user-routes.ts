@@ -49,7 +49,8 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       },
       config: { access: 'user' },
     },
-    async (request) => userView(await changeProfile(deps, callerOf(request).userId, request.body)),
+    async (request) =>
+      userView(deps.config.catalogue, await changeProfile(deps, callerOf(request).userId, request.body)),
   )
 
   app.post(
@@ -218,7 +219,7 @@ export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Prom
 
 /** @throws as `ownUser`. */
 export async function ownView(deps: IdentityDeps, request: FastifyRequest): Promise<UserView> {
-  const view = await findUserView(deps.db, callerOf(request).userId)
+  const view = await findUserView(deps.config.catalogue, deps.db, callerOf(request).userId)
   if (!view) throw unauthenticated()
   return view
 }

@@ -1,6 +1,7 @@
 // Guards who a user is: the one shape that others see, and the look-ups that other rooms may use.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
+import { type Catalogue, ENTITLEMENTS, FREE, grantsOf } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -18,27 +19,29 @@ export const UserView = Type.Object({
   is_verified: Type.Boolean(),
   oauth_provider: Nullable(OneOf('google', 'github')),
   subscription_status: OneOf('free', 'active', 'cancelled', 'past_due'),
-  subscription_tier: OneOf('free', 'pro', 'enterprise'),
+  subscription_tier: Type.String(),
   created_at: Instant,
   is_superuser: Type.Boolean(),
   has_password: Type.Boolean(),
   totp_enabled: Type.Boolean(),
+  entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
 })
 export type UserView = Static<typeof UserView>
 
-export function userView(user: User): UserView {
-  return viewOf(user, user.password_hash !== null)
+export function userView(catalogue: Catalogue, user: User): UserView {
+  return viewOf(catalogue, user, user.password_hash !== null)
 }
 
 /** The view of one user, read as narrowly as it is shown. */
-export async function findUserView(db: Db, id: string): Promise<UserView | null> {
+export async function findUserView(catalogue: Catalogue, db: Db, id: string): Promise<UserView | null> {
   const found = shownById(db, id)
   const user = found instanceof Promise ? await found : found
-  return user ? viewOf(user, user.is_password_set as boolean) : null
+  return user ? viewOf(catalogue, user, user.is_password_set as boolean) : null
 }
 
 function viewOf(
-  user: Omit<UserView, 'has_password' | 'totp_enabled'> & { is_totp_on: boolean },
+  catalogue: Catalogue,
+  user: Omit<UserView, 'has_password' | 'totp_enabled' | 'entitlements'> & { is_totp_on: boolean },
   hasPassword: boolean,
 ): UserView {
   return {
@@ -55,6 +58,7 @@ function viewOf(
     is_superuser: user.is_superuser,
     has_password: hasPassword,
     totp_enabled: user.is_totp_on,
+    entitlements: [...grantsOf(catalogue, user.subscription_tier)],
   }
 }
 
@@ -121,8 +125,8 @@ export async function insertUser(tx: Db, user: NewUser, now: string): Promise<Us
       is_superuser: user.is_superuser ?? false,
       is_totp_on: false,
       subscription_status: 'free',
-      subscription_tier: 'free',
-      processor_tier: 'free',
+      subscription_tier: FREE,
+      processor_tier: FREE,
       tier_override: null,
       processor_customer_id: null,
       created_at: now,

@@ -12,7 +12,7 @@ export const platformProblem = Problem.define({
   not_superuser: [403, 'Not enough permissions', { advice: 'Ask as a superuser.' }],
   paid_tier_needed: [
     403,
-    'This feature requires a Pro or Enterprise subscription',
+    '{what} {requirement}',
     { advice: 'Subscribe: `POST /api/billing/create-checkout-session`.' },
   ],
   scope_missing: [

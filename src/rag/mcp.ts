@@ -115,7 +115,7 @@ let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 const NO_JSON = Symbol('no JSON')
 
 export function mcpRoutes(app: App, room: Room): void {
-  const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
+  const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
 
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')

@@ -125,7 +125,7 @@ const Document = Type.Object({
 })
 
 const tags = ['rag']
-const config = { access: 'user-or-key', paid: true, limit: 'rag', scope: 'rag' } as const
+const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
 
 export async function ragRoutes(app: App, room: Room): Promise<void> {
   const { db, maxTextBytes, maxFileBytes } = room

@@ -1,7 +1,9 @@
 // Guards the look of the outside world: one layout and one stylesheet for every page of the sandbox.
 // One thing to know: no page runs a script, so everything here is links and forms.
+
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
 import { STYLE } from './style.ts'
 
 export type Place = 'home' | 'mail' | 'processor' | 'oauth' | 'model'
@@ -77,7 +79,7 @@ export function time(at: string): Html {
 
 /** Minor units as money: 2900, 'usd' → $29.00 */
 export function money(amount: number, currency: string): string {
-  return new Intl.NumberFormat('en-US', { style: 'currency', currency: currency.toUpperCase() }).format(amount / 100)
+  return formatMoney(inUnits(amount, currency), currency)
 }
 
 export function notFound(reply: FastifyReply, place: Place, what: string): FastifyReply {

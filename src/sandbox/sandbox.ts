@@ -1,6 +1,7 @@
 // Guards the outside world in a box: what has no key (mail, processor, sign-in providers, models) is played here, on this machine.
 // One thing to know: the product reaches it over HTTP through its ordinary clients; nothing imports this folder but the wiring.
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import type { Log } from '#platform/telemetry/log.ts'
@@ -14,7 +15,6 @@ import { modelRoutes } from './model-vendor.ts'
 import { oauthRoutes } from './oauth/oauth.ts'
 import { showStyle } from './page.ts'
 import { OPEN } from './route.ts'
-import type { SoldPrices } from './stripe/catalogue.ts'
 import { createProcessor } from './stripe/processor.ts'
 import type { Endpoint } from './stripe/world.ts'
 
@@ -26,7 +26,8 @@ export type SandboxNeeds = {
   open: boolean
   /** The API's public address, for links that a person follows. */
   baseUrl: () => string
-  prices: SoldPrices
+  /** What the processor is to sell. */
+  catalogue: Pick<Catalogue, 'plans' | 'products'>
   /** Makes vectors of texts, for the models that embed. */
   embed: Embed
   /** Where the processor's events go; empty while nobody listens. */
@@ -44,7 +45,7 @@ export type Sandbox = {
 }
 
 export function createSandbox(needs: SandboxNeeds): Sandbox {
-  const { clock, prices, endpoints } = needs
+  const { clock, catalogue, endpoints } = needs
   const db = openDatabase(needs.dataDir)
   const guard = createGuard(needs)
 
@@ -53,7 +54,7 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     const base = new URL(needs.baseUrl())
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
   }
-  const processor = createProcessor({ db, clock, prices, endpoints, originOf })
+  const processor = createProcessor({ db, clock, catalogue, endpoints, originOf })
 
   return {
     watch: needs.open ? null : guard.watch,

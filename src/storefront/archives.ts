@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import type { Tier } from '#catalogue/catalogue.ts'
 import { type Clock, plus } from '#platform/clock.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Config } from '#src/config.ts'
 import type { FileStore } from './products/file-store.ts'
-import { type ProductTier, type Release, releaseFor, releaseOf } from './products/releases.ts'
+import { type Release, releaseFor, releaseOf } from './products/releases.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 import { openLicenseKey } from './purchases.ts'
 import { weightedCache } from './weighted-cache.ts'
@@ -69,10 +70,7 @@ function plan({ config, secrets }: Deps, purchase: PurchaseRow, release: Release
 }
 
 /** Compresses the newest release of a tier, so that its first buyer need not wait. */
-export async function prepareRelease(
-  { config, clock, products }: Omit<Deps, 'secrets'>,
-  tier: ProductTier,
-): Promise<void> {
+export async function prepareRelease({ config, clock, products }: Omit<Deps, 'secrets'>, tier: Tier): Promise<void> {
   const now = clock.now()
   const release = await releaseFor(products, tier, now, plus(now, 1))
   if (release) await preparePack(cacheDir(config), release.files)

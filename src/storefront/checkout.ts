@@ -7,15 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
 import { asking, isAnswer, isMissingCustomer, isUnderWay, requireProcessor } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import { inMinorUnits } from '#platform/money.ts'
 import { Problem } from '#platform/problem.ts'
+import type { Config } from '#src/config.ts'
 import { brandOf } from './brand.ts'
-import { OFFERS } from './offers.ts'
 import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
 import { storefrontProblem } from './problems.ts'
-import type { ProductTier } from './products/releases.ts'
 import './tables.ts'
 
 export type CheckoutDeps = PaymentDeps & { processor: Stripe | null }
@@ -28,12 +29,15 @@ const UNDER_WAY_MS = 500
  * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
  * that nobody pays twice. Throws 503 without a processor, 502 or 503 when it cannot be asked.
  */
-export async function checkoutAddress(deps: CheckoutDeps, userId: string, tier: ProductTier): Promise<string> {
+export async function checkoutAddress(deps: CheckoutDeps, userId: string, product: CatalogueProduct): Promise<string> {
+  const { tier } = product
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const row = await attemptOf(deps.db, userId, tier)
     const { attempt, session_id } = row
     try {
-      const address = await (session_id ? addressOf(deps, session_id) : openSession(deps, userId, tier, attempt))
+      const address = await (session_id
+        ? addressOf(deps, session_id, product)
+        : openSession(deps, userId, product, attempt))
       if (address) return address
       if (session_id) await beginAnew(deps.db, userId, tier, row)
     } catch (error) {
@@ -49,11 +53,16 @@ export async function checkoutAddress(deps: CheckoutDeps, userId: string, tier: 
   throw storefrontProblem('checkout_busy', { headers: { 'Retry-After': '5' } })
 }
 
-/** Null when this session leads nowhere any more. */
-async function addressOf(deps: CheckoutDeps, sessionId: string): Promise<string | null> {
-  const session = await asking(retrieveCheckout(requireProcessor(deps.processor), sessionId))
+/** Null when this session leads nowhere any more, or to what the product cost before. */
+async function addressOf(deps: CheckoutDeps, sessionId: string, product: CatalogueProduct): Promise<string | null> {
+  const processor = requireProcessor(deps.processor)
+  const session = await asking(retrieveCheckout(processor, sessionId))
   if (!session) return null
-  if (session.status === 'open') return session.url
+  if (session.status === 'open') {
+    if (isPricedAs(session, product)) return session.url
+    await asking(processor.checkout.sessions.expire(sessionId))
+    return null
+  }
   const confirmation = `/dashboard?success=true&session_id=${sessionId}`
   if (isSettling(session, deps.clock.ms())) return confirmation
   const purchase = await recordCheckout(deps, session)
@@ -64,12 +73,12 @@ async function addressOf(deps: CheckoutDeps, sessionId: string): Promise<string 
 async function openSession(
   deps: CheckoutDeps,
   userId: string,
-  tier: ProductTier,
+  product: CatalogueProduct,
   attempt: string,
 ): Promise<string | null> {
   const { config, db, clock, jobs, processor } = deps
   const user = await findUser(db, userId)
-  const offer = OFFERS[tier]
+  const { tier, currency } = product
   const metadata = { user_id: userId, tier }
 
   const open = (payer: { customer?: string; customer_email?: string }) =>
@@ -80,9 +89,9 @@ async function openSession(
           {
             quantity: 1,
             price_data: {
-              currency: 'usd',
-              unit_amount: offer.priceUsd * 100,
-              product_data: { name: `${brandOf(config)} ${offer.name}`, description: offer.features.join(' · ') },
+              currency,
+              unit_amount: inMinorUnits(product.price, currency),
+              product_data: productData(config, product),
             },
           },
         ],
@@ -118,9 +127,23 @@ async function openSession(
   return isFirst || (await attemptOf(db, userId, tier)).session_id === session.id ? session.url : null
 }
 
+function isPricedAs({ currency, amount_subtotal }: Stripe.Checkout.Session, product: CatalogueProduct): boolean {
+  return currency === product.currency && amount_subtotal === inMinorUnits(product.price, product.currency)
+}
+
+/** As the payment page shows it. The processor refuses empty words, and more pictures than eight. */
+function productData(config: Config, { name, features, images, taxCode }: CatalogueProduct) {
+  return {
+    name: `${brandOf(config)} ${name}`,
+    ...(features.length > 0 ? { description: features.join(' · ') } : {}),
+    ...(images.length > 0 ? { images: images.slice(0, 8) } : {}),
+    ...(taxCode === null ? {} : { tax_code: taxCode }),
+  }
+}
+
 type Attempt = { attempt: string; session_id: string | null }
 
-async function attemptOf(db: Db, userId: string, tier: ProductTier): Promise<Attempt> {
+async function attemptOf(db: Db, userId: string, tier: Tier): Promise<Attempt> {
   const row = db.selectFrom('store_checkouts').select(['attempt', 'session_id'])
   const find = () => row.where('user_id', '=', userId).where('tier', '=', tier).executeTakeFirst()
   const known = await find()
@@ -135,7 +158,7 @@ async function attemptOf(db: Db, userId: string, tier: ProductTier): Promise<Att
 }
 
 /** False when another tab has kept it already, or has begun anew. */
-async function keepSession(tx: Db, userId: string, tier: ProductTier, attempt: string, sessionId: string) {
+async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, sessionId: string) {
   const kept = await tx
     .updateTable('store_checkouts')
     .set({ session_id: sessionId })
@@ -149,7 +172,7 @@ async function keepSession(tx: Db, userId: string, tier: ProductTier, attempt: s
 }
 
 /** Unless the row has changed since it was read: of an attempt that failed here another tab may have kept the session. */
-async function beginAnew(db: Db, userId: string, tier: ProductTier, { attempt, session_id }: Attempt): Promise<void> {
+async function beginAnew(db: Db, userId: string, tier: Tier, { attempt, session_id }: Attempt): Promise<void> {
   await db
     .updateTable('store_checkouts')
     .set({ attempt: randomUUID(), session_id: null })

@@ -1,7 +1,8 @@
+import { productName } from '#catalogue/catalogue.ts'
 import { composeLetter, type Letter } from '#mail/letter.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
 import type { Config } from '#src/config.ts'
 import { brandOf } from './brand.ts'
-import { OFFERS } from './offers.ts'
 import type { PurchaseRow } from './purchase-store.ts'
 
 const HOW_TO_OPEN =
@@ -10,7 +11,7 @@ const HOW_TO_OPEN =
 
 /** The receipt's other half: the key, the way to the download, and how to open it. */
 export function purchaseLetter(config: Config, to: string, purchase: PurchaseRow, licenseKey: string): Letter {
-  const name = `${brandOf(config)} ${OFFERS[purchase.tier].name}`
+  const name = `${brandOf(config)} ${productName(config.catalogue, purchase.tier)}`
   return composeLetter({
     to,
     subject: `Your license for ${name}`,
@@ -44,7 +45,7 @@ export function recoveryLetter(
     subject: keys.length === 1 ? 'Your license key' : 'Your license keys',
     before: ['Somebody, probably you, asked us to send the license keys of this address again.'],
     facts: keys.map(({ purchase, licenseKey }) => [
-      `${OFFERS[purchase.tier].name}, ${purchase.created_at.slice(0, 10)}${purchase.status === 'refunded' ? ' (refunded)' : ''}`,
+      `${productName(config.catalogue, purchase.tier)}, ${purchase.created_at.slice(0, 10)}${purchase.status === 'refunded' ? ' (refunded)' : ''}`,
       licenseKey,
     ]),
     button: { label: 'Go to your downloads', url: `${config.urls.storefront}/dashboard` },
@@ -54,15 +55,17 @@ export function recoveryLetter(
 
 /** For the operator. */
 export function paidTwiceLetter(config: Config, buyer: string, purchase: PurchaseRow, others: PurchaseRow[]): Letter {
-  const amount = new Intl.NumberFormat('en-US', { style: 'currency', currency: purchase.currency })
+  const { tier, currency, amount_cents } = purchase
+  const name = productName(config.catalogue, tier)
+  const amount = formatMoney(inUnits(amount_cents, currency), currency)
   return composeLetter({
     to: config.mail.supportEmail,
-    subject: `[${config.products.name}] Paid twice: ${OFFERS[purchase.tier].name}`,
+    subject: `[${config.products.name}] Paid twice: ${name}`,
     before: ['A buyer has paid for a tier that they already own. You may want to refund one of the payments.'],
     facts: [
       ['Buyer', buyer],
-      ['Tier', OFFERS[purchase.tier].name],
-      ['This payment', `${purchase.payment_ref} (${amount.format(purchase.amount_cents / 100)})`],
+      ['Tier', name],
+      ['This payment', `${purchase.payment_ref} (${amount})`],
       ['Earlier', others.map(({ payment_ref }) => payment_ref).join(', ')],
     ],
   })

@@ -3,7 +3,7 @@
  * Only a payment that was made counts: a completed checkout may still wait for its bank. Subscriptions on the account are billing's.
  */
 import type { Stripe } from 'stripe'
-import { type ProductTier, TIERS } from './products/releases.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Payment } from './purchases.ts'
 import type { DisputeState } from './tables.ts'
 
@@ -128,9 +128,8 @@ function paid(payment: Payment | null): PaymentFact | null {
   return payment && { kind: 'paid', payment }
 }
 
-function buyerOf(metadata: Stripe.Metadata | null): { userId: string; tier: ProductTier } | null {
-  const tier = TIERS.find((one) => one === metadata?.tier)
-  const userId = metadata?.user_id
+function buyerOf(metadata: Stripe.Metadata | null): { userId: string; tier: Tier } | null {
+  const { tier, user_id: userId } = metadata ?? {}
   return tier && userId ? { userId, tier } : null
 }
 

@@ -1,12 +1,13 @@
 import { Type } from 'typebox'
 import { eventRoute } from '#billing/event-route.ts'
+import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
 import { checkoutAddress } from './checkout.ts'
 import { onPageError } from './pages/errors.ts'
 import { receivePaymentEvent } from './payments.ts'
 import { storefrontProblem } from './problems.ts'
-import { isForSale, TIERS } from './products/releases.ts'
+import { isForSale } from './products/releases.ts'
 import { owns } from './purchase-store.ts'
 import { findStoreCaller } from './sessions.ts'
 import type { StorefrontDeps } from './storefront.ts'
@@ -28,14 +29,15 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
       errorHandler: onPageError(deps),
     },
     async (request, reply) => {
-      const tier = TIERS.find((one) => one === request.query.tier)
-      if (!tier) throw storefrontProblem('tier_invalid')
+      const product = findProduct(deps.config.catalogue, String(request.query.tier))
+      if (!product) throw storefrontProblem('tier_invalid')
+      const { tier } = product
 
       const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
       if (!caller) return reply.redirect(`/login?redirect=/api/checkout?tier=${tier}`, 302)
       if (await owns(deps.db, caller.userId, tier)) return reply.redirect('/dashboard', 302)
       if (!(await isForSale(deps, tier))) throw storefrontProblem('not_for_sale')
-      return reply.redirect(await checkoutAddress(deps, caller.userId, tier), 302)
+      return reply.redirect(await checkoutAddress(deps, caller.userId, product), 302)
     },
   )
 

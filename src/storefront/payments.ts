@@ -4,6 +4,7 @@
  */
 import type { Stripe } from 'stripe'
 import { isMissing, type Processor } from '#billing/processor.ts'
+import { findProduct } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -169,6 +170,9 @@ export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise
 }
 
 async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
+  const { userId, tier } = payment
+  // What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours.
+  if (!findProduct(deps.config.catalogue, tier) && !(await store.hasCheckout(deps.db, userId, tier))) return
   const user = await findUser(deps.db, payment.userId)
   await recordPurchase(deps, payment, user !== null)
 }

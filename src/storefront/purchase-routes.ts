@@ -2,17 +2,15 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Nullable, OneOf } from '#platform/http/schema.ts'
-import { TIERS } from './products/releases.ts'
 import { listPurchases, verifyLicense } from './purchases.ts'
 import { requestRecovery } from './recovery.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
-const Tier = OneOf(...TIERS)
 const Status = OneOf('completed', 'refunded', 'expired')
 
 const PurchaseView = Type.Object({
   id: Type.String(),
-  tier: Tier,
+  tier: Type.String(),
   status: Status,
   license_key_masked: Type.String(),
   download_count: Type.Integer(),

@@ -1,8 +1,8 @@
 import type { Selectable, Updateable } from 'kysely'
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import type { ProductTier } from './products/releases.ts'
 import type { DisputeState } from './tables.ts'
 
 export type PurchaseRow = Selectable<Tables['purchases']>
@@ -38,7 +38,7 @@ export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow |
   return db.selectFrom('purchases').selectAll().where('payment_ref', '=', paymentRef).executeTakeFirst()
 }
 
-export async function owns(db: Db, userId: string, tier: ProductTier): Promise<boolean> {
+export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean> {
   const row = await db
     .selectFrom('purchases')
     .select('id')
@@ -46,6 +46,17 @@ export async function owns(db: Db, userId: string, tier: ProductTier): Promise<b
     .where('tier', '=', tier)
     .where('status', '=', 'completed')
     .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** True when the user has ever gone to pay for the tier. */
+export async function hasCheckout(db: Db, userId: string, tier: Tier): Promise<boolean> {
+  const row = await db
+    .selectFrom('store_checkouts')
+    .select('attempt')
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
     .executeTakeFirst()
   return row !== undefined
 }
@@ -125,7 +136,7 @@ export async function disputeOf(db: Db, paymentRef: string): Promise<DisputeStat
 }
 
 /** What the user owns of the tier, newest first: more than one, when it was paid twice. */
-export function listOwned(db: Db, userId: string, tier: ProductTier): Promise<PurchaseRow[]> {
+export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseRow[]> {
   return db
     .selectFrom('purchases')
     .selectAll()

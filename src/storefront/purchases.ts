@@ -3,6 +3,7 @@
  * Events come in any order, so a refund that overtakes its purchase is remembered with the payment.
  */
 import { randomUUID } from 'node:crypto'
+import type { Tier } from '#catalogue/catalogue.ts'
 import { recordAudit } from '#identity/audit.ts'
 import { type Clock, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -11,7 +12,7 @@ import type { Secrets } from '#platform/secrets.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { FileStore } from './products/file-store.ts'
-import { type ProductTier, showReleases } from './products/releases.ts'
+import { showReleases } from './products/releases.ts'
 import type { PaymentRow, PurchaseRow } from './purchase-store.ts'
 import * as store from './purchase-store.ts'
 import type { PurchaseStatus } from './tables.ts'
@@ -31,7 +32,7 @@ export interface Payment {
   ref: string
   checkoutSessionId: string | null
   userId: string
-  tier: ProductTier
+  tier: Tier
   amountCents: number
   currency: string
 }
@@ -119,7 +120,7 @@ function isTakenBack({ is_refunded, dispute }: Pick<PaymentRow, 'is_refunded' | 
 
 export interface PurchaseView {
   id: string
-  tier: ProductTier
+  tier: Tier
   status: PurchaseStatus
   license_key_masked: string
   download_count: number
@@ -156,7 +157,7 @@ export async function listPurchases(
 
 export interface LicenseView {
   valid: boolean
-  tier: ProductTier | null
+  tier: Tier | null
   status: PurchaseStatus | null
   entitled_until: string | null
 }

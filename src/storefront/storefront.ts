@@ -3,6 +3,7 @@
 import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
 import { addressesOf } from '#identity/addresses.ts'
 import type { Credentials } from '#identity/credentials.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
@@ -33,7 +34,6 @@ import {
 } from './payments.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
-import type { ProductTier } from './products/releases.ts'
 import * as purchaseStore from './purchase-store.ts'
 import { CONFIRMATION_JOB, openLicenseKey, PAID_TWICE_JOB, PREPARE_JOB } from './purchases.ts'
 import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './recovery.ts'
@@ -58,7 +58,7 @@ export type StorefrontDeps = Platform &
   PaymentDeps &
   RecoveryDeps
 
-type Ownership = { userId: string; tier: ProductTier }
+type Ownership = { userId: string; tier: Tier }
 
 export type Storefront = {
   /** What it wants to hear of the processor's events, delivered or not. */
@@ -90,7 +90,7 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
   jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
   // Only a warm-up: the first download says what is wrong with a product.
-  jobs.handle<{ tier: ProductTier }>(PREPARE_JOB, ({ tier }) =>
+  jobs.handle<{ tier: Tier }>(PREPARE_JOB, ({ tier }) =>
     prepareRelease(deps, tier).catch((error) =>
       platform.log.error({ err: error, tier }, 'a release could not be prepared'),
     ),

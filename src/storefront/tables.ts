@@ -1,5 +1,5 @@
+import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
-import type { ProductTier } from './products/releases.ts'
 
 export type PurchaseStatus = 'completed' | 'refunded' | 'expired'
 
@@ -20,7 +20,7 @@ type PurchasesTable = {
   id: string
   /** Null once the account is deleted: the row stays for the books. */
   user_id: string | null
-  tier: ProductTier
+  tier: Tier
   status: PurchaseStatus
   /** The payment intent, or the checkout session where the total was 0. */
   payment_ref: string
@@ -57,7 +57,7 @@ type StorePaymentsTable = {
 /** The one checkout of a tier that a user has under way. */
 type StoreCheckoutsTable = {
   user_id: string
-  tier: ProductTier
+  tier: Tier
   /** Names the attempt at the processor, so that two tabs at once open the same session. */
   attempt: string
   session_id: string | null

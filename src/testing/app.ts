@@ -115,7 +115,7 @@ export async function testApp(
       call(storefrontUrl, method, path, requestOptions),
 
     /** A person with an account, signed in; the same name is the same person. */
-    as(name: string, { tier }: { tier?: 'free' | 'pro' | 'enterprise' } = {}): Promise<Client> & ClientShortcuts {
+    as(name: string, { tier }: { tier?: string } = {}): Promise<Client> & ClientShortcuts {
       const key = `${name}:${tier ?? ''}`
       const known = signedIn.get(key) ?? signIn(name, tier)
       signedIn.set(key, known)

@@ -16,14 +16,14 @@ export type Usage = ReturnType<typeof createUsage>
 export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds, 'keyTokens'>) {
   const { budgets } = platform.config
   const nodeId = randomUUID()
-  const countsAll = budgets.pro !== null || budgets.enterprise !== null
+  const countsAll = budgets.size > 0
   const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds(platform))
   const ledger = createLedger(
     platform,
     {
       keyTokens,
       countsAll,
-      tierTokens: (tier) => (tier === 'pro' || tier === 'enterprise' ? budgets[tier] : null),
+      tierTokens: (tier) => budgets.get(tier) ?? null,
     },
     nodeId,
     openCalls,

@@ -3,6 +3,7 @@ import type { Stripe } from 'stripe'
 import { HINT_TYPES } from '#billing/hints.ts'
 import { createProcessor, isMissing, type Processor } from '#billing/processor.ts'
 import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
+import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
@@ -21,12 +22,19 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
   if (webhookSecret === null) {
     return [{ mark: 'wrong', name: NAME, says: 'STRIPE_WEBHOOK_SECRET is missing: no payment would ever be heard of' }]
   }
-  if (prices.size === 0) return [{ mark: 'wrong', name: NAME, says: 'no PRICE_… is set: there is nothing to sell' }]
+  if (prices.size === 0)
+    return [
+      {
+        mark: 'wrong',
+        name: NAME,
+        says: 'no PRICE_… is set, and no CATALOGUE names a price: there is nothing to sell',
+      },
+    ]
 
   const processor = createProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
   const [told, rights, endpoints, unknown] = await Promise.all([
-    Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, id, wanted, isLive))),
+    Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive))),
     checkRights(processor),
     checkEndpoints(processor, config),
     checkUnknownPrices(config, platform),
@@ -40,11 +48,13 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
 /** Null when the price can be sold as its setting says. */
 async function checkPrice(
   processor: Processor,
+  { catalogue }: Config,
   id: string,
-  { tier, interval }: { tier: string; interval: 'month' | 'year' },
+  wanted: { tier: Tier; interval: Interval },
   isLive: boolean,
 ): Promise<Line | null> {
-  const setting = `PRICE_${tier.toUpperCase()}_${interval === 'month' ? 'MONTHLY' : 'YEARLY'}`
+  const { interval } = wanted
+  const setting = priceField(catalogue, wanted)
   const wrong = (says: string): Line => ({ mark: 'wrong', name: NAME, says: `${setting}: ${says}` })
   try {
     const price = await inTime(processor.prices.retrieve(id, {}, ONCE))
@@ -128,7 +138,7 @@ async function checkUnknownPrices(config: Config, platform: () => Promise<Platfo
   return unknown.map(({ priceId, users }) => ({
     mark: 'off',
     name: 'Unknown price',
-    says: `${priceId}, which no PRICE_ setting names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
+    says: `${priceId}, which ${config.catalogue.plansPath === null ? 'no PRICE_ setting' : 'no plan of the catalogue'} names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
   }))
 }
 

@@ -1,6 +1,7 @@
 /** Whether what the storefront sells can be downloaded: each tier's list of releases is read, and the files of the newest. */
+import type { Tier } from '#catalogue/catalogue.ts'
 import { openProducts } from '#storefront/products/products.ts'
-import { listReleases, type ProductTier, releaseOf, TIERS } from '#storefront/products/releases.ts'
+import { listReleases, releaseOf } from '#storefront/products/releases.ts'
 import type { Config } from '../../config.ts'
 import { inTime, type Line } from './line.ts'
 
@@ -9,11 +10,13 @@ const NAME = 'Products'
 const PRODUCTS_TIMEOUT_MS = 20_000
 const LATEST = '9999-12-31T00:00:00.000Z'
 
-export async function checkProducts({ products }: Config, now: string): Promise<Line[]> {
+export async function checkProducts({ catalogue, products }: Config, now: string): Promise<Line[]> {
   const { location } = products
   if (location === null) return [{ mark: 'sandbox', name: NAME, says: 'PRODUCTS_DIR is not set; a sample is sold' }]
   const told = await Promise.all(
-    TIERS.map((tier) => inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier))),
+    catalogue.products.map(({ tier }) =>
+      inTime(checkTier(products, tier, now), PRODUCTS_TIMEOUT_MS).catch(wrongAt(tier)),
+    ),
   )
   const isEmpty = told.every(({ mark }) => mark === 'off')
   return isEmpty
@@ -21,7 +24,7 @@ export async function checkProducts({ products }: Config, now: string): Promise<
     : told
 }
 
-async function checkTier(products: Config['products'], tier: ProductTier, now: string): Promise<Line> {
+async function checkTier(products: Config['products'], tier: Tier, now: string): Promise<Line> {
   const left: string[] = []
   const store = openProducts(products, { leaveOut: (path, reason) => left.push(`${path} (${reason})`) })
   const name = `${NAME} ${tier}`
@@ -40,5 +43,5 @@ async function checkTier(products: Config['products'], tier: ProductTier, now: s
 }
 
 const wrongAt =
-  (tier: ProductTier) =>
+  (tier: Tier) =>
   (error: Error): Line => ({ mark: 'wrong', name: `${NAME} ${tier}`, says: error.message })

@@ -1,5 +1,5 @@
 // Guards what both servers share: ids, limits of bodies, headers, validation, the gate, and errors as replies.
-// One thing to know: a route is its schema and its terms (`config: { access, paid, limit }`); one without `access` is refused at the start.
+// One thing to know: a route is its schema and its terms (`config: { access, needs, limit }`); one without `access` is refused at the start.
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'

@@ -2,8 +2,10 @@
 // One thing to know: the order is identify, count, decide: a flood of bad tokens is counted by its address.
 import '@fastify/cookie'
 import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { type Catalogue, type Entitlement, grantsOf, namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { Config, Rate } from '../../config.ts'
 import { type Hit, type Limiter, rateHeaders, rateProblem } from '../limiter.ts'
+import type { Problem } from '../problem.ts'
 import { platformProblem, unauthenticated } from '../problems.ts'
 import { addressKey } from './address.ts'
 import { isApiRequest } from './path.ts'
@@ -41,8 +43,8 @@ export type Authenticators = {
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access
-    /** Only for the tiers pro and enterprise. */
-    paid?: boolean
+    /** What the caller's plan has to grant; where an API key calls, it has to grant API keys as well. */
+    needs?: Entitlement
     /** The bucket that counts the call; general when left out. */
     limit?: Bucket
     /** The scope that a confined API key needs. */
@@ -109,7 +111,7 @@ export function createGate({
    */
   function judge(request: FastifyRequest, terms: Terms): Soon<void> {
     try {
-      decide(request.caller, terms)
+      decide(config.catalogue, request.caller, terms)
     } catch (refusal) {
       const token = request.caller && terms.access !== 'session' ? bearerToken(request.headers.authorization) : null
       if (token === null) throw refusal
@@ -119,7 +121,7 @@ export function createGate({
 
   async function judgeAnew(request: FastifyRequest, terms: Terms, token: string): Promise<void> {
     request.caller = await authenticators.bearer(token, { keys: terms.access === 'user-or-key', fresh: true })
-    decide(request.caller, terms)
+    decide(config.catalogue, request.caller, terms)
   }
 
   /** Who cannot be identified, because the database is away, is counted by the address. */
@@ -180,17 +182,29 @@ function identify(request: FastifyRequest, access: Access, authenticators: Authe
   return token ? authenticators.bearer(token, { keys: access === 'user-or-key' }) : null
 }
 
-function decide(caller: Caller | null, { access = 'anyone', paid, scope }: Terms): void {
+function decide(catalogue: Catalogue, caller: Caller | null, { access = 'anyone', needs, scope }: Terms): void {
   if (access === 'anyone') return
   if (!caller) throw access === 'session' ? platformProblem('not_signed_in') : unauthenticated()
   if (!caller.isActive) throw platformProblem('inactive_account')
   if (access === 'superuser' && !caller.isSuperuser) throw platformProblem('not_superuser')
-  if (paid && caller.tier !== 'pro' && caller.tier !== 'enterprise') {
-    throw platformProblem('paid_tier_needed')
+  if (needs) {
+    const granted = grantsOf(catalogue, caller.tier)
+    if (!granted.includes(needs)) throw notGranted(catalogue, needs, 'This feature')
+    // A key that an earlier plan has left would be a way around the present one.
+    if (caller.keyId !== null && !granted.includes('api_keys'))
+      throw notGranted(catalogue, 'api_keys', 'Calling with an API key')
   }
   if (scope && caller.scopes && !caller.scopes.includes(scope)) {
     throw platformProblem('scope_missing', { scope })
   }
+}
+
+/** In the catalogue's words: `This feature requires a Pro or Enterprise subscription`. */
+function notGranted(catalogue: Catalogue, entitlement: Entitlement, what: string): Problem {
+  const names = namesOfPlansWith(catalogue, entitlement, 'or')
+  const article = /^[aeiou]/i.test(names ?? '') ? 'an' : 'a'
+  const requirement = names === null ? 'is part of no plan' : `requires ${article} ${names} subscription`
+  return platformProblem('paid_tier_needed', { what, requirement })
 }
 
 function announce(reply: FastifyReply, hit: Hit): void {

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
+import { type Catalogue, type Entitlement, namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
 
@@ -11,7 +12,10 @@ const require = createRequire(import.meta.url)
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
 
-export async function referenceRoutes(app: App, { url, version }: { url: string; version: string }): Promise<void> {
+export async function referenceRoutes(
+  app: App,
+  { url, version, catalogue }: { url: string; version: string; catalogue: Catalogue },
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -35,14 +39,15 @@ export async function referenceRoutes(app: App, { url, version }: { url: string;
     },
     hideUntagged: true,
     transform({ schema, url: route, route: { config } }) {
-      const terms = (config ?? {}) as { access?: string; paid?: boolean }
+      const terms = (config ?? {}) as { access?: string; needs?: Entitlement }
       const security =
         terms.access === 'anyone'
           ? []
           : terms.access === 'user-or-key'
             ? [{ bearer: [] }, { key: [] }]
             : [{ bearer: [] }]
-      const note = [terms.access === 'superuser' && 'Superusers only.', terms.paid && 'Pro and Enterprise only.']
+      const plans = terms.needs && (namesOfPlansWith(catalogue, terms.needs, 'and') ?? 'No plan')
+      const note = [terms.access === 'superuser' && 'Superusers only.', plans && `${plans} only.`]
         .filter(Boolean)
         .join(' ')
       const described = {

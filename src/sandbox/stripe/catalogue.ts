@@ -1,5 +1,7 @@
 /** What is for sale: the subscription prices the product is configured with, one-time prices of the storefront, and two promotion codes. */
 import type { Stripe } from 'stripe'
+import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
+import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
 import { badParameter } from './fault.ts'
@@ -7,31 +9,35 @@ import { findOne, get, mustParam, newId, put } from './objects.ts'
 import { group, integer, mergeMetadata, optionalText, text } from './parameters.ts'
 import { seconds, type World } from './world.ts'
 
-export type SoldPrices = ReadonlyMap<string, { tier: 'pro' | 'enterprise'; interval: 'month' | 'year' }>
-
-/** US cents. A year costs ten months. */
-const PLAN_CENTS = { pro: { month: 2_900, year: 29_000 }, enterprise: { month: 9_900, year: 99_000 } } as const
-
-const STORE_CENTS = { basic: 19_900, pro: 29_900, enterprise: 49_900 } as const
+/** US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each plan dearer than the one before. */
+const playCents = (place: number) => 2_900 + 7_000 * place
+const YEAR_IN_MONTHS = 10
 
 /** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
-export function stockCatalogue(world: World, prices: SoldPrices): void {
+export function stockCatalogue(world: World, { plans, products }: Pick<Catalogue, 'plans' | 'products'>): void {
   atomically(world.db, () => {
-    for (const [id, { tier, interval }] of prices) {
-      if (get(world.db, id)) continue
-      const product = keepProduct(
-        world,
-        `prod_sandbox_${tier}`,
-        tier === 'pro' ? 'Latchkey Pro' : 'Latchkey Enterprise',
-        { tier },
-      )
-      keepPrice(world, { id, product, cents: PLAN_CENTS[tier][interval], interval, metadata: { tier } })
+    const paid = plans.filter(({ tier }) => tier !== FREE)
+    for (const [place, { tier, name, prices }] of paid.entries()) {
+      for (const interval of INTERVALS) {
+        const id = prices[interval]
+        if (id === undefined || get(world.db, id)) continue
+        const product = keepProduct(world, `prod_sandbox_${tier}`, `Latchkey ${name}`, { tier })
+        const cents = playCents(place) * (interval === 'year' ? YEAR_IN_MONTHS : 1)
+        keepPrice(world, { id, product, cents, interval, metadata: { tier } })
+      }
     }
-    for (const tier of ['basic', 'pro', 'enterprise'] as const) {
+    for (const { tier, name, price, currency } of products) {
       const id = `price_sandbox_store_${tier}`
       if (get(world.db, id)) continue
-      const product = keepProduct(world, `prod_sandbox_store_${tier}`, `Starter kit, ${tier}`, { tier })
-      keepPrice(world, { id, product, cents: STORE_CENTS[tier], interval: null, metadata: { tier } })
+      const product = keepProduct(world, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, { tier })
+      keepPrice(world, {
+        id,
+        product,
+        cents: inMinorUnits(price, currency),
+        currency,
+        interval: null,
+        metadata: { tier },
+      })
     }
     stockPromotion(world, 'WELCOME10', '10 % off', { percent_off: 10 })
     stockPromotion(world, 'FREE100', '100 % off', { percent_off: 100 })
@@ -39,7 +45,13 @@ export function stockCatalogue(world: World, prices: SoldPrices): void {
   })
 }
 
-function keepProduct(world: World, id: string, name: string, metadata: Record<string, string>): string {
+function keepProduct(
+  world: World,
+  id: string,
+  name: string,
+  metadata: Record<string, string>,
+  details: Partial<Pick<Stripe.Product, 'description' | 'images' | 'tax_code'>> = {},
+): string {
   if (get(world.db, id)) return id
   const at = seconds(world)
   const product: Stripe.Product = {
@@ -63,6 +75,7 @@ function keepProduct(world: World, id: string, name: string, metadata: Record<st
     unit_label: null,
     updated: at,
     url: null,
+    ...details,
   }
   return put(world.db, product).id
 }
@@ -135,7 +148,11 @@ export function priceOfLine(world: World, line: Form, at: string): Stripe.Price 
   const productData = group(data, 'product_data')
   const product = named
     ? mustParam<Stripe.Product>(world.db, 'product', named, `${at}[price_data][product]`).id
-    : keepProduct(world, newId('prod'), text(productData, 'name'), mergeMetadata({}, productData.metadata))
+    : keepProduct(world, newId('prod'), text(productData, 'name'), mergeMetadata({}, productData.metadata), {
+        description: optionalText(productData, 'description'),
+        images: [productData.images ?? []].flat().filter((address) => typeof address === 'string'),
+        tax_code: optionalText(productData, 'tax_code'),
+      })
   return keepPrice(world, {
     id: newId('price'),
     product,

@@ -159,7 +159,9 @@ export function applyPromotion(
   const session = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
   const promotion =
     session.allow_promotion_codes && session.status === 'open' ? promotionByCode(world, code) : undefined
-  if (!promotion) return { session, known: false }
+  const off = promotion && get<Stripe.Coupon>(world.db, String(promotion.promotion.coupon))
+  // So much off in dollars is nothing off in yen.
+  if (!promotion || (off?.currency && off.currency !== session.currency)) return { session, known: false }
   const side = { ...sideOf<Side>(world.db, id), coupon: String(promotion.promotion.coupon) }
   const changed = { ...session, ...totals(world, side), discounts: [{ coupon: null, promotion_code: promotion.id }] }
   return { session: put(world.db, changed as Stripe.Checkout.Session, { side }), known: true }

@@ -1,7 +1,9 @@
 /** The processor's desk: customers, payments, and every event with what became of its delivery. */
+
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Stripe } from 'stripe'
 import { html } from '#platform/http/html.ts'
+import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import { notFound, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
@@ -24,11 +26,11 @@ const WEBHOOK_PATIENCE_MS = 3_000
 /** What each button does to a payment. */
 const ACTIONS: Record<string, (world: World, charge: Stripe.Charge, form: unknown) => void> = {
   refund: (world, charge, form) => {
-    const dollars = field(form, 'dollars')
-    const cents = Math.round(Number(dollars) * 100)
-    if (dollars !== '' && !Number.isFinite(cents))
-      throw new Fault(400, { type: 'invalid_request_error', message: `'${dollars}' is no amount.` })
-    createRefund(world, { charge: charge.id, ...(dollars === '' ? {} : { amount: String(cents) }) })
+    const units = field(form, 'units')
+    const minor = inMinorUnits(Number(units), charge.currency)
+    if (units !== '' && !Number.isFinite(minor))
+      throw new Fault(400, { type: 'invalid_request_error', message: `'${units}' is no amount.` })
+    createRefund(world, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
   },
   dispute: (world, charge) => void openDispute(world, charge.id),
   lose: (world, charge) => void closeDispute(world, disputeOf(world, charge.id)?.id ?? '', 'lost'),

@@ -1,6 +1,7 @@
 /** Payments with the buttons for what may befall them. */
 import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
+import { currencyName, inUnits, minorDigits } from '#platform/money.ts'
 import { money, time } from '../page.ts'
 import { disputeOf, isOpen } from './disputes.ts'
 import { badge, isoOf } from './hosted-page.ts'
@@ -17,6 +18,7 @@ function row(world: World, charge: Stripe.Charge, back: string): Html {
   const dispute = disputeOf(world, charge.id)
   const left = charge.amount - charge.amount_refunded
   const status = dispute ? dispute.status : charge.refunded ? 'refunded' : charge.status
+  const typed = (minor: number) => inUnits(minor, charge.currency).toFixed(minorDigits(charge.currency))
   const press = (action: string, words: string, more: Html = html``, kind = 'plain') =>
     html`<form method="post" action="/sandbox/processor/charges/${charge.id}/${action}" class="row"><input type="hidden" name="back" value="${back}">${more}<button class="${kind}">${words}</button></form>`
 
@@ -33,7 +35,7 @@ ${
         press(
           'refund',
           'Refund a part',
-          html`<input type="number" name="dollars" min="0.01" max="${(left / 100).toFixed(2)}" step="0.01" value="${(Math.max(1, Math.floor(left / 2)) / 100).toFixed(2)}" aria-label="Amount to refund, in dollars">`,
+          html`<input type="number" name="units" min="${typed(1)}" max="${typed(left)}" step="${typed(1)}" value="${typed(Math.max(1, Math.floor(left / 2)))}" aria-label="Amount to refund, in ${currencyName(charge.currency)}">`,
         ),
         press('dispute', 'Dispute', html``, 'danger'),
       ]

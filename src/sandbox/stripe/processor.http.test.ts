@@ -9,15 +9,13 @@ import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { createProcessor } from '#billing/processor.ts'
 import { systemClock } from '#platform/clock.ts'
+import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
 import { createSandbox } from '../sandbox.ts'
 
 const PRO = 'price_sandbox_pro_monthly'
 const ENTERPRISE = 'price_sandbox_enterprise_yearly'
-const PRICES = new Map([
-  [PRO, { tier: 'pro', interval: 'month' }],
-  [ENTERPRISE, { tier: 'enterprise', interval: 'year' }],
-] as const)
+const { plans, products } = readConfig({ PRICE_PRO_MONTHLY: PRO, PRICE_ENTERPRISE_YEARLY: ENTERPRISE }).catalogue
 const SECRET = 'whsec_test'
 const BACK = 'http://localhost:1/done?session={CHECKOUT_SESSION_ID}'
 
@@ -44,7 +42,7 @@ async function world(t: Pick<TestContext, 'after'>) {
       log: pino({ level: 'silent' }),
       open: false,
       baseUrl: () => 'http://localhost:1',
-      prices: PRICES,
+      catalogue: { plans, products },
       embed: async () => [],
       endpoints: () => endpoints,
     })
@@ -69,7 +67,7 @@ async function world(t: Pick<TestContext, 'after'>) {
       storefrontWebhookSecret: SECRET,
       apiBase: `${running.url}/sandbox/stripe`,
       sandboxed: true,
-      prices: PRICES,
+      prices: new Map(),
     })
     assert.ok(made)
     return made

@@ -1,10 +1,11 @@
 // Guards the sandbox's processor: its API, its hosted pages, its webhooks and the bank debits that settle by themselves.
 // One thing to know: events are stored in the transaction that causes them and delivered afterwards, so none is lost to a crash.
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { SandboxDatabase } from '../database.ts'
 import { processorApi } from './api.ts'
-import { type SoldPrices, stockCatalogue } from './catalogue.ts'
+import { stockCatalogue } from './catalogue.ts'
 import { checkoutPages } from './checkout-page.ts'
 import { settleDue } from './checkout-payment.ts'
 import { expireOldSessions } from './checkout-sessions.ts'
@@ -16,17 +17,18 @@ import type { Endpoint, World } from './world.ts'
 export type ProcessorNeeds = {
   db: SandboxDatabase
   clock: Clock
-  prices: SoldPrices
+  /** What the processor is to sell. */
+  catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string
 }
 
 const TICK_MS = 1_000
 
-export function createProcessor({ db, clock, prices, endpoints, originOf }: ProcessorNeeds) {
+export function createProcessor({ db, clock, catalogue, endpoints, originOf }: ProcessorNeeds) {
   const courier = startCourier({ db, clock, endpoints })
   const world: World = { db, clock, endpoints, wake: courier.wake }
-  stockCatalogue(world, prices)
+  stockCatalogue(world, catalogue)
   let ticker: NodeJS.Timeout | undefined
 
   return {

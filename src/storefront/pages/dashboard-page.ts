@@ -1,13 +1,17 @@
+import { type Catalogue, productName } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import type { Dashboard, OwnedProduct } from '#storefront/dashboard.ts'
-import { OFFERS } from '#storefront/offers.ts'
 import type { CheckoutState } from '#storefront/payments.ts'
 
-export function dashboardPage({ products, downloads }: Dashboard, payment: CheckoutState | null): Html {
+export function dashboardPage(
+  catalogue: Catalogue,
+  { products, downloads }: Dashboard,
+  payment: CheckoutState | null,
+): Html {
   return html`<div class="wrap">
 <h1>Your purchases</h1>
 ${payment && noticeOf(payment)}
-${products.length === 0 ? emptyState() : html`<div class="stack">${products.map(productCard)}</div>`}
+${products.length === 0 ? emptyState() : html`<div class="stack">${products.map((product) => productCard(catalogue, product))}</div>`}
 <div data-history>${products.length > 0 && history(downloads)}</div>
 </div>`
 }
@@ -29,12 +33,12 @@ function emptyState(): Html {
   return html`<div class="card empty"><h2>Nothing here yet</h2><p class="soft">What you buy appears here, with its license key and downloads.</p><p><a class="button" href="/pricing">See the tiers</a></p></div>`
 }
 
-function productCard(product: OwnedProduct): Html {
+function productCard(catalogue: Catalogue, product: OwnedProduct): Html {
   const { purchase, releases, file } = product
   const served = releases.find((release) => release.isCovered)
   const id = `purchase-${purchase.id}`
   return html`<article class="card purchase" data-purchase="${purchase.id}" aria-labelledby="${id}">
-<header><h2 id="${id}">${OFFERS[purchase.tier].name}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
+<header><h2 id="${id}">${productName(catalogue, purchase.tier)}</h2>${badge(product)}<span class="soft">bought ${day(purchase.created_at)}</span></header>
 ${purchase.status === 'completed' && (product.isDisputed ? disputedNotice() : actions(product, served?.version))}
 ${
   purchase.status === 'expired' &&

@@ -64,12 +64,16 @@ function policy(config: Config): string {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self'",
+    `img-src ${["'self'", ...imageOrigins(config)].join(' ')}`,
     "connect-src 'self'",
     `form-action 'self' ${checkoutHosts(config)}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ')
+}
+
+function imageOrigins({ catalogue }: Config): Set<string> {
+  return new Set(catalogue.products.flatMap(({ images }) => images.map((address) => new URL(address).origin)))
 }
 
 /** The processor's pages are on https hosts of its own choice; those of a stand-in or the sandbox beside its API or ours, maybe on plain http. */

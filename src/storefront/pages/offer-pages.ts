@@ -1,20 +1,19 @@
+import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
-import { OFFERS } from '#storefront/offers.ts'
-import { type ProductTier, TIERS } from '#storefront/products/releases.ts'
+import { currencyName, formatMoney } from '#platform/money.ts'
+import { markdown } from './markdown.ts'
 
-const PICKED: ProductTier = 'pro'
+/** A product, and what the visitor may do about it. */
+export type Offer = { product: CatalogueProduct; isOwned: boolean; isForSale: boolean }
 
-/** What a visitor owns already, and what can be bought at all. */
-export type Offered = { owned: ProductTier[]; forSale: ProductTier[] }
-
-export function homePage(brand: string, offered: Offered): Html {
+export function homePage(brand: string, offers: Offer[]): Html {
   return html`<div class="wrap">
 <div class="hero">
 <p class="eyebrow">${brand} starter kits</p>
 <h1>Ship your AI product this month, not next year.</h1>
 <p class="lead">Accounts, payments, retrieval and deployment, written once and tested, with the source in your hands. Pay once, keep it, and get every update for twelve months.</p>
 </div>
-${tierCards(offered)}
+${tierCards(offers)}
 <section class="points" aria-label="What every purchase includes">
 <div><h3>Yours from the first minute</h3><p>An encrypted ZIP and a license key, by mail and in your purchases, as soon as the payment is made.</p></div>
 <div><h3>Twelve months of updates</h3><p>Every release of the next year is part of the price. What was published in that time stays available.</p></div>
@@ -23,26 +22,37 @@ ${tierCards(offered)}
 </div>`
 }
 
-export function pricingPage(offered: Offered, canceled: boolean): Html {
+export function pricingPage(offers: Offer[], canceled: boolean): Html {
   return html`<div class="wrap">
 ${canceled && html`<div class="notice warn" role="status"><p><strong>The checkout was canceled.</strong> Nothing was charged. Your choice is still here whenever you are ready.</p></div>`}
-<div class="hero"><h1>One price, paid once</h1><p class="lead">Each tier holds everything of the one before it. Prices are in US dollars; promotion codes go into the checkout.</p></div>
-${tierCards(offered)}
+<div class="hero"><h1>One price, paid once</h1><p class="lead">${offers.length === 0 ? 'Nothing is for sale at the moment.' : termsOf(offers)}</p></div>
+${tierCards(offers)}
 </div>`
 }
 
-function tierCards({ owned, forSale }: Offered): Html {
-  return html`<div class="tiers">${TIERS.map((tier) => tierCard(tier, owned.includes(tier), forSale.includes(tier)))}</div>`
+function termsOf(offers: Offer[]): string {
+  const isLadder = offers.length > 1 && offers.slice(1).every(({ product }) => product.includes !== null)
+  const currencies = new Set(offers.map(({ product }) => currencyName(product.currency)))
+  return [
+    isLadder ? 'Each tier holds everything of the one before it. ' : '',
+    `Prices are in ${new Intl.ListFormat('en').format(currencies)}; promotion codes go into the checkout.`,
+  ].join('')
 }
 
-function tierCard(tier: ProductTier, isOwned: boolean, isForSale: boolean): Html {
-  const { name, priceUsd, pitch, includes, features } = OFFERS[tier]
-  const isPicked = tier === PICKED
+/** Of three and more the middle one is recommended. */
+function tierCards(offers: Offer[]): Html {
+  const picked = offers.length > 2 ? offers[offers.length >> 1] : undefined
+  return html`<div class="tiers">${offers.map((offer) => tierCard(offer, offer === picked))}</div>`
+}
+
+function tierCard({ product, isOwned, isForSale }: Offer, isPicked: boolean): Html {
+  const { tier, name, price, currency, description, includes, images, features } = product
   return html`<section class="card tier${isPicked ? ' picked' : ''}" aria-labelledby="tier-${tier}">
 ${isPicked && html`<span class="flag">Recommended</span>`}
+${images.map((address) => html`<img src="${address}" alt="" loading="lazy">`)}
 <h2 id="tier-${tier}">${name}</h2>
-<p class="soft">${pitch}</p>
-<p class="price">$${priceUsd}</p>
+<div class="soft">${markdown(description)}</div>
+<p class="price">${formatMoney(price, currency, { short: true })}</p>
 <p class="once">one payment, no subscription</p>
 <ul class="ticks">${includes && html`<li class="all">${includes}</li>`}${features.map((feature) => html`<li>${feature}</li>`)}</ul>
 ${

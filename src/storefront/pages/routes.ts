@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
+import type { Tier } from '#catalogue/catalogue.ts'
 import { originOf } from '#identity/origin.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { App } from '#platform/http/app.ts'
@@ -13,7 +14,7 @@ import { brandOf } from '#storefront/brand.ts'
 import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
 import { readDashboard } from '#storefront/dashboard.ts'
 import { type CheckoutState, confirmCheckout } from '#storefront/payments.ts'
-import { isForSale, type ProductTier, TIERS } from '#storefront/products/releases.ts'
+import { isForSale } from '#storefront/products/releases.ts'
 import { RECOVERY_MESSAGE } from '#storefront/purchase-routes.ts'
 import * as purchaseStore from '#storefront/purchase-store.ts'
 import { requestRecovery } from '#storefront/recovery.ts'
@@ -27,7 +28,7 @@ import { dashboardPage } from './dashboard-page.ts'
 import { sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { notFoundPage } from './message-page.ts'
-import { homePage, type Offered, pricingPage } from './offer-pages.ts'
+import { homePage, type Offer, pricingPage } from './offer-pages.ts'
 import { recoveryPage } from './recovery-page.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
@@ -96,7 +97,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
     const caller = await callerOf(request)
     if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
     const notice = await paymentNotice(request, caller)
-    const body = dashboardPage(await readDashboard(deps, caller.userId), notice)
+    const body = dashboardPage(config.catalogue, await readDashboard(deps, caller.userId), notice)
     return sendPage(reply, config, {
       title: 'Your purchases',
       body,
@@ -148,17 +149,23 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
     return show(reply, null, 'Sign in', loginPage({ ...parts, frontendUrl: config.urls.frontend }), status, '/login')
   }
 
-  async function offeredTo(caller: Caller | null): Promise<Offered> {
-    const isSold = await Promise.all(TIERS.map(isSoldInTime))
-    return { owned: await ownedBy(caller), forSale: TIERS.filter((_, index) => isSold[index]) }
+  async function offeredTo(caller: Caller | null): Promise<Offer[]> {
+    const { products } = config.catalogue
+    const isSold = await Promise.all(products.map(({ tier }) => isSoldInTime(tier)))
+    const owned = await ownedBy(caller)
+    return products.map((product, index) => ({
+      product,
+      isOwned: owned.includes(product.tier),
+      isForSale: isSold[index] === true,
+    }))
   }
 
   /** A store that was never read since the start and does not answer must not keep the page. */
-  function isSoldInTime(tier: ProductTier): Promise<boolean> {
+  function isSoldInTime(tier: Tier): Promise<boolean> {
     return Promise.race([isForSale(deps, tier), sleep(PATIENCE_MS, false, { ref: false })])
   }
 
-  async function ownedBy(caller: Caller | null): Promise<ProductTier[]> {
+  async function ownedBy(caller: Caller | null): Promise<Tier[]> {
     if (!caller) return []
     const purchases = await purchaseStore.listOfUser(db, caller.userId)
     return purchases.filter(({ status }) => status === 'completed').map(({ tier }) => tier)

@@ -2,12 +2,10 @@
  * What of a product's files is out, and which release a purchase gets.
  * With a releases.json only what it lists is out; without one, every version's folder is, since the day of its oldest file.
  */
+import type { Tier } from '#catalogue/catalogue.ts'
 import { type Clock, plus } from '#platform/clock.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
-
-export const TIERS = ['basic', 'pro', 'enterprise'] as const
-export type ProductTier = (typeof TIERS)[number]
 
 export interface Release {
   version: string
@@ -21,7 +19,7 @@ type ShowDeps = { products: FileStore; clock: Clock; log: Log }
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
 /** Releases that are out at `now`, newest first. A releases.json that cannot be read is an error, not an empty list. */
-export async function listReleases(store: FileStore, tier: ProductTier, now: string): Promise<Release[]> {
+export async function listReleases(store: FileStore, tier: Tier, now: string): Promise<Release[]> {
   const listed = await store.text(`${tier}/releases.json`)
   const folders = (await store.folders(tier)).filter((name) => VERSION.test(name))
   const releases = listed === null ? await datedByFiles(store, tier, folders, now) : parseReleases(listed, tier)
@@ -32,7 +30,7 @@ export async function listReleases(store: FileStore, tier: ProductTier, now: str
 }
 
 /** The same for pages, which must not break with a product: a list that cannot be read is told to the operator and shown as empty. */
-export async function showReleases({ products, clock, log }: ShowDeps, tier: ProductTier): Promise<Release[]> {
+export async function showReleases({ products, clock, log }: ShowDeps, tier: Tier): Promise<Release[]> {
   return listReleases(products, tier, clock.now()).catch((error) => {
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
     return []
@@ -40,7 +38,7 @@ export async function showReleases({ products, clock, log }: ShowDeps, tier: Pro
 }
 
 /** True when who buys the tier now can download it now. */
-export async function isForSale({ products, clock, log }: ShowDeps, tier: ProductTier): Promise<boolean> {
+export async function isForSale({ products, clock, log }: ShowDeps, tier: Tier): Promise<boolean> {
   const now = clock.now()
   return releaseFor(products, tier, now, plus(now, 1)).then(
     (release) => release !== null,
@@ -52,13 +50,13 @@ export async function isForSale({ products, clock, log }: ShowDeps, tier: Produc
 }
 
 /** The newest release published before the entitlement ended, with its files; null when there is none. */
-export async function releaseFor(store: FileStore, tier: ProductTier, now: string, entitledUntil: string) {
+export async function releaseFor(store: FileStore, tier: Tier, now: string, entitledUntil: string) {
   const release = (await listReleases(store, tier, now)).find(({ publishedAt }) => publishedAt < entitledUntil)
   return release ? withFiles(store, tier, release) : null
 }
 
 /** One release by its version, however long ago; null when it is gone. */
-export async function releaseOf(store: FileStore, tier: ProductTier, now: string, version: string) {
+export async function releaseOf(store: FileStore, tier: Tier, now: string, version: string) {
   const release = (await listReleases(store, tier, now)).find((one) => one.version === version)
   return release ? withFiles(store, tier, release) : null
 }
@@ -76,12 +74,12 @@ export function compareVersions(a: string, b: string): number {
   }
 }
 
-async function withFiles(store: FileStore, tier: ProductTier, release: Release) {
+async function withFiles(store: FileStore, tier: Tier, release: Release) {
   const files: StoredFile[] = await store.files(`${tier}/${release.version}`)
   return files.length > 0 ? { ...release, files } : null
 }
 
-async function datedByFiles(store: FileStore, tier: ProductTier, folders: string[], now: string): Promise<Release[]> {
+async function datedByFiles(store: FileStore, tier: Tier, folders: string[], now: string): Promise<Release[]> {
   const dated = folders.map(async (version) => {
     const files = await store.files(`${tier}/${version}`)
     const oldest = Math.min(...files.map((file) => file.modifiedAt.getTime()), Date.parse(now))
@@ -90,7 +88,7 @@ async function datedByFiles(store: FileStore, tier: ProductTier, folders: string
   return Promise.all(dated)
 }
 
-function parseReleases(text: string, tier: ProductTier): Release[] {
+function parseReleases(text: string, tier: Tier): Release[] {
   const parsed = parse(text, tier)
   if (!Array.isArray(parsed)) throw new Error(`${tier}/releases.json is not a list`)
   return parsed.map((item, index) => {
@@ -103,7 +101,7 @@ function parseReleases(text: string, tier: ProductTier): Release[] {
   })
 }
 
-function parse(text: string, tier: ProductTier): unknown {
+function parse(text: string, tier: Tier): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {

@@ -4,26 +4,25 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { sentence } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
-import type { AdminUser, Tier } from '../api/types.ts'
+import type { AdminUser } from '../api/types.ts'
+import { planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
 import { useUser } from '../session/user.ts'
 
 type Change = {
   is_active?: boolean
   is_verified?: boolean
   is_superuser?: boolean
-  subscription_tier?: Tier | null
+  subscription_tier?: string | null
 }
 
-const TIERS = [
-  { value: 'processor', label: 'As the processor says' },
-  { value: 'free', label: 'Free' },
-  { value: 'pro', label: 'Pro' },
-  { value: 'enterprise', label: 'Enterprise' },
-]
+/** No tier: none has a blank in it. */
+const AS_PAID = 'as paid'
 
 /** What a superuser may switch. Each switch is sent at once, and its answer is what is shown. */
 export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => void }) {
   const me = useUser()
+  const plans = usePlans()
   const [shown, setShown] = useState(user)
   const [override, setOverride] = useState<string | null>(user.tier_override ?? null)
   const change = useMutation({
@@ -35,6 +34,8 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
     },
   })
   const own = user.id === me.id
+  // One that is set stays to be seen, though it be on offer no more.
+  const tiers = new Set([...plans.map(({ tier }) => tier), ...(override === null ? [] : [override])])
 
   return (
     <Drawer opened onClose={onClose} position="right" title={user.email} size={400}>
@@ -66,17 +67,22 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         <Select
           label="Plan"
           description="A plan set here holds against what the processor says, until it is lifted"
-          data={TIERS}
-          value={override ?? 'processor'}
+          data={[
+            { value: AS_PAID, label: 'As the processor says' },
+            ...[...tiers].map((tier) => ({ value: tier, label: planName(plans, tier) })),
+          ]}
+          value={override ?? AS_PAID}
           disabled={change.isPending}
           onChange={(value) => {
-            const tier = value === 'processor' || value === null ? null : (value as Tier)
+            const tier = value === AS_PAID ? null : value
             setOverride(tier)
             change.mutate({ subscription_tier: tier })
           }}
         />
         <Text c="dimmed" size="sm">
-          {own ? 'You cannot switch yourself off, or take your own rights away.' : `Now on ${shown.subscription_tier}.`}
+          {own
+            ? 'You cannot switch yourself off, or take your own rights away.'
+            : `Now on ${planName(plans, shown.subscription_tier)}.`}
         </Text>
         {change.isError && (
           <Alert color="red" role="alert">

@@ -13,21 +13,21 @@ import { NewKey } from './new-key.tsx'
 import { Snippets } from './snippets.tsx'
 
 export function ApiKeysPage() {
-  const paid = useUser().subscription_tier !== 'free'
+  const isGranted = useUser().entitlements.includes('api_keys')
   const [opened, { open, close }] = useDisclosure(false)
   return (
     <Page
       title="API keys"
       lead="For your own programs. A key opens the models and your documents, and nothing of your account."
       actions={
-        paid && (
+        isGranted && (
           <Button leftSection={<IconPlus size={18} aria-hidden />} onClick={open}>
             New key
           </Button>
         )
       }
     >
-      <Gate what="API keys come">
+      <Gate needs="api_keys" what="API keys come">
         <Keys />
         <NewKey opened={opened} onClose={close} />
       </Gate>

@@ -9,14 +9,17 @@ export type User = {
   is_verified: boolean
   oauth_provider: string | null
   subscription_status: SubscriptionStatus
-  subscription_tier: Tier
+  /** Of a plan, which may not be on offer any more. */
+  subscription_tier: string
   created_at: string
   is_superuser: boolean
   has_password: boolean
   totp_enabled: boolean
+  entitlements: Entitlement[]
 }
 
-export type Tier = 'free' | 'pro' | 'enterprise'
+/** What a plan may grant. */
+export type Entitlement = 'ai' | 'rag' | 'api_keys'
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 
 export type Token = { access_token: string; refresh_token: string; token_type: 'bearer' }
@@ -35,24 +38,26 @@ export type Session = {
 /** `price` is a month's and `amount_yearly` a year's, in units of `currency`; both are missing while the processor cannot be asked. */
 export type Plan = {
   name: string
-  tier: Tier
+  tier: string
   price?: number | null
   price_monthly?: string | null
   price_yearly?: string | null
   amount_yearly?: number | null
   currency?: string | null
   features: string[]
+  grants: Entitlement[]
 }
 
 /** The last two say when what is running renews, or ends; null and false where nothing runs. */
 export type Subscription = {
   status: SubscriptionStatus
-  tier: Tier
+  tier: string
   processor_customer_id: string | null
   current_period_end: string | null
   cancel_at_period_end: boolean
   /** The processor's own word, as `paused`; null where nothing runs. */
   processor_status: string | null
+  entitlements: Entitlement[]
 }
 
 export type ApiKey = {
@@ -108,8 +113,8 @@ export type AdminUser = {
   is_verified: boolean
   is_superuser?: boolean
   subscription_status: SubscriptionStatus
-  subscription_tier: Tier
-  tier_override?: Tier | null
+  subscription_tier: string
+  tier_override?: string | null
   created_at: string
   last_login_at: string | null
 }

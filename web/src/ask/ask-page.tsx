@@ -19,7 +19,7 @@ const route = getRouteApi('/inside/ask')
 export function AskPage() {
   useTitle('Ask')
   return (
-    <Gate what="Questions open" page>
+    <Gate needs="rag" what="Questions open" page>
       <AskRoom />
     </Gate>
   )

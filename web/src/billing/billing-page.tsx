@@ -8,12 +8,14 @@ import { Figure } from '../parts/figure.tsx'
 import { dollars } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Page } from '../parts/page.tsx'
-import { StatusBadge, tierName } from '../parts/plan-badge.tsx'
+import { StatusBadge } from '../parts/plan-badge.tsx'
 import { ToButton } from '../parts/to.tsx'
 import { monthForecast } from '../usage/days.ts'
 import { usageQuery } from '../usage/usage-query.ts'
+import { hasPaidPlan, planName } from './plans.ts'
 import { openPortal } from './processor.ts'
 import { termOf } from './term.ts'
+import { usePlans } from './use-plans.ts'
 
 export function BillingPage() {
   const subscription = useQuery({ ...subscriptionQuery, staleTime: 0 })
@@ -31,7 +33,9 @@ export function BillingPage() {
 
 function SubscriptionCard({ subscription }: { subscription: Subscription }) {
   const portal = useMutation({ mutationFn: openPortal })
+  const plans = usePlans()
   const { status, tier, processor_customer_id: customer } = subscription
+  const isOpen = hasPaidPlan(plans, tier, subscription.entitlements)
   const term = termOf(subscription)
   const isPaused = subscription.processor_status === 'paused'
   return (
@@ -40,7 +44,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
         <div>
           <Group gap="xs">
             <Title order={2} fz="h3" id="plan">
-              {tierName(tier)} plan
+              {planName(plans, tier)} plan
             </Title>
             <StatusBadge status={status} />
           </Group>
@@ -52,7 +56,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
           </Text>
         </div>
         <Group gap="xs">
-          {tier === 'free' && <ToButton to="/pricing">See the plans</ToButton>}
+          {!isOpen && <ToButton to="/pricing">See the plans</ToButton>}
           {customer && (
             <Button
               variant={status === 'past_due' ? 'filled' : 'default'}
@@ -73,9 +77,9 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
         >
           {isPaused
             ? 'Nothing is billed, and your plan is closed until you resume it. What you have stored is kept.'
-            : tier === 'free'
-              ? 'Your plan is closed until the payment goes through. What you have stored is kept.'
-              : 'Your plan stays open for now. Update your card so that it stays so.'}
+            : isOpen
+              ? 'Your plan stays open for now. Update your card so that it stays so.'
+              : 'Your plan is closed until the payment goes through. What you have stored is kept.'}
         </Alert>
       )}
       {portal.isError && (

@@ -27,7 +27,7 @@ export function ChatPage() {
   const navigate = useNavigate()
   const conversations = useConversations(user.id)
   const [draft, setDraft] = useState(() => newId())
-  const models = useQuery({ ...modelsQuery, enabled: user.subscription_tier !== 'free' })
+  const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
   const chosen = useMemo(() => chosenModel({ provider, model }, models.data), [provider, model, models.data])
   const [tuning, setTuning] = useLocalStorage({
     key: 'latchkey.chat',
@@ -47,7 +47,7 @@ export function ChatPage() {
     void navigate({ to: '/chat', search: { c: next, provider, model }, resetScroll: false })
 
   return (
-    <Gate what="Chat opens" page>
+    <Gate needs="ai" what="Chat opens" page>
       <div className={classes.page} data-fills>
         <VisuallyHidden component="h1">Chat</VisuallyHidden>
         <ChatBar

@@ -4,7 +4,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
-import { tierName } from '../parts/plan-badge.tsx'
+import { planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
 
 const PATIENCE_MS = 60_000
 
@@ -14,6 +15,7 @@ const PATIENCE_MS = 60_000
  */
 export function PaymentArrival() {
   const navigate = useNavigate()
+  const plans = usePlans()
   const [tired, setTired] = useState(false)
   const subscription = useQuery({
     ...subscriptionQuery,
@@ -39,12 +41,12 @@ export function PaymentArrival() {
         mb="md"
         role="status"
         icon={<IconCircleCheck size={20} aria-hidden />}
-        title={`Welcome to ${tierName(subscription.data?.tier ?? 'pro')}`}
+        title={`Welcome to ${planName(plans, subscription.data?.tier ?? '')}`}
         withCloseButton
         closeButtonLabel="Dismiss"
         onClose={dismiss}
       >
-        Your payment has arrived and everything is open.
+        Your payment has arrived, and everything your plan has is open.
       </Alert>
     )
   }

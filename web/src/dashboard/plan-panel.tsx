@@ -1,6 +1,8 @@
 import { Group, Paper, Text } from '@mantine/core'
-import type { SubscriptionStatus, Tier } from '../api/types.ts'
-import { StatusBadge, TierBadge, tierName } from '../parts/plan-badge.tsx'
+import type { SubscriptionStatus } from '../api/types.ts'
+import { hasPaidPlan, planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
+import { StatusBadge, TierBadge } from '../parts/plan-badge.tsx'
 import { ToButton } from '../parts/to.tsx'
 import { useUser } from '../session/user.ts'
 
@@ -12,30 +14,32 @@ const WORDS = {
   cancelled: 'Your subscription has ended. You can take it up again at any time.',
 } as const
 
-function wordFor(status: SubscriptionStatus, tier: Tier): keyof typeof WORDS {
-  if (status === 'free' && tier !== 'free') return 'active'
-  return status === 'past_due' && tier === 'free' ? 'closed' : status
+function wordFor(status: SubscriptionStatus, isPaid: boolean, isOpen: boolean): keyof typeof WORDS {
+  if (status === 'free' && isOpen) return 'active'
+  return status === 'past_due' && !isPaid ? 'closed' : status
 }
 
 export function PlanPanel() {
-  const { subscription_status: status, subscription_tier: tier } = useUser()
+  const { subscription_status: status, subscription_tier: tier, entitlements } = useUser()
+  const plans = usePlans()
+  const isPaid = hasPaidPlan(plans, tier, entitlements)
   return (
     <Paper withBorder p="lg">
       <Group justify="space-between" gap="md">
         <div>
           <Group gap="xs" mb={4}>
-            <Text fw={600}>{tierName(tier)} plan</Text>
+            <Text fw={600}>{planName(plans, tier)} plan</Text>
             <StatusBadge status={status} />
-            {status === 'free' && tier !== 'free' && <TierBadge tier={tier} />}
+            {status === 'free' && isPaid && <TierBadge tier={tier} />}
           </Group>
-          <Text c="dimmed">{WORDS[wordFor(status, tier)]}</Text>
+          <Text c="dimmed">{WORDS[wordFor(status, isPaid, entitlements.length > 0)]}</Text>
         </div>
-        {tier === 'free' ? (
-          <ToButton to="/pricing">See the plans</ToButton>
-        ) : (
+        {isPaid ? (
           <ToButton to="/billing" variant="default">
             Billing
           </ToButton>
+        ) : (
+          <ToButton to="/pricing">See the plans</ToButton>
         )}
       </Group>
     </Paper>

@@ -8,7 +8,7 @@ import { DocumentSearch } from './document-search.tsx'
 export function DocumentsPage() {
   return (
     <Page title="Documents" lead="What you put here is yours alone: questions and searches look at nothing else.">
-      <Gate what="Documents open">
+      <Gate needs="rag" what="Documents open">
         <Stack>
           <AddDocuments />
           <DocumentSearch />

@@ -1,4 +1,5 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
+import { useFullPlan } from '../billing/use-plans.ts'
 import { ToButton } from '../parts/to.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import classes from './hero.module.css'
@@ -6,6 +7,7 @@ import { Specimen } from './specimen.tsx'
 
 export function Hero() {
   const signedIn = useSignedIn()
+  const fullPlan = useFullPlan()
   return (
     <Box className={classes.band}>
       <Container size={1160} className={classes.columns}>
@@ -32,7 +34,7 @@ export function Hero() {
             </ToButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
-            An account is free, and needs no card. Chat, documents and API keys come with Pro.
+            An account is free, and needs no card. Chat, documents and API keys come with {fullPlan}.
           </Text>
         </div>
         <Specimen />

@@ -1,12 +1,14 @@
 import { Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
+import { useFullPlan } from '../billing/use-plans.ts'
 import { ToButton } from '../parts/to.tsx'
 import { PlanCard } from '../pricing/plan-card.tsx'
 
 /** The plans in short. A home page must not break because billing is down, so a failure only points on. */
 export function PlansTeaser() {
   const plans = useQuery(plansQuery)
+  const fullPlan = useFullPlan()
   return (
     <section aria-labelledby="plans" style={{ paddingBlock: 'clamp(3rem, 7vw, 5.5rem)' }}>
       <Group justify="space-between" align="flex-end" mb="lg">
@@ -15,7 +17,7 @@ export function PlansTeaser() {
             Plans
           </Title>
           <Text c="dimmed" mt={4}>
-            An account is free. The models, your documents and API keys come with Pro.
+            An account is free. The models, your documents and API keys come with {fullPlan}.
           </Text>
         </div>
         <ToButton to="/pricing" variant="default">

@@ -3,7 +3,7 @@ import classes from './steps.module.css'
 
 const STEPS = [
   ['Create an account', 'With an email address, Google, GitHub or, later, a passkey.'],
-  ['Take a plan', 'Chat, documents and keys open with Pro. Cancel whenever you like.'],
+  ['Take a plan', 'It opens chat, documents and keys. Cancel whenever you like.'],
   ['Bring a document', 'Drop a file. It is searchable when the upload says done.'],
   ['Ask, or call the API', 'In the browser, or with a key and the client you already use.'],
 ] as const

@@ -1,7 +1,8 @@
 import { Badge } from '@mantine/core'
-import type { SubscriptionStatus, Tier } from '../api/types.ts'
+import type { SubscriptionStatus } from '../api/types.ts'
+import { isFree, planName } from '../billing/plans.ts'
+import { usePlans } from '../billing/use-plans.ts'
 
-const NAMES: Record<Tier, string> = { free: 'Free', pro: 'Pro', enterprise: 'Enterprise' }
 const STATES: Record<SubscriptionStatus, { word: string; color: string }> = {
   free: { word: 'No subscription', color: 'gray' },
   active: { word: 'Active', color: 'pine' },
@@ -9,12 +10,10 @@ const STATES: Record<SubscriptionStatus, { word: string; color: string }> = {
   past_due: { word: 'Payment due', color: 'red' },
 }
 
-export function tierName(tier: Tier): string {
-  return NAMES[tier] ?? tier
-}
-
-export function TierBadge({ tier }: { tier: Tier }) {
-  return <Badge color={tier === 'free' ? 'gray' : 'brass'}>{tierName(tier)}</Badge>
+export function TierBadge({ tier }: { tier: string }) {
+  const plans = usePlans()
+  const isPaid = plans.some((plan) => plan.tier === tier && !isFree(plan))
+  return <Badge color={isPaid ? 'brass' : 'gray'}>{planName(plans, tier)}</Badge>
 }
 
 export function StatusBadge({ status }: { status: SubscriptionStatus }) {

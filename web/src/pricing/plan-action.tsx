@@ -2,18 +2,20 @@ import { Button, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { sentence } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
+import { isFree } from '../billing/plans.ts'
 import { openCheckout, openPortal } from '../billing/processor.ts'
 import { ToButton } from '../parts/to.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { type Period, priceOf } from './price.ts'
 
-type PlanActionProps = { plan: Plan; period: Period; subscription: Subscription | undefined }
+/** `first`: the one that most people take. */
+type PlanActionProps = { plan: Plan; first: boolean; period: Period; subscription: Subscription | undefined }
 
 /**
  * What to do about a plan. Who has a running subscription changes it in the processor's portal: a second checkout would
  * charge them twice.
  */
-export function PlanAction({ plan, period, subscription }: PlanActionProps) {
+export function PlanAction({ plan, first, period, subscription }: PlanActionProps) {
   const signedIn = useSignedIn()
   const { priceId } = priceOf(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
@@ -21,7 +23,7 @@ export function PlanAction({ plan, period, subscription }: PlanActionProps) {
     mutationFn: () => (running || priceId === null ? openPortal() : openCheckout(priceId)),
   })
 
-  if (plan.tier === 'free') {
+  if (isFree(plan)) {
     if (signedIn) return null
     return (
       <ToButton to="/register" variant="default">
@@ -31,7 +33,7 @@ export function PlanAction({ plan, period, subscription }: PlanActionProps) {
   }
   if (!signedIn) {
     return (
-      <ToButton to="/register" search={{ redirect: '/pricing' }} variant={plan.tier === 'pro' ? 'filled' : 'default'}>
+      <ToButton to="/register" search={{ redirect: '/pricing' }} variant={first ? 'filled' : 'default'}>
         Get {plan.name}
       </ToButton>
     )
@@ -40,7 +42,7 @@ export function PlanAction({ plan, period, subscription }: PlanActionProps) {
   return (
     <>
       <Button
-        variant={plan.tier === 'pro' && !running ? 'filled' : 'default'}
+        variant={first && !running ? 'filled' : 'default'}
         loading={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >

@@ -12,6 +12,7 @@ const pro: Plan = {
   amount_yearly: 290,
   currency: 'eur',
   features: [],
+  grants: [],
 }
 
 test('a month and a year have their own price and price id', () => {
@@ -33,6 +34,11 @@ test('a plan without a yearly price stays monthly', () => {
   assert.equal(priceOf(monthly, 'yearly').priceId, 'price_m')
 })
 
+test('a plan without a monthly price stays yearly', () => {
+  const { price_monthly: _, ...yearly } = pro
+  assert.equal(priceOf(yearly, 'monthly').priceId, 'price_y')
+})
+
 test('a year that saves nothing claims no saving', () => {
   assert.equal(priceOf({ ...pro, amount_yearly: 348 }, 'yearly').saving, null)
 })
@@ -41,5 +47,5 @@ test('prices that are not known are not made up', () => {
   const { price: _, amount_yearly: __, ...unknown } = pro
   assert.equal(priceOf(unknown, 'monthly').amount, null)
   assert.equal(priceOf(unknown, 'yearly').amount, null)
-  assert.equal(priceOf({ name: 'Free', tier: 'free', features: [] }, 'monthly').amount, 0)
+  assert.equal(priceOf({ name: 'Free', tier: 'free', price: 0, features: [], grants: [] }, 'monthly').amount, 0)
 })

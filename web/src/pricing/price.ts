@@ -1,4 +1,5 @@
 import type { Plan } from '../api/types.ts'
+import { isFree } from '../billing/plans.ts'
 
 export type Period = 'monthly' | 'yearly'
 
@@ -15,9 +16,10 @@ export type Price = {
 export function priceOf(plan: Plan, period: Period): Price {
   const currency = (plan.currency ?? 'usd').toUpperCase()
   const month = plan.price ?? null
-  if (plan.tier === 'free') return { amount: 0, currency, per: 'for good', priceId: null, saving: null }
+  if (isFree(plan)) return { amount: 0, currency, per: 'for good', priceId: null, saving: null }
 
-  if (period === 'yearly' && plan.price_yearly) {
+  // What is sold by the year alone costs that under either heading.
+  if (plan.price_yearly && (period === 'yearly' || !plan.price_monthly)) {
     const year = plan.amount_yearly ?? null
     const saving = year !== null && month !== null && month > 0 ? 1 - year / (12 * month) : null
     return {

@@ -3,6 +3,8 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { plansQuery, subscriptionQuery } from '../api/queries.ts'
+import { isFree } from '../billing/plans.ts'
+import { useFullPlan } from '../billing/use-plans.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { useTitle } from '../parts/title.ts'
 import { useSignedIn } from '../session/use-session.ts'
@@ -18,6 +20,7 @@ export function PricingPage() {
   const navigate = useNavigate()
   const signedIn = useSignedIn()
   const plans = useQuery(plansQuery)
+  const fullPlan = useFullPlan()
   const subscription = useQuery({ ...subscriptionQuery, enabled: signedIn })
 
   return (
@@ -27,8 +30,8 @@ export function PricingPage() {
           Plans and prices
         </Title>
         <Text c="dimmed" mt="sm" maw={520} mx="auto">
-          An account costs nothing, and buying in the storefront needs no plan. Chat, documents and API keys open with
-          Pro, and close when a plan that you cancelled has run out.
+          An account costs nothing, and buying in the storefront needs no plan. Chat, documents and API keys open with{' '}
+          {fullPlan}, and close when a plan that you cancelled has run out.
         </Text>
       </Box>
       {canceled && (
@@ -64,7 +67,12 @@ export function PricingPage() {
                 period={period satisfies Period}
                 current={subscription.data?.tier === plan.tier}
                 action={
-                  <PlanAction plan={plan} period={period} subscription={signedIn ? subscription.data : undefined} />
+                  <PlanAction
+                    plan={plan}
+                    first={plan === plans.find((one) => !isFree(one))}
+                    period={period}
+                    subscription={signedIn ? subscription.data : undefined}
+                  />
                 }
               />
             ))}

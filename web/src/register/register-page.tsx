@@ -4,6 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
+import { useFullPlan } from '../billing/use-plans.ts'
 import { Door } from '../parts/door.tsx'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { ToText } from '../parts/to.tsx'
@@ -17,6 +18,7 @@ const route = getRouteApi('/open/register')
 export function RegisterPage() {
   const { redirect } = route.useSearch()
   const navigate = useNavigate()
+  const fullPlan = useFullPlan()
   const form = useForm({
     initialValues: { full_name: '', email: '', password: '' },
     validate: {
@@ -41,7 +43,7 @@ export function RegisterPage() {
   return (
     <Door
       title="Create your account"
-      lead="An account is free, and needs no card. Chat, documents and API keys come with Pro."
+      lead={`An account is free, and needs no card. Chat, documents and API keys come with ${fullPlan}.`}
       after={
         <>
           Already have one?{' '}

@@ -98,8 +98,8 @@ export function UsagePage() {
 
 /** What a group is called: the day, the model, or the key's name where it still has one. */
 function useNames(groupedBy: string): (key: string) => string {
-  const paid = useUser().subscription_tier !== 'free'
-  const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && paid })
+  const hasKeys = useUser().entitlements.includes('api_keys')
+  const keys = useQuery({ ...keysQuery, enabled: groupedBy === 'key' && hasKeys })
   const names = new Map(keys.data?.map(({ id, name }) => [id, name]))
   return (key) => groupName(groupedBy, key, names)
 }

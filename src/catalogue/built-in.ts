@@ -1,0 +1,74 @@
+/** What is sold without a CATALOGUE: the plans and products of the specification. The plans' prices come from settings. */
+import { type CatalogueProduct, ENTITLEMENTS, FREE } from './catalogue.ts'
+import type { CatalogueFile, FilePlan } from './read.ts'
+
+export const FREE_PLAN: FilePlan = {
+  tier: FREE,
+  name: 'Free',
+  prices: null,
+  grants: [],
+  features: [
+    'An account with two-factor sign-in and passkeys',
+    'Export and deletion of your data at any time',
+    'Keys and downloads of what you buy in the storefront',
+  ],
+}
+
+/** No feature promises what this service does not do. */
+const PLANS: readonly FilePlan[] = [
+  FREE_PLAN,
+  {
+    tier: 'pro',
+    name: 'Pro',
+    prices: null,
+    grants: ENTITLEMENTS,
+    features: [
+      'Streaming answers',
+      'Your own documents: search and grounded answers',
+      'An OpenAI-compatible endpoint',
+      'API keys with scopes, limits and an expiry of their own',
+      'Usage by day, model and key',
+    ],
+  },
+  {
+    tier: 'enterprise',
+    name: 'Enterprise',
+    prices: null,
+    grants: ENTITLEMENTS,
+    features: ['Everything in Pro', 'Priority support'],
+  },
+]
+
+const SOLD = { currency: 'usd', images: [], taxCode: null }
+
+const PRODUCTS: readonly CatalogueProduct[] = [
+  {
+    ...SOLD,
+    tier: 'basic',
+    name: 'Basic',
+    price: 199,
+    description: 'Start with accounts, payments and deployment already done.',
+    includes: null,
+    features: ['FastAPI and Next.js boilerplate', 'JWT auth', 'OAuth', 'Subscriptions', 'Docker', 'CI/CD'],
+  },
+  {
+    ...SOLD,
+    tier: 'pro',
+    name: 'Pro',
+    price: 299,
+    description: 'For products that answer from their users’ own documents.',
+    includes: 'Everything in Basic',
+    features: ['RAG pipeline', 'Streaming chat', 'Admin dashboard', 'API keys'],
+  },
+  {
+    ...SOLD,
+    tier: 'enterprise',
+    name: 'Enterprise',
+    price: 499,
+    description: 'For teams that serve many organisations.',
+    includes: 'Everything in Pro',
+    features: ['Fine-tuning scripts', 'Multi-tenancy', 'Usage-based billing'],
+  },
+]
+
+export const BUILT_IN: CatalogueFile = { plans: PLANS, products: PRODUCTS }

@@ -1,0 +1,84 @@
+/**
+ * What is sold: plans with what each of them grants, and products. Made once at the start (read.ts, built-in.ts); part of the settings.
+ * A tier is a plain string: users keep one that the catalogue has dropped since, and it grants them nothing.
+ */
+
+/** What a plan opens. A route asks for one of them by `needs`. */
+export const ENTITLEMENTS = ['ai', 'rag', 'api_keys'] as const
+export type Entitlement = (typeof ENTITLEMENTS)[number]
+
+/** Names a plan or a product: `pro`. */
+export type Tier = string
+/** The tier of whoever has no subscription. Its plan always exists. */
+export const FREE: Tier = 'free'
+
+export const INTERVALS = ['month', 'year'] as const
+export type Interval = (typeof INTERVALS)[number]
+export const BY_INTERVAL = { month: 'monthly', year: 'yearly' } as const
+
+export type CataloguePlan = {
+  tier: Tier
+  name: string
+  /** The processor's price ids; one that is missing is not for sale. */
+  prices: Readonly<Partial<Record<Interval, string>>>
+  grants: readonly Entitlement[]
+  features: readonly string[]
+}
+
+export type CatalogueProduct = {
+  tier: Tier
+  name: string
+  /** In units of the currency: 199 is $199. */
+  price: number
+  /** ISO 4217, in lower case. */
+  currency: string
+  /** Markdown. */
+  description: string
+  /** What it holds beside its features, as `Everything in Basic`. */
+  includes: string | null
+  /** Addresses. */
+  images: readonly string[]
+  features: readonly string[]
+  /** The processor's, as `txcd_10202000`. */
+  taxCode: string | null
+}
+
+/** Of two plans the later one is the higher. */
+export type Catalogue = {
+  /** The file that tells the plans; null: they are built in. */
+  plansPath: string | null
+  plans: readonly CataloguePlan[]
+  products: readonly CatalogueProduct[]
+}
+
+export function grantsOf({ plans }: Catalogue, tier: Tier): readonly Entitlement[] {
+  return plans.find((plan) => plan.tier === tier)?.grants ?? []
+}
+
+/** `Pro or Enterprise`: the plans that grant it; null when none does. */
+export function namesOfPlansWith({ plans }: Catalogue, entitlement: Entitlement, word: 'and' | 'or'): string | null {
+  const names = plans.filter(({ grants }) => grants.includes(entitlement)).map(({ name }) => name)
+  // British, or a list of three would have a comma before its `or`.
+  const list = new Intl.ListFormat('en-GB', { type: word === 'or' ? 'disjunction' : 'conjunction' })
+  return names.length === 0 ? null : list.format(names)
+}
+
+export function findProduct({ products }: Catalogue, tier: Tier): CatalogueProduct | undefined {
+  return products.find((product) => product.tier === tier)
+}
+
+/** What people call a product; its tier where it is sold no more. */
+export function productName(catalogue: Catalogue, tier: Tier): string {
+  return findProduct(catalogue, tier)?.name ?? tier
+}
+
+/** `PRO_PLUS` of `pro-plus`: how settings name a plan. */
+export const settingPart = (tier: Tier): string => tier.toUpperCase().replaceAll('-', '_')
+
+/** Where a plan's price is set that the catalogue does not name: `PRICE_PRO_MONTHLY`. */
+export const priceSetting = (tier: Tier, interval: Interval): string =>
+  `PRICE_${settingPart(tier)}_${BY_INTERVAL[interval].toUpperCase()}`
+
+/** Where an operator looks for a price that is wrong. */
+export const priceField = ({ plansPath }: Catalogue, { tier, interval }: { tier: Tier; interval: Interval }): string =>
+  plansPath === null ? priceSetting(tier, interval) : `CATALOGUE: prices.${interval} of '${tier}'`

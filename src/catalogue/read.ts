@@ -1,0 +1,140 @@
+/**
+ * Reads a catalogue's JSON, whose form is told in docs/catalogue.md. What is wrong stops the start with the field's name, a field that
+ * the form does not have among them: a slip of the pen would else change nothing, in silence.
+ */
+import { decimalsMax, isCurrency } from '#platform/money.ts'
+import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS, settingPart } from './catalogue.ts'
+
+/** `prices` null: they come from settings. */
+export type FilePlan = Omit<CataloguePlan, 'prices'> & { prices: CataloguePlan['prices'] | null }
+
+/** What a file leaves out is as built in. */
+export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly CatalogueProduct[] }
+
+/** What is wrong, beginning with the field: `plans[0].prices.month is …`. */
+export class CatalogueError extends Error {}
+
+/** Part of the form, without an effect yet; so they are not looked at either. */
+const WITHOUT_EFFECT = ['trial_days', 'allowance_usd', 'limits']
+const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'features', ...WITHOUT_EFFECT]
+const PRODUCT_FIELDS = 'tier name price currency description includes images features tax_code'.split(' ')
+
+/** @throws CatalogueError */
+export function parseCatalogue(text: string): Partial<CatalogueFile> {
+  const { plans, products } = fieldsOf(parsed(text), '', ['plans', 'products'])
+  return {
+    ...(plans === undefined ? {} : { plans: unlike(listOf(plans, 'plans', planOf), 'plans') }),
+    ...(products === undefined ? {} : { products: unlike(listOf(products, 'products', productOf), 'products') }),
+  }
+}
+
+function planOf(value: unknown, at: string): FilePlan {
+  const fields = fieldsOf(value, at, PLAN_FIELDS)
+  const tier = tierOf(fields.tier, `${at}.tier`)
+  const isPriced = fields.prices !== undefined && fields.prices !== null
+  const prices = isPriced ? pricesOf(fields.prices, `${at}.prices`) : null
+  if (tier === FREE && prices !== null && Object.keys(prices).length > 0) {
+    throw new CatalogueError(
+      `${at}.prices is wrong: '${FREE}' is the plan of who has no subscription, and costs nothing`,
+    )
+  }
+  return {
+    tier,
+    name: textOf(fields.name, `${at}.name`),
+    prices,
+    grants: listOf(fields.grants, `${at}.grants`, grantOf),
+    features: listOf(fields.features ?? [], `${at}.features`, textOf),
+  }
+}
+
+function pricesOf(value: unknown, at: string): CataloguePlan['prices'] {
+  const fields = fieldsOf(value, at, INTERVALS)
+  const named = INTERVALS.filter((interval) => fields[interval] !== undefined && fields[interval] !== null)
+  return Object.fromEntries(named.map((interval) => [interval, textOf(fields[interval], `${at}.${interval}`)]))
+}
+
+function grantOf(value: unknown, at: string) {
+  return ENTITLEMENTS.find((word) => word === value) ?? wrong(value, at, `one of ${ENTITLEMENTS.join(', ')}`)
+}
+
+function productOf(value: unknown, at: string): CatalogueProduct {
+  const fields = fieldsOf(value, at, PRODUCT_FIELDS)
+  const { includes = null, tax_code = null } = fields
+  const currency = currencyOf(fields.currency, `${at}.currency`)
+  return {
+    tier: tierOf(fields.tier, `${at}.tier`),
+    name: textOf(fields.name, `${at}.name`),
+    price: priceOf(fields.price, `${at}.price`, currency),
+    currency,
+    description: stringOf(fields.description ?? '', `${at}.description`),
+    includes: includes === null ? null : textOf(includes, `${at}.includes`),
+    images: listOf(fields.images ?? [], `${at}.images`, imageOf),
+    features: listOf(fields.features ?? [], `${at}.features`, textOf),
+    taxCode: tax_code === null ? null : textOf(tax_code, `${at}.tax_code`),
+  }
+}
+
+/** It stands in addresses, in the names of folders and settings. */
+function tierOf(value: unknown, at: string): string {
+  const isTier = typeof value === 'string' && /^[a-z0-9][a-z0-9_-]{0,63}$/i.test(value)
+  return isTier ? value : wrong(value, at, 'letters, digits, - and _')
+}
+
+function currencyOf(value: unknown, at: string): string {
+  const isKnown = typeof value === 'string' && /^[a-z]{3}$/i.test(value) && isCurrency(value)
+  return isKnown ? value.toLowerCase() : wrong(value, at, 'a currency, as usd or eur')
+}
+
+function priceOf(value: unknown, at: string, currency: string): number {
+  const isAmount = typeof value === 'number' && Number.isFinite(value) && value >= 0
+  if (!isAmount) return wrong(value, at, 'an amount of 0 or more')
+  const digits = decimalsMax(currency)
+  if (Number(value.toFixed(digits)) === value) return value
+  return wrong(value, at, `an amount with at most ${digits} decimals, as ${currency} has them`)
+}
+
+function imageOf(value: unknown, at: string): string {
+  const isAddress = typeof value === 'string' && /^https?:$/.test(URL.parse(value)?.protocol ?? '')
+  return isAddress ? value : wrong(value, at, 'an address starting with https:// or http://')
+}
+
+function textOf(value: unknown, at: string): string {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim() : wrong(value, at, 'a text')
+}
+
+function stringOf(value: unknown, at: string): string {
+  return typeof value === 'string' ? value : wrong(value, at, 'a text')
+}
+
+function listOf<T>(value: unknown, at: string, read: (item: unknown, at: string) => T): T[] {
+  return Array.isArray(value) ? value.map((item, index) => read(item, `${at}[${index}]`)) : wrong(value, at, 'a list')
+}
+
+function fieldsOf(value: unknown, at: string, known: readonly string[]): Record<string, unknown> {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+  if (!isObject) return wrong(value, at || 'it', 'an object')
+  const unknown = Object.keys(value).find((name) => !known.includes(name))
+  if (unknown === undefined) return value as Record<string, unknown>
+  throw new CatalogueError(`${at && `${at}.`}${unknown} is no field of the form: expected ${known.join(', ')}`)
+}
+
+function unlike<T extends { tier: string }>(items: T[], at: string): T[] {
+  items.forEach(({ tier }, index) => {
+    if (items.findIndex((other) => settingPart(other.tier) === settingPart(tier)) === index) return
+    throw new CatalogueError(`${at}[${index}].tier is wrong: there is another '${tier}'`)
+  })
+  return items
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''))
+  } catch (error) {
+    throw new CatalogueError(`it is not JSON: ${(error as Error).message}`)
+  }
+}
+
+function wrong(value: unknown, at: string, expected: string): never {
+  const got = value === undefined ? 'is missing' : `is wrong: got ${JSON.stringify(value).slice(0, 80)}`
+  throw new CatalogueError(`${at} ${got}, expected ${expected}`)
+}

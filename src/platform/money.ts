@@ -1,0 +1,50 @@
+/** Amounts of money: units of a currency, and the whole minor units in which the processor counts. */
+
+/** The processor's own list, which is not quite ISO 4217's: it counts krónur in hundredths. https://docs.stripe.com/currencies#minor-units */
+const WITHOUT_MINOR = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '))
+const WITH_THREE = new Set('bhd jod kwd omr tnd'.split(' '))
+
+/** How finely the processor counts: 2 for dollars, 0 for yen. */
+export function minorDigits(currency: string): number {
+  const code = currency.toLowerCase()
+  return WITHOUT_MINOR.has(code) ? 0 : WITH_THREE.has(code) ? 3 : 2
+}
+
+/** What it takes is sometimes coarser: whole krónur, and of three decimals a last one of 0. */
+export function decimalsMax(currency: string): number {
+  return Math.min(2, minorDigits(currency), usualDigits(currency))
+}
+
+function usualDigits(currency: string): number {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+}
+
+export function inMinorUnits(amount: number, currency: string): number {
+  return Math.round(amount * 10 ** minorDigits(currency))
+}
+
+export function inUnits(minor: number, currency: string): number {
+  return minor / 10 ** minorDigits(currency)
+}
+
+/** `$299.00`; in `short` form `$299`. */
+export function formatMoney(amount: number, currency: string, { short = false } = {}): string {
+  const digits = Math.min(minorDigits(currency), usualDigits(currency))
+  return new Intl.NumberFormat('en-US', {
+    style: 'currency',
+    currency,
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+    trailingZeroDisplay: short ? 'stripIfInteger' : 'auto',
+  }).format(amount)
+}
+
+/** `US dollars`, for `usd`. */
+export function currencyName(currency: string): string {
+  const parts = new Intl.NumberFormat('en', { style: 'currency', currency, currencyDisplay: 'name' }).formatToParts(2)
+  return parts.find(({ type }) => type === 'currency')?.value ?? currency.toUpperCase()
+}
+
+export function isCurrency(code: string): boolean {
+  return Intl.supportedValuesOf('currency').includes(code.toUpperCase())
+}

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { markdown } from './markdown.ts'
+
+test('a description’s Markdown becomes markup', () => {
+  const table: Record<string, string> = {
+    '': '',
+    'One sentence.': '<p>One sentence.</p>',
+    'One.\r\n\r\nTwo\nlines.': '<p>One.</p><p>Two\nlines.</p>',
+    '# Inside #\nText': '<h3>Inside</h3><p>Text</p>',
+    'You get:\n- one\n- two,\n  and more\n\nAll.':
+      '<p>You get:</p><ul><li>one</li><li>two,\nand more</li></ul><p>All.</p>',
+    '3. three\n4. four': '<ol start="3"><li>three</li><li>four</li></ol>',
+    'a **bold *one*** and `x < y`': '<p>a <strong>bold <em>one</em></strong> and <code>x &lt; y</code></p>',
+    'a **bold** and *soft* word': '<p>a <strong>bold</strong> and <em>soft</em> word</p>',
+    '[**Here**](https://example.com/a?b=1&c)':
+      '<p><a href="https://example.com/a?b=1&amp;c"><strong>Here</strong></a></p>',
+    '[us](/contact), [mail](mailto:a@b.example)':
+      '<p><a href="/contact">us</a>, <a href="mailto:a@b.example">mail</a></p>',
+    '5 * 3 * 2, snake_case, 2 ** 3': '<p>5 * 3 * 2, snake_case, 2 ** 3</p>',
+  }
+  for (const [text, markup] of Object.entries(table)) assert.equal(markdown(text).markup, markup, text)
+})
+
+test('a description brings no markup and no script of its own', () => {
+  const hostile = [
+    '<script>alert(1)</script>',
+    '[x](javascript:alert(1))',
+    '[x](//evil.example)',
+    '[x](https://a.example/"onmouseover="alert(1))',
+    '**<img src=x onerror=alert(1)>**',
+  ]
+  for (const text of hostile)
+    assert.doesNotMatch(markdown(text).markup, /<(script|img)|href="(java|\/\/)|"onmouse/, text)
+  const allowed = /<\/?(?:p|h3|ul|li|strong|em|code)>|<ol start="\d+">|<\/ol>|<a href="[^"<>]*">|<\/a>/g
+  const piece = fc.constantFrom(
+    '*',
+    '**',
+    '`',
+    '[',
+    ']',
+    '(',
+    ')',
+    'https://a.example/',
+    '<b>',
+    '"',
+    "'",
+    '&',
+    '\n',
+    '- ',
+    '1. ',
+    '# ',
+    'word',
+    ' ',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      assert.doesNotMatch(markdown(pieces.join('')).markup.replaceAll(allowed, ''), /[<>"']/)
+    }),
+  )
+})

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Plan } from '../api/types.ts'
+import { hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
+
+const plans: Plan[] = [
+  { name: 'Free', tier: 'free', price: 0, features: [], grants: [] },
+  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], grants: ['rag'] },
+  { name: 'Gift', tier: 'gift', price: 0, price_monthly: 'price_g', features: [], grants: ['ai', 'rag'] },
+]
+
+test('a plan is found by what it has, and the lowest comes first', () => {
+  assert.deepEqual(plansWith(plans, 'rag'), ['Documents', 'Gift'])
+  assert.deepEqual(plansWith(plans, 'rag', 'ai'), ['Gift'])
+  assert.deepEqual(plansWith(plans, 'api_keys'), [])
+})
+
+test('a tier that is not on offer is still called something', () => {
+  assert.equal(planName(plans, 'docs'), 'Documents')
+  assert.equal(planName(plans, 'gold'), 'Gold')
+  assert.equal(planName([], ''), '')
+})
+
+test('who holds a dropped tier, or what the free plan grants to all, has no paid plan', () => {
+  assert.equal(hasPaidPlan(plans, 'docs', ['rag']), true)
+  assert.equal(hasPaidPlan([], 'docs', ['rag']), true)
+  assert.equal(hasPaidPlan(plans, 'gold', []), false)
+  assert.equal(hasPaidPlan(plans, 'free', ['rag']), false)
+})
+
+test('what has a price at the processor is bought there, even for nothing', () => {
+  assert.deepEqual(plans.map(isFree), [true, false, false])
+})
