@@ -60,6 +60,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     '/api/admin/stats',
     {
       schema: {
+        operationId: 'getStats',
         tags,
         summary: 'Users and subscriptions in numbers',
         response: {
@@ -80,6 +81,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     '/api/admin/users',
     {
       schema: {
+        operationId: 'listUsers',
         tags,
         summary: 'Users, newest first',
         querystring: Page,
@@ -94,6 +96,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     '/api/admin/contact-messages',
     {
       schema: {
+        operationId: 'listContactMessages',
         tags,
         summary: 'Messages of the contact form, newest first; `notified_at` is null while support was not told',
         querystring: Page,
@@ -108,6 +111,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     '/api/admin/users/:id',
     {
       schema: {
+        operationId: 'updateUser',
         tags,
         summary: 'Switch an account, or set a tier above the processor’s; null lifts it',
         params: Type.Object({ id: Uuid }),
@@ -137,6 +141,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     '/api/admin/jobs',
     {
       schema: {
+        operationId: 'listJobs',
         tags,
         summary: 'Work that waits, and work that gave up',
         response: {
@@ -163,6 +168,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
     '/api/admin/jobs/:id/retry',
     {
       schema: {
+        operationId: 'retryJob',
         tags,
         summary: 'Try a job again that gave up',
         params: Type.Object({ id: Uuid }),

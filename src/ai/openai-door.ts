@@ -89,7 +89,12 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
   app.post(
     '/v1/chat/completions',
     {
-      schema: { tags, summary: "OpenAI's chat completions, for all vendors", body: ChatBody },
+      schema: {
+        operationId: 'createChatCompletion',
+        tags,
+        summary: "OpenAI's chat completions, for all vendors",
+        body: ChatBody,
+      },
       config,
       bodyLimit: AI_BODY_BYTES_MAX,
     },
@@ -127,7 +132,11 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
   app.get(
     '/v1/models',
     {
-      schema: { tags, summary: 'The models of all configured vendors, as far as the caller’s plan has them' },
+      schema: {
+        operationId: 'listOpenAiModels',
+        tags,
+        summary: 'The models of all configured vendors, as far as the caller’s plan has them',
+      },
       config: { ...config, limit: 'general' },
     },
     async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request).tier) }),
@@ -136,7 +145,12 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
   app.get(
     '/v1/models/:model',
     {
-      schema: { tags, summary: 'One model', params: Type.Object({ model: Type.String() }) },
+      schema: {
+        operationId: 'getOpenAiModel',
+        tags,
+        summary: 'One model',
+        params: Type.Object({ model: Type.String() }),
+      },
       config: { ...config, limit: 'general' },
     },
     async (request) => {
@@ -151,6 +165,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
     '/v1/embeddings',
     {
       schema: {
+        operationId: 'createEmbeddings',
         tags,
         summary: "OpenAI's embeddings",
         body: Type.Object(

@@ -70,6 +70,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
     '/api/ai/chat',
     {
       schema: {
+        operationId: 'chat',
         tags,
         summary: 'Answer a conversation; with `stream` as server-sent events',
         body: chatBody(Provider),
@@ -109,6 +110,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
     '/api/ai/completions',
     {
       schema: {
+        operationId: 'completePrompt',
         tags,
         summary: 'Answer one prompt',
         body: completionBody(Provider),
@@ -139,6 +141,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
     '/api/ai/models',
     {
       schema: {
+        operationId: 'listModels',
         tags,
         summary: 'Models and their prices, and which vendors are configured',
         response: { 200: ModelList },

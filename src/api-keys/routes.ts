@@ -43,6 +43,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     '/api/api-keys',
     {
       schema: {
+        operationId: 'createApiKey',
         tags,
         summary: 'Make an API key; its secret is shown only here',
         body: Type.Object({
@@ -71,14 +72,28 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
 
   app.get(
     '/api/api-keys',
-    { schema: { tags, summary: 'List API keys, newest first', response: { 200: Type.Array(KeyView) } }, config },
+    {
+      schema: {
+        operationId: 'listApiKeys',
+        tags,
+        summary: 'List API keys, newest first',
+        response: { 200: Type.Array(KeyView) },
+      },
+      config,
+    },
     async (request) => (await listKeys(deps, callerOf(request).userId)).map(viewOf),
   )
 
   app.delete(
     '/api/api-keys/:key_id',
     {
-      schema: { tags, summary: 'Revoke an API key', params: Type.Object({ key_id: Uuid }), response: { 200: Message } },
+      schema: {
+        operationId: 'revokeApiKey',
+        tags,
+        summary: 'Revoke an API key',
+        params: Type.Object({ key_id: Uuid }),
+        response: { 200: Message },
+      },
       config,
     },
     async (request) => {
@@ -91,6 +106,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     '/api/api-keys/:key_id',
     {
       schema: {
+        operationId: 'renameApiKey',
         tags,
         summary: 'Rename an API key',
         params: Type.Object({ key_id: Uuid }),
@@ -107,6 +123,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     '/api/api-keys/:key_id/rotate',
     {
       schema: {
+        operationId: 'rotateApiKey',
         tags,
         summary: 'Replace the secret of an API key; the old one opens until the grace ends',
         params: Type.Object({ key_id: Uuid }),

@@ -18,6 +18,7 @@ const SIGNATURE_AGE_MAX_S = 300
 
 export type EventRoute = {
   url: string
+  operationId: string
   tag: string
   /** What events are signed with; null: this door is not configured. */
   secret: string | null
@@ -28,7 +29,7 @@ export type EventRoute = {
 export function eventRoute(
   app: App,
   { config, clock, limiter }: Pick<Platform, 'config' | 'clock' | 'limiter'>,
-  { url, tag, secret, receive }: EventRoute,
+  { url, operationId, tag, secret, receive }: EventRoute,
 ): void {
   app.register(async (scope) => {
     // Nothing may parse the bytes before their signature is checked.
@@ -40,6 +41,7 @@ export function eventRoute(
       {
         config: { access: 'anyone', limit: 'none' },
         schema: {
+          operationId,
           tags: [tag],
           summary: 'Events of the payment processor',
           description: 'Takes the processor’s signature in `Stripe-Signature` or `Processor-Signature`.',

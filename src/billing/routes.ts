@@ -17,6 +17,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     {
       config: { access: 'user' },
       schema: {
+        operationId: 'createCheckoutSession',
         tags: ['billing'],
         summary: 'Open a hosted checkout for a plan',
         querystring: Type.Object({ price_id: Type.String({ minLength: 1 }) }),
@@ -30,7 +31,12 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     '/api/billing/create-portal-session',
     {
       config: { access: 'user' },
-      schema: { tags: ['billing'], summary: 'Open the hosted customer portal', response: { 200: Address } },
+      schema: {
+        operationId: 'createPortalSession',
+        tags: ['billing'],
+        summary: 'Open the hosted customer portal',
+        response: { 200: Address },
+      },
     },
     async (request) => ({ url: await openPortal(deps, callerOf(request).userId) }),
   )
@@ -39,7 +45,12 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     '/api/billing/subscription',
     {
       config: { access: 'user' },
-      schema: { tags: ['billing'], summary: 'The caller’s subscription', response: { 200: SubscriptionView } },
+      schema: {
+        operationId: 'getSubscription',
+        tags: ['billing'],
+        summary: 'The caller’s subscription',
+        response: { 200: SubscriptionView },
+      },
     },
     (request) => viewSubscription(deps, callerOf(request).userId),
   )
@@ -49,6 +60,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     {
       config: { access: 'anyone' },
       schema: {
+        operationId: 'listPlans',
         tags: ['billing'],
         summary: 'The plans on offer',
         response: { 200: Type.Object({ plans: Type.Array(PlanView) }) },

@@ -9,6 +9,7 @@ export const INBOX_SOURCE = 'processor.billing'
 export function webhookRoute(app: App, deps: BillingDeps): void {
   eventRoute(app, deps, {
     url: '/api/billing/webhook',
+    operationId: 'receiveBillingEvent',
     tag: 'billing',
     secret: deps.processor && deps.config.processor.webhookSecret,
     async receive(event) {

@@ -42,6 +42,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/register',
     {
       schema: {
+        operationId: 'registerUser',
         tags,
         summary: 'Make an account; the verification email is sent',
         body: Type.Object({
@@ -61,6 +62,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/login',
     {
       schema: {
+        operationId: 'logIn',
         tags,
         summary: 'Sign in with email and password, and a code where two-factor is on',
         body: Type.Object({
@@ -83,6 +85,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/challenge',
     {
       schema: {
+        operationId: 'completeChallenge',
         tags,
         summary: 'Finish a sign-in through a provider with the second factor',
         body: Type.Object({ challenge: Type.String({ maxLength: 512 }), code: Code }),
@@ -101,6 +104,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/refresh',
     {
       schema: {
+        operationId: 'refreshTokens',
         tags,
         summary: 'Exchange a refresh token for a new pair',
         body: Type.Object({ refresh_token: Type.String({ maxLength: 4_096 }) }),
@@ -114,7 +118,12 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
   app.post(
     '/api/auth/logout',
     {
-      schema: { tags, summary: 'Say goodbye; the client discards its tokens', response: { 200: Message } },
+      schema: {
+        operationId: 'logOut',
+        tags,
+        summary: 'Say goodbye; the client discards its tokens',
+        response: { 200: Message },
+      },
       config: { access: 'anyone' },
     },
     async () => ({ message: 'Successfully logged out' }),
@@ -122,7 +131,10 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
 
   app.get(
     '/api/auth/me',
-    { schema: { tags, summary: 'The caller', response: { 200: UserView } }, config: { access: 'user' } },
+    {
+      schema: { operationId: 'getCurrentUser', tags, summary: 'The caller', response: { 200: UserView } },
+      config: { access: 'user' },
+    },
     (request) => ownView(deps, request),
   )
 
@@ -130,6 +142,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/verify-email',
     {
       schema: {
+        operationId: 'verifyEmail',
         tags,
         summary: 'Verify an address with the mailed token; with a bearer, by the account’s own holder',
         body: OneTime,
@@ -149,6 +162,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/resend-verification',
     {
       schema: {
+        operationId: 'resendVerification',
         tags,
         summary: 'Ask for another verification email',
         body: Type.Object({ email: AnyEmail }),
@@ -166,6 +180,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/forgot-password',
     {
       schema: {
+        operationId: 'requestPasswordReset',
         tags,
         summary: 'Ask for a link that sets a new password',
         body: Type.Object({ email: AnyEmail }),
@@ -183,6 +198,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/verify-reset-token',
     {
       schema: {
+        operationId: 'verifyResetToken',
         tags,
         summary: 'Whether a reset token is still good; it is not spent',
         body: OneTime,
@@ -200,6 +216,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/reset-password',
     {
       schema: {
+        operationId: 'resetPassword',
         tags,
         summary: 'Set a new password with the mailed token; on request, revoke every API key',
         body: Type.Object({
@@ -222,6 +239,7 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/undo-email-change',
     {
       schema: {
+        operationId: 'undoEmailChange',
         tags,
         summary: 'Give an account back to its former address',
         body: OneTime,
@@ -238,7 +256,12 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
   app.get(
     '/.well-known/jwks.json',
     {
-      schema: { tags, summary: 'The keys that sign access tokens (RFC 7517)', response: { 200: Jwks } },
+      schema: {
+        operationId: 'getSigningKeys',
+        tags,
+        summary: 'The keys that sign access tokens (RFC 7517)',
+        response: { 200: Jwks },
+      },
       config: { access: 'anyone' },
     },
     async (_request, reply) => {

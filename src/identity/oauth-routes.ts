@@ -27,6 +27,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/auth/oauth/:provider',
     {
       schema: {
+        operationId: 'startOAuth',
         tags,
         summary: 'Where to send the browser to sign in with Google or GitHub',
         params: Provider,
@@ -40,7 +41,12 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
   app.get(
     '/api/auth/callback/:provider',
     {
-      schema: { tags, summary: 'Where the provider sends the browser back to', params: Provider },
+      schema: {
+        operationId: 'finishOAuth',
+        tags,
+        summary: 'Where the provider sends the browser back to',
+        params: Provider,
+      },
       config: { access: 'anyone' },
     },
     async (request, reply) => {
@@ -56,6 +62,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/users/me/oauth',
     {
       schema: {
+        operationId: 'listOAuthLinks',
         tags: ['users'],
         summary: 'Providers that open this account',
         response: {
@@ -77,6 +84,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/users/me/oauth/:provider',
     {
       schema: {
+        operationId: 'linkOAuth',
         tags: ['users'],
         summary: 'Where to send the browser to link a provider',
         params: Provider,
@@ -96,6 +104,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/users/me/oauth/:provider',
     {
       schema: {
+        operationId: 'unlinkOAuth',
         tags: ['users'],
         summary: 'Take a provider away; never the last way in',
         params: Provider,

@@ -36,6 +36,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/totp',
     {
       schema: {
+        operationId: 'startTotp',
         tags: ['users'],
         summary: 'Begin with two-factor authentication',
         response: {
@@ -51,6 +52,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/totp/confirm',
     {
       schema: {
+        operationId: 'confirmTotp',
         tags: ['users'],
         summary: 'Turn two-factor authentication on with the first code',
         body: Type.Object({ code: Code }),
@@ -69,6 +71,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/totp',
     {
       schema: {
+        operationId: 'removeTotp',
         tags: ['users'],
         summary: 'Turn two-factor authentication off',
         body: Type.Object({ code: Code, password: Type.Optional(Nullable(Type.String({ maxLength: 1_024 }))) }),
@@ -91,7 +94,12 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
   app.post(
     '/api/auth/passkeys/register/options',
     {
-      schema: { tags: ['auth'], summary: 'Begin to make a passkey', response: { 200: Options } },
+      schema: {
+        operationId: 'startPasskeyRegistration',
+        tags: ['auth'],
+        summary: 'Begin to make a passkey',
+        response: { 200: Options },
+      },
       config: { access: 'user' },
     },
     async (request) => ({ options: await registrationOptions(deps, await freshUser(request)) }),
@@ -101,6 +109,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/passkeys/register/verify',
     {
       schema: {
+        operationId: 'finishPasskeyRegistration',
         tags: ['auth'],
         summary: 'Keep the passkey that the browser has made',
         body: Type.Object({
@@ -124,7 +133,12 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
   app.post(
     '/api/auth/passkeys/login/options',
     {
-      schema: { tags: ['auth'], summary: 'Begin to sign in with a passkey', response: { 200: Options } },
+      schema: {
+        operationId: 'startPasskeyLogin',
+        tags: ['auth'],
+        summary: 'Begin to sign in with a passkey',
+        response: { 200: Options },
+      },
       config: { access: 'anyone' },
     },
     async () => ({ options: await loginOptions(deps) }),
@@ -134,6 +148,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/passkeys/login/verify',
     {
       schema: {
+        operationId: 'finishPasskeyLogin',
         tags: ['auth'],
         summary: 'Sign in with what the passkey has signed',
         body: Type.Object({ response: Credential }),
@@ -152,7 +167,12 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
   app.get(
     '/api/auth/passkeys',
     {
-      schema: { tags: ['auth'], summary: 'The passkeys of this account', response: { 200: Type.Array(Passkey) } },
+      schema: {
+        operationId: 'listPasskeys',
+        tags: ['auth'],
+        summary: 'The passkeys of this account',
+        response: { 200: Type.Array(Passkey) },
+      },
       config: { access: 'user' },
     },
     async (request) => listPasskeys(deps.db, callerOf(request).userId),
@@ -162,6 +182,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
     '/api/auth/passkeys/:id',
     {
       schema: {
+        operationId: 'deletePasskey',
         tags: ['auth'],
         summary: 'Remove a passkey; never the last way in',
         params: Type.Object({ id: Type.String({ format: 'uuid' }) }),

@@ -31,7 +31,10 @@ const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
 export function userRoutes(app: App, deps: IdentityDeps): void {
   app.get(
     '/api/users/me',
-    { schema: { tags, summary: 'The caller', response: { 200: UserView } }, config: { access: 'user' } },
+    {
+      schema: { operationId: 'getProfile', tags, summary: 'The caller', response: { 200: UserView } },
+      config: { access: 'user' },
+    },
     (request) => ownView(deps, request),
   )
 
@@ -39,6 +42,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me',
     {
       schema: {
+        operationId: 'updateProfile',
         tags,
         summary: 'Change name or picture; null clears',
         body: Type.Object({
@@ -57,6 +61,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/change-password',
     {
       schema: {
+        operationId: 'changePassword',
         tags,
         summary: 'Change the password; every other session ends',
         body: Type.Object({
@@ -78,6 +83,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/change-email',
     {
       schema: {
+        operationId: 'changeEmail',
         tags,
         summary: 'Change the address; the old one is told and can undo it',
         body: Type.Object({ new_email: Type.String({ format: 'email' }), password: OwnPassword, code: OwnCode }),
@@ -95,6 +101,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/export',
     {
       schema: {
+        operationId: 'exportAccount',
         tags,
         summary:
           'The account as a JSON file; with full=true, after a fresh sign-in, everything we hold, as a ZIP of JSON',
@@ -122,6 +129,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me',
     {
       schema: {
+        operationId: 'deleteAccount',
         tags,
         summary: 'Delete the account and everything in it, at once',
         body: Type.Object({
@@ -146,7 +154,12 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
   app.get(
     '/api/users/me/sessions',
     {
-      schema: { tags, summary: 'Where the account is signed in', response: { 200: Type.Array(SessionView) } },
+      schema: {
+        operationId: 'listSessions',
+        tags,
+        summary: 'Where the account is signed in',
+        response: { 200: Type.Array(SessionView) },
+      },
       config: { access: 'user' },
     },
     async (request) => {
@@ -158,7 +171,12 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
   app.delete(
     '/api/users/me/sessions',
     {
-      schema: { tags, summary: 'Sign every other session out', response: { 200: Message } },
+      schema: {
+        operationId: 'revokeOtherSessions',
+        tags,
+        summary: 'Sign every other session out',
+        response: { 200: Message },
+      },
       config: { access: 'user' },
     },
     async (request) => {
@@ -175,6 +193,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     '/api/users/me/sessions/:id',
     {
       schema: {
+        operationId: 'revokeSession',
         tags,
         summary: 'Sign a session out',
         params: Type.Object({ id: Type.String({ format: 'uuid' }) }),

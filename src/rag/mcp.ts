@@ -128,7 +128,7 @@ export function mcpRoutes(app: App, room: Room): void {
     })
     scope.post(
       '/mcp',
-      { schema: { tags: ['mcp'], summary: 'Model Context Protocol' }, config },
+      { schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' }, config },
       async (request, reply) => {
         checkOrigin(room, request.headers.origin)
         const refuse = (code: number, message: string, id: string | number | null = null) =>

@@ -137,6 +137,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       '/api/rag/ingest/text',
       {
         schema: {
+          operationId: 'ingestText',
           tags,
           summary: 'Store a text',
           querystring: ReplaceQuery,
@@ -177,6 +178,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       '/api/rag/ingest/file',
       {
         schema: {
+          operationId: 'ingestFile',
           tags,
           summary: 'Store a file: .txt, .md, .pdf or .docx',
           description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
@@ -221,6 +223,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     '/api/rag/search',
     {
       schema: {
+        operationId: 'searchChunks',
         tags,
         summary: 'Find the nearest chunks',
         body: SearchBody,
@@ -251,6 +254,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     '/api/rag/query',
     {
       schema: {
+        operationId: 'queryDocuments',
         tags,
         summary: 'Answer a question from the stored chunks; with `stream` as server-sent events',
         body: QueryBody,
@@ -281,6 +285,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     '/api/rag/documents/:document_id',
     {
       schema: {
+        operationId: 'deleteDocument',
         tags,
         summary: 'Delete a chunk by its id, or a document by its first 12 characters',
         params: Type.Object({ document_id: Type.String() }),
@@ -299,6 +304,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     '/api/rag/documents',
     {
       schema: {
+        operationId: 'listDocuments',
         tags,
         summary: 'List documents, newest first',
         querystring: Type.Object({

@@ -23,6 +23,7 @@ export function contactRoutes(app: App, deps: StorefrontDeps): void {
     '/api/contact',
     {
       schema: {
+        operationId: 'sendContactMessage',
         body: ContactBody,
         response: { 200: Type.Object({ success: Type.Boolean() }) },
         tags: ['contact'],

@@ -26,6 +26,7 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
     method: ['GET', 'HEAD'],
     url: '/api/download',
     schema: {
+      operationId: 'downloadArchive',
       querystring: Type.Object({ purchase_id: Type.Optional(Type.Unknown()) }),
       tags: ['downloads'],
       summary: 'The encrypted ZIP',
@@ -60,6 +61,7 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
     '/api/download/history',
     {
       schema: {
+        operationId: 'listDownloads',
         querystring: Type.Object({ purchase_id: Type.Optional(Uuid) }),
         response: { 200: Type.Array(DownloadView) },
         tags: ['downloads'],

@@ -20,6 +20,7 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
     '/api/checkout',
     {
       schema: {
+        operationId: 'startCheckout',
         querystring: Type.Object({ tier: Type.Optional(Type.Unknown()) }),
         tags: ['checkout'],
         summary: 'Leads the browser to the hosted checkout',
@@ -43,6 +44,7 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
 
   eventRoute(app, deps, {
     url: STOREFRONT_EVENTS,
+    operationId: 'receivePaymentEvent',
     tag: 'checkout',
     secret: deps.config.processor.storefrontWebhookSecret,
     receive: (event) => receivePaymentEvent(deps, event),

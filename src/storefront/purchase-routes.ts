@@ -33,7 +33,12 @@ export function purchaseRoutes(app: App, deps: StorefrontDeps): void {
   app.get(
     '/api/purchases',
     {
-      schema: { response: { 200: Type.Array(PurchaseView) }, tags: ['purchases'], summary: 'The caller’s purchases' },
+      schema: {
+        operationId: 'listPurchases',
+        response: { 200: Type.Array(PurchaseView) },
+        tags: ['purchases'],
+        summary: 'The caller’s purchases',
+      },
       config: { access: 'session' },
     },
     (request) => listPurchases(deps, callerOf(request).userId),
@@ -43,6 +48,7 @@ export function purchaseRoutes(app: App, deps: StorefrontDeps): void {
     '/api/purchases/recover',
     {
       schema: {
+        operationId: 'recoverPurchases',
         body: Type.Object({ email: Type.String({ minLength: 1, maxLength: 254 }) }),
         response: { 200: Message },
         tags: ['purchases'],
@@ -60,6 +66,7 @@ export function purchaseRoutes(app: App, deps: StorefrontDeps): void {
     '/api/license/verify',
     {
       schema: {
+        operationId: 'verifyLicense',
         body: Type.Object({ license_key: Type.String({ minLength: 1, maxLength: 1000 }) }),
         response: { 200: LicenseView },
         tags: ['purchases'],

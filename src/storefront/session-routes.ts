@@ -27,7 +27,13 @@ export function sessionRoutes(app: App, deps: StorefrontDeps): void {
   app.post(
     '/api/session',
     {
-      schema: { body: LoginForm, response: { 200: SessionView }, tags: ['session'], summary: 'Signs in' },
+      schema: {
+        operationId: 'createSession',
+        body: LoginForm,
+        response: { 200: SessionView },
+        tags: ['session'],
+        summary: 'Signs in',
+      },
       config: { access: 'anyone' },
     },
     async (request, reply) => {
@@ -41,7 +47,12 @@ export function sessionRoutes(app: App, deps: StorefrontDeps): void {
   app.delete(
     '/api/session',
     {
-      schema: { response: { 200: Type.Object({ message: Type.String() }) }, tags: ['session'], summary: 'Signs out' },
+      schema: {
+        operationId: 'deleteSession',
+        response: { 200: Type.Object({ message: Type.String() }) },
+        tags: ['session'],
+        summary: 'Signs out',
+      },
       config: { access: 'anyone' },
     },
     async (request, reply) => {

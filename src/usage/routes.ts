@@ -22,6 +22,7 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
     '/api/usage',
     {
       schema: {
+        operationId: 'getUsage',
         tags: ['usage'],
         summary: 'What was used, by day, model or key; days are UTC, the last included',
         querystring: Type.Object({

@@ -1,5 +1,5 @@
 // Guards what both servers share: ids, limits of bodies, headers, validation, the gate, and errors as replies.
-// One thing to know: a route is its schema and its terms (`config: { access, needs, limit }`); one without `access` is refused at the start.
+// One thing to know: a route is its schema and its terms (`config: { access, needs, limit }`); one without `access` or `operationId` is refused at the start.
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -105,7 +105,7 @@ export async function createApp(
     }
   })
 
-  app.addHook('onRoute', requireTerms)
+  app.addHook('onRoute', requireTerms())
   app.addHook('onRoute', bodies.checkRoute)
   app.addHook('onRoute', (route) => {
     const isApi = isApiRoute(route.url)
@@ -169,10 +169,18 @@ function childless(log: Platform['log']): Platform['log'] {
   return logger
 }
 
-function requireTerms(route: RouteOptions): void {
-  const documented = route.url.startsWith('/api') || route.url.startsWith('/v1') || route.url.startsWith('/mcp')
-  if (documented && route.config?.access === undefined && route.method !== 'HEAD' && route.method !== 'OPTIONS') {
-    throw new Error(`${route.method} ${route.url} does not say who may call it (config.access)`)
+/** @returns a hook that refuses a route of the API which does not say who may call it, or has no name of its own. */
+function requireTerms(): (route: RouteOptions) => void {
+  const named = new Set<string>()
+  return ({ method, url, config, schema }) => {
+    const documented = url.startsWith('/api') || url.startsWith('/v1') || url.startsWith('/mcp')
+    if (!documented || method === 'HEAD' || method === 'OPTIONS') return
+    if (config?.access === undefined) throw new Error(`${method} ${url} does not say who may call it (config.access)`)
+    if (schema?.hide) return
+    const name = schema?.operationId
+    if (name === undefined) throw new Error(`${method} ${url} has no name (schema.operationId)`)
+    if (named.has(name)) throw new Error(`${method} ${url} has the name of another route: ${name}`)
+    named.add(name)
   }
 }
 
