@@ -21,36 +21,45 @@ const Page = Type.Object({
 })
 const Paged = { total: Type.Integer(), page: Type.Integer(), limit: Type.Integer(), pages: Type.Integer() }
 
-const ListedUser = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  full_name: Nullable(Type.String()),
-  is_active: Type.Boolean(),
-  is_verified: Type.Boolean(),
-  is_superuser: Type.Boolean(),
-  subscription_status: Type.String(),
-  subscription_tier: Type.String(),
-  tier_override: Nullable(Type.String()),
-  created_at: Instant,
-  last_login_at: Nullable(Instant),
-})
+const ListedUser = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    full_name: Nullable(Type.String()),
+    is_active: Type.Boolean(),
+    is_verified: Type.Boolean(),
+    is_superuser: Type.Boolean(),
+    subscription_status: Type.String(),
+    subscription_tier: Type.String(),
+    tier_override: Nullable(Type.String()),
+    created_at: Instant,
+    last_login_at: Nullable(Instant),
+  },
+  { title: 'AdminUser' },
+)
 
 /** The user's own view, and what the list shows beside it. */
-const ChangedUser = Type.Object({
-  ...UserView.properties,
-  tier_override: ListedUser.properties.tier_override,
-  last_login_at: ListedUser.properties.last_login_at,
-})
+const ChangedUser = Type.Object(
+  {
+    ...UserView.properties,
+    tier_override: ListedUser.properties.tier_override,
+    last_login_at: ListedUser.properties.last_login_at,
+  },
+  { title: 'ChangedUser' },
+)
 
-const ContactMessage = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  email: Type.String(),
-  subject: Type.String(),
-  message: Type.String(),
-  created_at: Instant,
-  notified_at: Nullable(Instant),
-})
+const ContactMessage = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    email: Type.String(),
+    subject: Type.String(),
+    message: Type.String(),
+    created_at: Instant,
+    notified_at: Nullable(Instant),
+  },
+  { title: 'ContactMessage' },
+)
 
 export function adminRoutes(app: App, { platform, identity }: { platform: Platform; identity: Identity }): void {
   const { config, db, clock, jobs } = platform
@@ -148,13 +157,16 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
           200: Type.Object({
             queued: Type.Integer(),
             dead: Type.Array(
-              Type.Object({
-                id: Type.String(),
-                kind: Type.String(),
-                attempts: Type.Integer(),
-                last_error: Nullable(Type.String()),
-                created_at: Instant,
-              }),
+              Type.Object(
+                {
+                  id: Type.String(),
+                  kind: Type.String(),
+                  attempts: Type.Integer(),
+                  last_error: Nullable(Type.String()),
+                  created_at: Instant,
+                },
+                { title: 'DeadJob' },
+              ),
             ),
           }),
         },

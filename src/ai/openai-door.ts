@@ -85,6 +85,15 @@ const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
+const Chunk = Type.Object(
+  { id: Type.String(), object: Type.Literal('chat.completion.chunk') },
+  {
+    title: 'ChatCompletionChunk',
+    additionalProperties: true,
+    description: "OpenAI's chunk; a stream that breaks off ends with its `error` instead, and no `[DONE]`.",
+  },
+)
+
 export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
   app.post(
     '/v1/chat/completions',
@@ -95,7 +104,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config,
+      config: { ...config, events: { message: Chunk } },
       bodyLimit: AI_BODY_BYTES_MAX,
     },
     async (request, reply) => {

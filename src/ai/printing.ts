@@ -2,6 +2,7 @@
 // One thing to know: a write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile.
 // An answer that lets wait for itself is given a stream that lives; until then its failure is a plain reply with a status.
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import type { CompletionStream } from './gateway.ts'
@@ -20,6 +21,16 @@ export type AnswerPrinter = {
   /** Before the last line, `[DONE]`. */
   end(): string
 }
+
+/** How the API's description tells these streams; an event without a name is a `message`. */
+export const TokenEvent = Type.Object(
+  { token: Type.String() },
+  { title: 'TokenEvent', description: 'A piece of the answer.' },
+)
+export const ErrorEvent = Type.Object(
+  { detail: Type.String(), code: Type.String() },
+  { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
+)
 
 /** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
 export function tokenLines(pieces: Piece[]): string {

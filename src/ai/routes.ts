@@ -7,7 +7,15 @@ import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { listedModels, listedVendors } from './model-list.ts'
 import { MODEL_NAME, providerNames, routeFor } from './plan.ts'
-import { errorEvent, type Printer, printAnswer, tokenLines, tokenLinesWithThoughts } from './printing.ts'
+import {
+  ErrorEvent,
+  errorEvent,
+  type Printer,
+  printAnswer,
+  TokenEvent,
+  tokenLines,
+  tokenLinesWithThoughts,
+} from './printing.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
@@ -54,11 +62,28 @@ const completionBody = (Provider: ProviderSchema) =>
     ...Sampling,
   })
 
-const UsageView = Type.Object({
-  prompt_tokens: Type.Integer(),
-  completion_tokens: Type.Integer(),
-  total_tokens: Type.Integer(),
-})
+const UsageView = Type.Object(
+  {
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+  },
+  { title: 'TokenUsage' },
+)
+
+/** Of a stream in the product's own dialect. */
+const EVENTS = {
+  message: TokenEvent,
+  reasoning: Type.Object(
+    { token: Type.String() },
+    { description: 'What the model thinks aloud; with `include_reasoning`.' },
+  ),
+  usage: Type.Object(
+    { usage: UsageView, model: Type.String(), finish_reason: Type.Union([Type.String(), Type.Null()]) },
+    { description: 'Last; with `include_usage`.' },
+  ),
+  error: ErrorEvent,
+}
 
 const tags = ['ai']
 const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
@@ -78,7 +103,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config,
+      config: { ...config, events: EVENTS },
       bodyLimit: AI_BODY_BYTES_MAX,
     },
     async (request, reply) => {
@@ -168,36 +193,45 @@ function tokenPrinter(withUsage: boolean, withThoughts: boolean): Printer {
   }
 }
 
-const ModelList = Type.Object({
-  prices_as_of: Type.String(),
-  default_provider: Type.String(),
-  default_model: Type.String(),
-  providers: Type.Array(
-    Type.Object({
-      provider: Type.String(),
-      label: Type.String({ description: 'Its name for people.' }),
-      configured: Type.Boolean(),
-      sandbox: Type.Boolean(),
-      default_model: Type.String(),
-    }),
-  ),
-  models: Type.Array(
-    Type.Object({
-      id: Type.String(),
-      provider: Type.String(),
-      alias_of: Nullable(Type.String({ description: 'An alias: the model behind it.' })),
-      kind: OneOf('chat', 'embedding'),
-      context_tokens: Nullable(Type.Integer()),
-      output_tokens_max: Nullable(Type.Integer()),
-      input_usd_per_million: Type.Number(),
-      cached_input_usd_per_million: Type.Number(),
-      output_usd_per_million: Type.Number(),
-      price_estimated: Type.Boolean({ description: "No price is known: its vendor's dearest counts." }),
-      available: Type.Boolean(),
-      default: Type.Boolean(),
-    }),
-  ),
-})
+const ModelList = Type.Object(
+  {
+    prices_as_of: Type.String(),
+    default_provider: Type.String(),
+    default_model: Type.String(),
+    providers: Type.Array(
+      Type.Object(
+        {
+          provider: Type.String(),
+          label: Type.String({ description: 'Its name for people.' }),
+          configured: Type.Boolean(),
+          sandbox: Type.Boolean(),
+          default_model: Type.String(),
+        },
+        { title: 'Provider' },
+      ),
+    ),
+    models: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          provider: Type.String(),
+          alias_of: Nullable(Type.String({ description: 'An alias: the model behind it.' })),
+          kind: OneOf('chat', 'embedding'),
+          context_tokens: Nullable(Type.Integer()),
+          output_tokens_max: Nullable(Type.Integer()),
+          input_usd_per_million: Type.Number(),
+          cached_input_usd_per_million: Type.Number(),
+          output_usd_per_million: Type.Number(),
+          price_estimated: Type.Boolean({ description: "No price is known: its vendor's dearest counts." }),
+          available: Type.Boolean(),
+          default: Type.Boolean(),
+        },
+        { title: 'Model' },
+      ),
+    ),
+  },
+  { title: 'ModelList' },
+)
 
 /** What a choice of models needs to know: the providers in the order of their slots, each with its default, and all models. */
 function modelList(gateway: Gateway, tier: string): Static<typeof ModelList> {

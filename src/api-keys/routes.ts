@@ -10,10 +10,13 @@ import type { KeyVerifier } from './verifier.ts'
 const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
 const Scopes = Type.Array(OneOf('ai', 'rag'), { minItems: 1, maxItems: 2 })
-const Rate = Type.Object({
-  requests: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
-  seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
-})
+const Rate = Type.Object(
+  {
+    requests: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+    seconds: Type.Integer({ minimum: 1, maximum: 86_400 }),
+  },
+  { title: 'KeyRate' },
+)
 
 /** The last three come only with a key that is confined. */
 const KeyFields = {
@@ -28,8 +31,8 @@ const KeyFields = {
   rate_limit: Type.Optional(Rate),
   monthly_token_limit: Type.Optional(Type.Integer()),
 }
-const KeyView = Type.Object(KeyFields)
-const KeyCreated = Type.Object({ ...KeyFields, key: Type.String() })
+const KeyView = Type.Object(KeyFields, { title: 'ApiKey' })
+const KeyCreated = Type.Object({ ...KeyFields, key: Type.String() }, { title: 'ApiKeyCreated' })
 
 const GRACE_SECONDS_DEFAULT = 24 * 60 * 60
 const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60

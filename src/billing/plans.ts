@@ -8,19 +8,22 @@ import { OneOf } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 
-export const PlanView = Type.Object({
-  name: Type.String(),
-  tier: Type.String(),
-  price: Type.Optional(
-    Type.Number({ description: 'A month, in units of the currency; left out when the processor cannot be asked' }),
-  ),
-  price_monthly: Type.Optional(Type.String({ description: 'The processor’s price id, for create-checkout-session' })),
-  price_yearly: Type.Optional(Type.String({ description: 'The processor’s price id, for create-checkout-session' })),
-  amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
-  currency: Type.Optional(Type.String()),
-  features: Type.Array(Type.String()),
-  grants: Type.Array(OneOf(...ENTITLEMENTS)),
-})
+export const PlanView = Type.Object(
+  {
+    name: Type.String(),
+    tier: Type.String(),
+    price: Type.Optional(
+      Type.Number({ description: 'A month, in units of the currency; left out when the processor cannot be asked' }),
+    ),
+    price_monthly: Type.Optional(Type.String({ description: 'The processor’s price id, for create-checkout-session' })),
+    price_yearly: Type.Optional(Type.String({ description: 'The processor’s price id, for create-checkout-session' })),
+    amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
+    currency: Type.Optional(Type.String()),
+    features: Type.Array(Type.String()),
+    grants: Type.Array(OneOf(...ENTITLEMENTS)),
+  },
+  { title: 'Plan' },
+)
 export type PlanView = Static<typeof PlanView>
 
 type Amount = { value: number; currency: string }

@@ -7,7 +7,10 @@ import { createPlans, PlanView } from './plans.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 import { webhookRoute } from './webhook.ts'
 
-const Address = Type.Object({ url: Type.String({ description: 'The processor’s hosted page' }) })
+const Address = Type.Object(
+  { url: Type.String({ description: 'The processor’s hosted page' }) },
+  { title: 'HostedPage' },
+)
 
 export function billingRoutes(app: App, deps: BillingDeps): void {
   const plans = createPlans(deps)

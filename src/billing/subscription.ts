@@ -9,18 +9,21 @@ import { awaitsCheckout, findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
 import { syncUser } from './sync.ts'
 
-export const SubscriptionView = Type.Object({
-  status: OneOf('free', 'active', 'cancelled', 'past_due'),
-  tier: Type.String(),
-  processor_customer_id: Nullable(Type.String()),
-  price_id: Nullable(Type.String()),
-  current_period_end: Nullable(Instant),
-  cancel_at_period_end: Type.Boolean(),
-  processor_status: Nullable(
-    Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
-  ),
-  entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
-})
+export const SubscriptionView = Type.Object(
+  {
+    status: OneOf('free', 'active', 'cancelled', 'past_due'),
+    tier: Type.String(),
+    processor_customer_id: Nullable(Type.String()),
+    price_id: Nullable(Type.String()),
+    current_period_end: Nullable(Instant),
+    cancel_at_period_end: Type.Boolean(),
+    processor_status: Nullable(
+      Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
+    ),
+    entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
+  },
+  { title: 'Subscription' },
+)
 export type SubscriptionView = Static<typeof SubscriptionView>
 
 /** A page that waits for its payment asks often; the processor is asked no more than this often for one user. */

@@ -22,19 +22,22 @@ const tags = ['auth']
 const Email = Type.String({ format: 'email' })
 /** An address that is looked up, never written: what is no address is simply unknown. */
 const AnyEmail = Type.String({ minLength: 1, maxLength: 320 })
-const OneTime = Type.Object({ token: Type.String({ maxLength: 512 }) })
-const Jwks = Type.Object({
-  keys: Type.Array(
-    Type.Object({
-      kty: Type.String(),
-      crv: Type.String(),
-      x: Type.String(),
-      kid: Type.String(),
-      use: Type.String(),
-      alg: Type.String(),
-    }),
-  ),
-})
+const OneTime = Type.Object({ token: Type.String({ maxLength: 512 }) }, { title: 'OneTimeToken' })
+const Jwks = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object({
+        kty: Type.String(),
+        crv: Type.String(),
+        x: Type.String(),
+        kid: Type.String(),
+        use: Type.String(),
+        alg: Type.String(),
+      }),
+    ),
+  },
+  { title: 'KeySet' },
+)
 const Code = Type.String({ minLength: 1, maxLength: 64 })
 
 export function authRoutes(app: App, deps: IdentityDeps): void {

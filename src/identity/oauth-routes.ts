@@ -14,7 +14,7 @@ import { requireFreshSignIn } from './ways-in.ts'
 
 const tags = ['auth']
 const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
-const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() })
+const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() }, { title: 'OAuthStart' })
 const FLOW_S = 600
 
 export function oauthRoutes(app: App, deps: OAuthDeps): void {

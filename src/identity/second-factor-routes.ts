@@ -16,20 +16,26 @@ import { ownUser } from './user-routes.ts'
 import { requireFreshSignIn } from './ways-in.ts'
 
 const Code = Type.String({ minLength: 1, maxLength: 64 })
-const Passkey = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  created_at: Instant,
-  last_used_at: Nullable(Instant),
-})
+const Passkey = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    created_at: Instant,
+    last_used_at: Nullable(Instant),
+  },
+  { title: 'Passkey' },
+)
 /** What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside. */
-const Credential = Type.Object({
-  id: Type.String({ minLength: 1, maxLength: 2_048 }),
-  rawId: Type.String({ maxLength: 2_048 }),
-  type: Type.Literal('public-key'),
-  response: Type.Object({ clientDataJSON: Type.String() }),
-})
-const Options = Type.Object({ options: Type.Any() })
+const Credential = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 2_048 }),
+    rawId: Type.String({ maxLength: 2_048 }),
+    type: Type.Literal('public-key'),
+    response: Type.Object({ clientDataJSON: Type.String() }),
+  },
+  { title: 'PasskeyCredential' },
+)
+const Options = Type.Object({ options: Type.Any() }, { title: 'PasskeyOptions' })
 
 export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
   app.post(

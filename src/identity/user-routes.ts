@@ -220,14 +220,17 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
   )
 }
 
-const SessionView = Type.Object({
-  id: Type.String(),
-  user_agent: Nullable(Type.String()),
-  ip_address: Nullable(Type.String()),
-  created_at: Instant,
-  last_used_at: Instant,
-  current: Type.Boolean(),
-})
+const SessionView = Type.Object(
+  {
+    id: Type.String(),
+    user_agent: Nullable(Type.String()),
+    ip_address: Nullable(Type.String()),
+    created_at: Instant,
+    last_used_at: Instant,
+    current: Type.Boolean(),
+  },
+  { title: 'Session' },
+)
 
 /** @throws the 401 of a user who was deleted between the gate and here. */
 export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Promise<User> {

@@ -10,22 +10,25 @@ import type { UsersTable } from './tables.ts'
 export type User = Selectable<UsersTable>
 
 /** SPEC's User, and what the account page needs beside it. */
-export const UserView = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  full_name: Nullable(Type.String()),
-  avatar_url: Nullable(Type.String()),
-  is_active: Type.Boolean(),
-  is_verified: Type.Boolean(),
-  oauth_provider: Nullable(OneOf('google', 'github')),
-  subscription_status: OneOf('free', 'active', 'cancelled', 'past_due'),
-  subscription_tier: Type.String(),
-  created_at: Instant,
-  is_superuser: Type.Boolean(),
-  has_password: Type.Boolean(),
-  totp_enabled: Type.Boolean(),
-  entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
-})
+export const UserView = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    full_name: Nullable(Type.String()),
+    avatar_url: Nullable(Type.String()),
+    is_active: Type.Boolean(),
+    is_verified: Type.Boolean(),
+    oauth_provider: Nullable(OneOf('google', 'github')),
+    subscription_status: OneOf('free', 'active', 'cancelled', 'past_due'),
+    subscription_tier: Type.String(),
+    created_at: Instant,
+    is_superuser: Type.Boolean(),
+    has_password: Type.Boolean(),
+    totp_enabled: Type.Boolean(),
+    entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
+  },
+  { title: 'User' },
+)
 export type UserView = Static<typeof UserView>
 
 export function userView(catalogue: Catalogue, user: User): UserView {

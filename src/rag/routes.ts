@@ -4,7 +4,7 @@ import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { errorEvent, printStream, tokenLines } from '#ai/printing.ts'
+import { ErrorEvent, errorEvent, printStream, TokenEvent, tokenLines } from '#ai/printing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import type { App } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
@@ -61,21 +61,30 @@ const ReplaceQuery = Type.Object({
   ),
 })
 
-const Ingested = Type.Object({
-  document_ids: Type.Array(Type.String()),
-  chunks_created: Type.Integer(),
-  warnings: Type.Array(Type.Object({ page: Nullable(Type.Integer()), reason: Type.String() }), {
-    description:
-      'What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages.',
-  }),
-})
+const Ingested = Type.Object(
+  {
+    document_ids: Type.Array(Type.String()),
+    chunks_created: Type.Integer(),
+    warnings: Type.Array(
+      Type.Object({ page: Nullable(Type.Integer()), reason: Type.String() }, { title: 'IngestWarning' }),
+      {
+        description:
+          'What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages.',
+      },
+    ),
+  },
+  { title: 'Ingested' },
+)
 
-const Chunk = Type.Object({
-  id: Type.String(),
-  content: Type.String(),
-  score: Type.Number(),
-  metadata: FreeObject,
-})
+const Chunk = Type.Object(
+  {
+    id: Type.String(),
+    content: Type.String(),
+    score: Type.Number(),
+    metadata: FreeObject,
+  },
+  { title: 'Chunk' },
+)
 
 const SearchBody = Type.Object({
   query: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
@@ -105,24 +114,39 @@ const QueryBody = Type.Object({
   filter: Type.Optional(Nullable(FreeObject)),
 })
 
-const UsageView = Type.Object({
-  prompt_tokens: Type.Integer(),
-  completion_tokens: Type.Integer(),
-  total_tokens: Type.Integer(),
-})
+const UsageView = Type.Object(
+  {
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+  },
+  { title: 'TokenUsage' },
+)
 
-const Document = Type.Object({
-  id: Type.String(),
-  external_id: Nullable(Type.String()),
-  external_ids: Type.Array(Type.String(), {
-    description: 'Newest first. More than one where files of the same text were given ids of their own.',
+const Document = Type.Object(
+  {
+    id: Type.String(),
+    external_id: Nullable(Type.String()),
+    external_ids: Type.Array(Type.String(), {
+      description: 'Newest first. More than one where files of the same text were given ids of their own.',
+    }),
+    source: Nullable(Type.String()),
+    chunks: Type.Integer(),
+    characters: Type.Integer(),
+    metadata: FreeObject,
+    created_at: Instant,
+  },
+  { title: 'Document' },
+)
+
+const EVENTS = {
+  sources: Type.Object({ sources: Type.Array(Chunk) }, { description: 'First; with `include_sources`.' }),
+  message: TokenEvent,
+  usage: Type.Union([Type.Object({ ...UsageView.properties, finish_reason: Nullable(Type.String()) }), Type.Null()], {
+    description: 'Last; with `include_sources`. Null where nothing was found, since no model was asked.',
   }),
-  source: Nullable(Type.String()),
-  chunks: Type.Integer(),
-  characters: Type.Integer(),
-  metadata: FreeObject,
-  created_at: Instant,
-})
+  error: ErrorEvent,
+}
 
 const tags = ['rag']
 const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
@@ -266,7 +290,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           }),
         },
       },
-      config,
+      config: { ...config, events: EVENTS },
     },
     async (request, reply) => {
       const { body } = request

@@ -34,8 +34,8 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
           200: Type.Object({
             from: Type.String(),
             to: Type.String(),
-            totals: Type.Object(Sum),
-            groups: Type.Array(Type.Object({ key: Type.String(), ...Sum })),
+            totals: Type.Object(Sum, { title: 'UsageTotals' }),
+            groups: Type.Array(Type.Object({ key: Type.String(), ...Sum }, { title: 'UsageGroup' })),
           }),
         },
       },

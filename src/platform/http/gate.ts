@@ -49,6 +49,8 @@ declare module 'fastify' {
     limit?: Bucket
     /** The scope that a confined API key needs. */
     scope?: string
+    /** What the reply may stream, by the event's name, each with a description; `message` where an event has none. */
+    events?: Record<string, object>
     /** Whether the route is under /api or /v1, told by its pattern; unset where a route takes every address. */
     isApi?: boolean | undefined
   }

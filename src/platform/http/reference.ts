@@ -1,11 +1,12 @@
-// Guards the developer's pages: one description of the API, made from the schemas that validate, shown twice.
-// One thing to know: registered before the routes and only with DEBUG; a production service describes itself to nobody.
+// The developer's pages: one description of the API, made from the schemas that validate, shown twice.
+// One trap: registered before the routes and only with DEBUG; a production service describes itself to nobody.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
-import { type Catalogue, type Entitlement, namesOfPlansWith } from '../../catalogue/catalogue.ts'
+import { type Catalogue, namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
+import { completeDescription, type Description, SECURITY_SCHEMES, type Tag, type Terms } from './openapi.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -14,7 +15,7 @@ const POLICY =
 
 export async function referenceRoutes(
   app: App,
-  { url, version, catalogue }: { url: string; version: string; catalogue: Catalogue },
+  { url, version, catalogue, tags }: { url: string; version: string; catalogue: Catalogue; tags: readonly Tag[] },
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -25,37 +26,26 @@ export async function referenceRoutes(
         description: 'Accounts, billing, AI gateway, retrieval, API keys, administration.',
       },
       servers: [{ url }],
-      components: {
-        securitySchemes: {
-          bearer: {
-            type: 'http',
-            scheme: 'bearer',
-            bearerFormat: 'JWT',
-            description: 'An access token from POST /api/auth/login',
-          },
-          key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
-        },
-      },
+      tags: tags.map(({ name, description }) => ({ name, description })),
+      components: { securitySchemes: SECURITY_SCHEMES },
     },
     hideUntagged: true,
-    transform({ schema, url: route, route: { config } }) {
-      const terms = (config ?? {}) as { access?: string; needs?: Entitlement }
-      const security =
-        terms.access === 'anyone'
-          ? []
-          : terms.access === 'user-or-key'
-            ? [{ bearer: [] }, { key: [] }]
-            : [{ bearer: [] }]
-      const plans = terms.needs && (namesOfPlansWith(catalogue, terms.needs, 'and') ?? 'No plan')
-      const note = [terms.access === 'superuser' && 'Superusers only.', plans && `${plans} only.`]
-        .filter(Boolean)
-        .join(' ')
+    transform({ schema, url: route, route: { config = {} } }) {
+      const { access = 'anyone', needs, limit, events = null } = config
+      const plans = needs && (namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan')
+      const note = [access === 'superuser' && 'Superusers only.', plans && `${plans} only.`].filter(Boolean).join(' ')
+      const terms: Terms = { access, limited: limit !== undefined && limit !== 'none', events }
       const described = {
         ...schema,
-        security,
+        'x-terms': terms,
         ...(note ? { description: [schema?.description, note].filter(Boolean).join(' ') } : {}),
       }
       return { schema: described as never, url: route }
+    },
+    transformObject(made) {
+      const { openapiObject } = made as unknown as { openapiObject: Description }
+      completeDescription(openapiObject, tags)
+      return openapiObject as never
     },
   })
 

@@ -12,4 +12,4 @@ export function OneOf<const T extends string>(...words: T[]) {
 
 export const Instant = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
-export const Message = Type.Object({ message: Type.String() })
+export const Message = Type.Object({ message: Type.String() }, { title: 'Message' })
