@@ -1,0 +1,91 @@
+/**
+ * Writes docs/openapi.json and web/src/api/schema.d.ts from the routes: `npm run docs`. `npm run check` fails when one is stale.
+ * One trap: it starts a service of its own in a folder of its own, with no setting but DEBUG, so that every machine writes the same.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { readConfig } from './config.ts'
+import { createService } from './service.ts'
+
+const ROOT = join(import.meta.dirname, '..')
+export const OPENAPI_FILE = join(ROOT, 'docs', 'openapi.json')
+export const TYPES_FILE = join(ROOT, 'web', 'src', 'api', 'schema.d.ts')
+
+type Schema = {
+  $ref?: string
+  type?: string | string[]
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  allOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: boolean | Schema
+  description?: string
+}
+type Description = { components: { schemas: Record<string, Schema> } }
+
+/** The description of the API as /openapi.json gives it with DEBUG. */
+export async function apiDescription(): Promise<Description> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-docs-'))
+  const config = readConfig({ DEBUG: 'true', DATA_DIR: dataDir, SERVE: 'api', LOG_LEVEL: 'silent' })
+  const service = await createService(config, { log: pino({ level: 'silent' }), userApp: false })
+  try {
+    await service.api?.ready()
+    return JSON.parse(JSON.stringify(service.api?.swagger())) as Description
+  } finally {
+    await service.close(0)
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+export function descriptionText(description: Description): string {
+  return `${JSON.stringify(description, null, 2)}\n`
+}
+
+/** The named schemas as TypeScript types. */
+export function typesText({ components }: Description): string {
+  const types = Object.entries(components.schemas).map(
+    ([name, schema]) => `${comment(schema, '')}export type ${name} = ${typeOf(schema, '')}\n`,
+  )
+  return `// Made from docs/openapi.json by \`npm run docs\`; not for editing.\n\n${types.join('\n')}`
+}
+
+/** Of a schema in the subset that the routes use; what is not told is unknown. */
+function typeOf(schema: Schema, indent: string): string {
+  if (schema.$ref) return schema.$ref.split('/').at(-1) ?? 'unknown'
+  if ('const' in schema) return literal(schema.const)
+  if (schema.enum) return union(schema.enum.map((word) => literal(word)).concat(isNullable(schema) ? 'null' : []))
+  if (schema.anyOf) return union(schema.anyOf.map((one) => typeOf(one, indent)))
+  if (schema.allOf) return schema.allOf.map((one) => typeOf(one, indent)).join(' & ')
+  return union([schema.type ?? 'unknown'].flat().map((type) => typeNamed(type, schema, indent)))
+}
+
+function typeNamed(type: string, schema: Schema, indent: string): string {
+  if (type === 'integer') return 'number'
+  if (type === 'array') return `Array<${typeOf(schema.items ?? {}, indent)}>`
+  if (type !== 'object') return type
+  const { properties = {}, required = [], additionalProperties: rest } = schema
+  const inner = `${indent}  `
+  const fields = Object.entries(properties).map(
+    ([name, field]) =>
+      `${comment(field, inner)}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(field, inner)}\n`,
+  )
+  if (fields.length === 0) return 'Record<string, unknown>'
+  return `{\n${fields.join('')}${rest ? `${inner}[other: string]: unknown\n` : ''}${indent}}`
+}
+
+const isNullable = ({ type }: Schema) => [type].flat().includes('null')
+const literal = (word: unknown) => (typeof word === 'string' ? `'${word.replaceAll("'", "\\'")}'` : String(word))
+const union = (types: string[]) => [...new Set(types)].join(' | ')
+const comment = ({ description }: Schema, indent: string) =>
+  description ? `${indent}/** ${description.replaceAll('*/', '* /')} */\n` : ''
+
+if (import.meta.main) {
+  const description = await apiDescription()
+  writeFileSync(OPENAPI_FILE, descriptionText(description))
+  writeFileSync(TYPES_FILE, typesText(description))
+}
