@@ -29,7 +29,7 @@ const ListedUser = Type.Object(
     is_active: Type.Boolean(),
     is_verified: Type.Boolean(),
     is_superuser: Type.Boolean(),
-    subscription_status: Type.String(),
+    subscription_status: UserView.properties.subscription_status,
     subscription_tier: Type.String(),
     tier_override: Nullable(Type.String()),
     created_at: Instant,

@@ -67,11 +67,10 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
         summary: 'Providers that open this account',
         response: {
           200: Type.Array(
-            Type.Object({
-              provider: OneOf('google', 'github'),
-              email: Nullable(Type.String()),
-              linked_at: Instant,
-            }),
+            Type.Object(
+              { provider: OneOf('google', 'github'), email: Nullable(Type.String()), linked_at: Instant },
+              { title: 'OAuthLink' },
+            ),
           ),
         },
       },

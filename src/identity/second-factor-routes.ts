@@ -46,7 +46,11 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
         tags: ['users'],
         summary: 'Begin with two-factor authentication',
         response: {
-          200: Type.Object({ secret: Type.String(), otpauth_url: Type.String(), qr_code: Type.String() }),
+          200: Type.Object({
+            secret: Type.String(),
+            otpauth_url: Type.String(),
+            qr_code: Type.String({ description: 'A picture of `otpauth_url`, as a data: address' }),
+          }),
         },
       },
       config: { access: 'user' },

@@ -4,13 +4,12 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import type { OAuthLink } from '../api/types.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { day } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { callbackError } from '../sign-in/callback-errors.ts'
 import { Panel } from './panel.tsx'
-
-type Link = { provider: string; email: string | null; linked_at: string }
 
 const PROVIDERS = [
   { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
@@ -41,7 +40,7 @@ export function LinkOutcome() {
 export function LinkedSignIns() {
   const links = useQuery({
     queryKey: linksKey,
-    queryFn: ({ signal }) => api.get<Link[]>('/api/users/me/oauth', { signal }),
+    queryFn: ({ signal }) => api.get<OAuthLink[]>('/api/users/me/oauth', { signal }),
   })
   return (
     <Panel title="Linked sign-ins" lead="Accounts elsewhere that open this one.">
@@ -62,7 +61,7 @@ export function LinkedSignIns() {
   )
 }
 
-function ProviderRow({ provider, link }: { provider: (typeof PROVIDERS)[number]; link: Link | undefined }) {
+function ProviderRow({ provider, link }: { provider: (typeof PROVIDERS)[number]; link: OAuthLink | undefined }) {
   const { id, name, icon: Glyph } = provider
   const change = useMutation({
     mutationFn: async () => {

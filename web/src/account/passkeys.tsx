@@ -5,14 +5,13 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import type { Passkey } from '../api/types.ts'
 import { Confirm } from '../parts/confirm.tsx'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { ago, day, device } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { makePasskey, passkeysWork } from '../sign-in/passkey.ts'
 import { Panel } from './panel.tsx'
-
-type Passkey = { id: string; name?: string | null; created_at: string; last_used_at?: string | null }
 
 const passkeysKey = ['passkeys']
 

@@ -2,11 +2,9 @@ import { Anchor, Button, Center, Group, Image, List, Stack, Text, TextInput } fr
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
+import type { TotpStart } from '../api/types.ts'
 import { CopyIcon } from '../parts/copy.tsx'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
-
-/** `qr_code` is a picture of `otpauth_url`, as a data: address. */
-export type TotpStart = { secret: string; otpauth_url: string; qr_code?: string }
 
 /** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
 export function TwoFactorSetup({ start, onCodes }: { start: TotpStart; onCodes: (codes: string[]) => void }) {

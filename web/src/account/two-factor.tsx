@@ -7,11 +7,12 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
+import type { TotpStart } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
-import { type TotpStart, TwoFactorSetup } from './two-factor-setup.tsx'
+import { TwoFactorSetup } from './two-factor-setup.tsx'
 
 export function TwoFactor() {
   const user = useUser()

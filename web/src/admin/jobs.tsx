@@ -3,12 +3,11 @@ import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import type { DeadJob, Jobs as WaitingJobs } from '../api/types.ts'
 import { FormProblem } from '../parts/form-problem.tsx'
 import { moment, plural } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Notice } from '../parts/notice.tsx'
-
-type Job = { id: string; kind: string; attempts: number; last_error: string | null; created_at: string }
 
 const jobsKey = ['admin', 'jobs']
 
@@ -16,7 +15,7 @@ const jobsKey = ['admin', 'jobs']
 export function Jobs() {
   const jobs = useQuery({
     queryKey: jobsKey,
-    queryFn: ({ signal }) => api.get<{ queued: number; dead: Job[] }>('/api/admin/jobs', { signal }),
+    queryFn: ({ signal }) => api.get<WaitingJobs>('/api/admin/jobs', { signal }),
     refetchInterval: 10_000,
   })
   return (
@@ -45,7 +44,7 @@ export function Jobs() {
   )
 }
 
-function JobRow({ job }: { job: Job }) {
+function JobRow({ job }: { job: DeadJob }) {
   const retry = useMutation({
     mutationFn: () => api.post(`/api/admin/jobs/${job.id}/retry`),
     onSuccess: () => queries.invalidateQueries({ queryKey: jobsKey }),

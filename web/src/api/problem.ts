@@ -1,7 +1,5 @@
 import type { ProblemCode } from '#src/problems.ts'
-
-/** One thing wrong with one part of a request, as the service's 422 names it. `loc` starts with body, query, path or header. */
-export type Issue = { loc: (string | number)[]; msg: string; type: string }
+import type { Issue } from './types.ts'
 
 /** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
 export class ApiProblem extends Error {

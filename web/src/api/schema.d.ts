@@ -7,7 +7,7 @@ export type AdminUser = {
   is_active: boolean
   is_verified: boolean
   is_superuser: boolean
-  subscription_status: string
+  subscription_status: 'free' | 'active' | 'cancelled' | 'past_due'
   subscription_tier: string
   tier_override: string | null
   created_at: string
@@ -403,6 +403,12 @@ export type ModelList = {
   models: Array<Model>
 }
 
+export type OAuthLink = {
+  provider: 'google' | 'github'
+  email: string | null
+  linked_at: string
+}
+
 export type OAuthStart = {
   authorization_url: string
   state: string
@@ -558,6 +564,7 @@ export type Session = {
 export type StartTotpResponse = {
   secret: string
   otpauth_url: string
+  /** A picture of `otpauth_url`, as a data: address */
   qr_code: string
 }
 
