@@ -42,7 +42,7 @@ const QUERY = '?page=x&limit=-1&from=zz&group_by=nothing&tier=none&purchase_id=x
 type Route = { method: string; path: string }
 
 test('every route of the API says a known code with whatever it refuses', async (t) => {
-  const app = await testApp(t)
+  const app = await testApp(t, { env: { DEBUG: 'true' } })
   const pro = await app.as('ada', { tier: 'pro' })
   const key = await pro.post('/api/api-keys', { name: 'laptop' })
   const scoped = await pro.post('/api/api-keys', { name: 'narrow', scopes: ['usage'] })
@@ -54,7 +54,7 @@ test('every route of the API says a known code with whatever it refuses', async 
   const routes = routesOf(app.service.api).filter(({ path }) => /^\/(api|v1|mcp|metrics)\b/.test(path))
   assert.ok(routes.length > 60, `${routes.length} routes`)
 
-  const codes = await walk(app.url, routes, callers)
+  const codes = await walk(app.url, routes, callers, codesOf((await app.get('/openapi.json')).body))
   for (const code of ['unauthenticated', 'paid_tier_needed', 'validation_failed', 'malformed_json', 'not_superuser'])
     assert.ok(codes.has(code), code)
   for (const code of ['invalid_api_key', 'key_not_found', 'document_not_found', 'user_not_found', 'job_not_found'])
@@ -123,7 +123,12 @@ test('what breaks behind a route says a known code in each of the three shapes',
 })
 
 /** Calls every route as everyone with everything. @returns the codes that were said */
-async function walk(url: string, routes: Route[], callers: Record<string, string>[]): Promise<Set<string>> {
+async function walk(
+  url: string,
+  routes: Route[],
+  callers: Record<string, string>[],
+  described?: (method: string, path: string) => string[] | null,
+): Promise<Set<string>> {
   const codes = new Set<string>()
   // What ends a session comes last.
   for (const { method, path } of routes.toSorted(
@@ -137,7 +142,12 @@ async function walk(url: string, routes: Route[], callers: Record<string, string
           bodies.map(async ({ body, headers }) => {
             const reply = await call(url, method, address + asked, { body, headers: { ...headers, ...caller } })
             const what = `${method} ${address}${asked} ${JSON.stringify(body)}: ${reply.text}`
-            if (reply.status >= 400) codes.add(checked(reply, what))
+            if (reply.status < 400) return
+            const code = checked(reply, what)
+            codes.add(code)
+            // JSON-RPC's own are numbers.
+            const told = code.startsWith('-') ? null : described?.(method, path)
+            assert.ok(told?.includes(code) ?? true, `${code} is not described: ${what}`)
           }),
         ),
       )
@@ -145,6 +155,18 @@ async function walk(url: string, routes: Route[], callers: Record<string, string
     }
   }
   return codes
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
+type Description = any
+
+/** The codes that the API's description has for an operation; null where it tells none, as under /v1. */
+function codesOf({ paths, components }: Description): (method: string, path: string) => string[] | null {
+  return (method, path) => {
+    const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+    const name = operation?.responses.default.$ref.split('/').at(-1)
+    return components.responses[name]?.content['application/json'].schema.allOf?.[1].properties.code.enum ?? null
+  }
 }
 
 /** The code of a refusal, after a look at its shape, its word and its status. */
