@@ -2,9 +2,9 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chunkText } from '#rag/chunker.ts'
-import { chunkEvaluation, dataFolder, xquad } from './corpora.ts'
-import { splitNaively } from './naive-splitter.ts'
-import { printTable } from './table.ts'
+import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
+import { splitNaively } from './lib/naive-splitter.ts'
+import { printTable } from './lib/table.ts'
 
 export const says = 'chunks cut mid-sentence and MB/s, beside a recursive splitter'
 

@@ -1,6 +1,6 @@
 // kill -9 in the middle of a customer's walk, restart, look: every acknowledged write is there, every mail arrived once.
 import { crashRounds } from './crash/rounds.ts'
-import { printTable } from './table.ts'
+import { printTable } from './lib/table.ts'
 
 export const says = 'kill -9 at 20 random moments of the main path: what was acknowledged must be there, once'
 

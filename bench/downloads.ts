@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { paidSession, signed } from '#testing/buyer.ts'
-import { type RunningService, signUp, startService } from './service.ts'
-import { printTable, quantile } from './table.ts'
+import { type RunningService, signUp, startService } from './lib/service.ts'
+import { printTable, quantile } from './lib/table.ts'
 
 export const says =
   'downloads through HTTP: first and next of a buyer, and ranges, HEAD and dashboard of 10,000 files: CPU and wall'

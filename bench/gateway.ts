@@ -6,8 +6,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
 import { inspectArgs, watchHeap } from './gateway/memory.ts'
-import { freePort, payingKey, type RunningService, startService } from './service.ts'
-import { printTable, quantile } from './table.ts'
+import { freePort, payingKey, type RunningService, startService } from './lib/service.ts'
+import { printTable, quantile } from './lib/table.ts'
 
 export const says =
   'chat through the gateway, against @portkey-ai/gateway and none: requests, streams, CPU a token, memory'

@@ -1,10 +1,10 @@
 // Sign-ins under a storm: how much of the machine's Argon2 reaches people, and what the storm does to everybody else.
 // Wanted: 0.9 of bare Argon2id's hashes on all cores; p99 of other requests within 2× of the calm one.
 import { availableParallelism } from 'node:os'
+import { type RunningService, signUp, startService } from './lib/service.ts'
+import { printTable, quantile } from './lib/table.ts'
 import { bareArgon2 } from './login/argon2.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
-import { type RunningService, signUp, startService } from './service.ts'
-import { printTable, quantile } from './table.ts'
 
 export const says = 'sign-ins per second against bare Argon2id, and other requests in the storm'
 

@@ -1,10 +1,10 @@
 // How smoothly the chat runs while a fast model writes into a long conversation. Limit: no task above 50 ms of the main thread's own time.
 import type { Page } from 'playwright-core'
 import { openBrowser, signIn, visit } from '../e2e/browser.ts'
+import { payingUser, startService } from './lib/service.ts'
+import { printTable } from './lib/table.ts'
 import { LONG_MS, type Tasks, tasksOf } from './pages/tasks.ts'
 import { MARKDOWN, steadyVendor } from './pages/vendor.ts'
-import { payingUser, startService } from './service.ts'
-import { printTable } from './table.ts'
 
 export const says = 'long tasks of the chat page at 250 tokens a second, in an empty chat and in one of 300 messages'
 

@@ -4,10 +4,10 @@
 // with a bearer: wanted are 0.9 of the bearer's.
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { type LoadResult, load } from './load.ts'
+import { type LoadResult, load } from './lib/load.ts'
+import { freePort, payingKey, type RunningService, signUp, startService } from './lib/service.ts'
+import { printTable, quantile } from './lib/table.ts'
 import { type Peer, startBetterAuth } from './peers/better-auth.ts'
-import { freePort, payingKey, type RunningService, signUp, startService } from './service.ts'
-import { printTable, quantile } from './table.ts'
 
 export const says = 'an authenticated read, against bare node:http with the same verification and the same SQLite read'
 

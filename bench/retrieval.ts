@@ -3,9 +3,9 @@ import { chunkText } from '#rag/chunker.ts'
 import { lexical, localEmbedder } from '#rag/embedders/local.ts'
 import { Rarity } from '#rag/embedders/rarity.ts'
 import { dot } from '#rag/stores/nearest.ts'
-import { bm25 } from './bm25.ts'
-import { type Corpus, chunkEvaluation, dataFolder, xquad } from './corpora.ts'
-import { printTable, quantile } from './table.ts'
+import { bm25 } from './lib/bm25.ts'
+import { type Corpus, chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
+import { printTable, quantile } from './lib/table.ts'
 
 export const says = 'recall@5 and hit@1 of the local embedder, beside BM25'
 

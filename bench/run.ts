@@ -1,4 +1,4 @@
-// `npm run bench -- NAME`: one file a measurement, each compared with a peer or a limit in the same run.
+// `npm run bench -- NAME`: one file a measurement, each compared with a peer or a limit in the same run; lib/ is what they share.
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 
@@ -6,7 +6,7 @@ export type Bench = { says: string; run(args: string[]): Promise<void> }
 
 const names = globSync('*.ts', { cwd: import.meta.dirname })
   .map((file) => basename(file, '.ts'))
-  .filter((name) => !['run', 'table', 'load', 'service', 'corpora', 'bm25', 'naive-splitter'].includes(name))
+  .filter((name) => name !== 'run')
   .sort()
 
 const [name = '', ...args] = process.argv.slice(2)

@@ -2,8 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startService } from './service.ts'
-import { printTable, quantile } from './table.ts'
+import { startService } from './lib/service.ts'
+import { printTable, quantile } from './lib/table.ts'
 
 export const says = 'time to listen and idle memory, against their limits'
 

@@ -1,8 +1,8 @@
 // Whether the time of an answer tells who has an account: known and unknown addresses in random order, one at a time, at
 // every door whose words do not tell. Reported, not judged: a noisy machine can show a difference that is not there, and
 // hide one that is.
-import { signUp, startService } from './service.ts'
-import { printTable, quantile } from './table.ts'
+import { signUp, startService } from './lib/service.ts'
+import { printTable, quantile } from './lib/table.ts'
 import { compare } from './timing/samples.ts'
 
 export const says = 'what the time of an answer tells about who has an account: two-sample tests at each door'

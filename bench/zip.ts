@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { printTable } from './table.ts'
+import { printTable } from './lib/table.ts'
 
 export const says = 'AES-256 ZIPs: our writer, zip.js and 7z: MB/s, peak memory, and a resume at 90 %'
 

@@ -11,7 +11,8 @@ async function start() {
   const config = configFromProcess()
 
   const { createService } = await import('./service.ts')
-  const service = await createService(config)
+  // `npm run dev` serves the user app itself, from its sources.
+  const service = await createService(config, { userApp: !process.argv.includes('--no-user-app') })
   await service.listen()
 
   const { welcome } = await import('./welcome.ts')

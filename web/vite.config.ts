@@ -7,7 +7,7 @@ import { shellFirst } from './shell-first.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// `npm run build` writes web/dist, which the service serves. `vite web` serves the sources instead and passes
+// `npm run build` writes web/dist, which the service serves. `npm run dev` and `vite web` serve the sources instead and pass
 // what belongs to the service on to it (API_URL, by default the service's own default address).
 const service = process.env.API_URL ?? 'http://localhost:8000'
 // The sandbox answers nobody whom a proxy speaks for.

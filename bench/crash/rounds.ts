@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startService } from '../service.ts'
+import { startService } from '../lib/service.ts'
 import { inspect, type Journal, walk } from './walk.ts'
 
 export type Round = { killedAfterMs: number; acknowledged: string; wrong: string[]; restartMs: number }

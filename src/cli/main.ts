@@ -26,6 +26,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'jobs that gave up, and another try for them',
     load: () => import('./jobs.ts'),
   },
+  seed: {
+    usage: 'seed',
+    says: 'fills an empty database with a year of users, usage, purchases and documents',
+    load: () => import('./seed.ts'),
+  },
   superuser: {
     usage: 'superuser add EMAIL',
     says: 'promotes an account, or makes one',

@@ -18,7 +18,7 @@ export type RunningService = {
   stop(): Promise<void>
 }
 
-export const ROOT = join(import.meta.dirname, '..')
+export const ROOT = join(import.meta.dirname, '..', '..')
 
 export async function startService(
   env: Record<string, string> = {},

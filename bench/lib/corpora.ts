@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 
-const BESIDE = join(import.meta.dirname, '..', '..', 'shared', 'data')
+const BESIDE = join(import.meta.dirname, '..', '..', '..', 'shared', 'data')
 
 /** The folder with the sets; null, said aloud, where it is not. */
 export function dataFolder([named]: string[]): string | null {
