@@ -2,10 +2,19 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { apiDescription, descriptionText, OPENAPI_FILE, TYPES_FILE, typesText } from './api-description.ts'
+import {
+  descriptions,
+  descriptionText,
+  OPENAPI_FILE,
+  STOREFRONT_FILE,
+  TYPES_FILE,
+  typesText,
+} from './api-description.ts'
 
-test('docs/openapi.json and web/src/api/schema.d.ts are current (npm run docs writes them)', async () => {
-  const description = await apiDescription()
-  assert.ok(readFileSync(OPENAPI_FILE, 'utf8') === descriptionText(description), 'docs/openapi.json is stale')
-  assert.ok(readFileSync(TYPES_FILE, 'utf8') === typesText(description), 'web/src/api/schema.d.ts is stale')
+test('the descriptions and the user app’s types are current (npm run docs writes them)', async () => {
+  const { api, storefront } = await descriptions()
+  const isCurrent = (file: string, text: string) => assert.ok(readFileSync(file, 'utf8') === text, `${file} is stale`)
+  isCurrent(OPENAPI_FILE, descriptionText(api))
+  isCurrent(STOREFRONT_FILE, descriptionText(storefront))
+  isCurrent(TYPES_FILE, typesText(api))
 })

@@ -1,5 +1,6 @@
 /**
- * Writes docs/openapi.json and web/src/api/schema.d.ts from the routes: `npm run docs`. `npm run check` fails when one is stale.
+ * Writes docs/openapi.json, docs/storefront.openapi.json and web/src/api/schema.d.ts from the routes: `npm run docs`.
+ * `npm run check` fails when one is stale.
  * One trap: it starts a service of its own in a folder of its own, with no setting but DEBUG, so that every machine writes the same.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,6 +12,7 @@ import { createService } from './service.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const OPENAPI_FILE = join(ROOT, 'docs', 'openapi.json')
+export const STOREFRONT_FILE = join(ROOT, 'docs', 'storefront.openapi.json')
 export const TYPES_FILE = join(ROOT, 'web', 'src', 'api', 'schema.d.ts')
 
 type Schema = {
@@ -28,14 +30,17 @@ type Schema = {
 }
 type Description = { components: { schemas: Record<string, Schema> } }
 
-/** The description of the API as /openapi.json gives it with DEBUG. */
-export async function apiDescription(): Promise<Description> {
+/** The descriptions of both servers' APIs as their /openapi.json give them with DEBUG. */
+export async function descriptions(): Promise<{ api: Description; storefront: Description }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-docs-'))
-  const config = readConfig({ DEBUG: 'true', DATA_DIR: dataDir, SERVE: 'api', LOG_LEVEL: 'silent' })
+  const config = readConfig({ DEBUG: 'true', DATA_DIR: dataDir, SERVE: 'api,storefront', LOG_LEVEL: 'silent' })
   const service = await createService(config, { log: pino({ level: 'silent' }), userApp: false })
   try {
-    await service.api?.ready()
-    return JSON.parse(JSON.stringify(service.api?.swagger())) as Description
+    const [api, storefront] = [service.api, service.storefront].map(async (app) => {
+      await app?.ready()
+      return JSON.parse(JSON.stringify(app?.swagger())) as Description
+    })
+    return { api: (await api) as Description, storefront: (await storefront) as Description }
   } finally {
     await service.close(0)
     rmSync(dataDir, { recursive: true, force: true })
@@ -58,7 +63,7 @@ export function typesText({ components }: Description): string {
 function typeOf(schema: Schema, indent: string): string {
   if (schema.$ref) return schema.$ref.split('/').at(-1) ?? 'unknown'
   if ('const' in schema) return literal(schema.const)
-  if (schema.enum) return union(schema.enum.map((word) => literal(word)).concat(isNullable(schema) ? 'null' : []))
+  if (schema.enum) return union(schema.enum.map(literal))
   if (schema.anyOf) return union(schema.anyOf.map((one) => typeOf(one, indent)))
   if (schema.allOf) return schema.allOf.map((one) => typeOf(one, indent)).join(' & ')
   return union([schema.type ?? 'unknown'].flat().map((type) => typeNamed(type, schema, indent)))
@@ -78,14 +83,14 @@ function typeNamed(type: string, schema: Schema, indent: string): string {
   return `{\n${fields.join('')}${rest ? `${inner}[other: string]: unknown\n` : ''}${indent}}`
 }
 
-const isNullable = ({ type }: Schema) => [type].flat().includes('null')
 const literal = (word: unknown) => (typeof word === 'string' ? `'${word.replaceAll("'", "\\'")}'` : String(word))
 const union = (types: string[]) => [...new Set(types)].join(' | ')
 const comment = ({ description }: Schema, indent: string) =>
   description ? `${indent}/** ${description.replaceAll('*/', '* /')} */\n` : ''
 
 if (import.meta.main) {
-  const description = await apiDescription()
-  writeFileSync(OPENAPI_FILE, descriptionText(description))
-  writeFileSync(TYPES_FILE, typesText(description))
+  const { api, storefront } = await descriptions()
+  writeFileSync(OPENAPI_FILE, descriptionText(api))
+  writeFileSync(STOREFRONT_FILE, descriptionText(storefront))
+  writeFileSync(TYPES_FILE, typesText(api))
 }

@@ -14,10 +14,12 @@ import type { App } from '#platform/http/app.ts'
 import type { Authenticators } from '#platform/http/gate.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import type { Tag } from '#platform/http/openapi.ts'
-import { referenceRoutes } from '#platform/http/reference.ts'
+import { describeRoutes, referencePages } from '#platform/http/reference.ts'
+import type { ErrorShape } from '#platform/http/replies.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ragProblem } from '#rag/problems.ts'
 import type { Rag } from '#rag/rag.ts'
+import { storefrontProblem } from '#storefront/problems.ts'
 import type { Storefront } from '#storefront/storefront.ts'
 import { usageProblem } from '#usage/problems.ts'
 import type { Usage } from '#usage/usage.ts'
@@ -66,6 +68,19 @@ const TAGS: readonly Tag[] = [
   },
 ]
 
+const storeProblems = { ...identityProblem.catalogue, ...billingProblem.catalogue, ...storefrontProblem.catalogue }
+
+const STOREFRONT_TAGS: readonly Tag[] = [
+  { name: 'session', description: 'Sign-in by cookie' },
+  { name: 'checkout', description: 'Buying a product' },
+  { name: 'purchases', description: 'What was bought, and its license keys' },
+  { name: 'downloads', description: 'The encrypted archives' },
+  { name: 'contact', description: 'Messages to the team' },
+].map((tag) => ({ ...tag, problems: storeProblems }))
+
+/** How errors look at a path of the API. */
+export const apiErrorShape = (path: string): ErrorShape => (path.startsWith('/v1') ? 'openai' : 'detail')
+
 export async function mountApi(
   app: App,
   rooms: Rooms & { billing: Billing; apiKeys: ApiKeys; usage: Usage; ai: Ai; rag: Rag; userApp: boolean },
@@ -82,8 +97,17 @@ export async function mountApi(
       maxAge: 600,
     })
   }
-  if (config.debug)
-    await referenceRoutes(app, { url: config.urls.base, version, catalogue: config.catalogue, tags: TAGS })
+  if (config.debug) {
+    const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${config.urls.storefront}/openapi.json`
+    await describeRoutes(app, {
+      info: { title: 'Latchkey', version, description },
+      url: config.urls.base,
+      catalogue: config.catalogue,
+      tags: TAGS,
+      shapeOf: apiErrorShape,
+    })
+    await referencePages(app)
+  }
   healthRoutes(app, rooms)
   identity.routes(app)
   billing.routes(app)
@@ -97,7 +121,17 @@ export async function mountApi(
   if (rooms.userApp) await userAppRoutes(app, platform.log)
 }
 
-export function mountStorefront(app: App, rooms: Rooms & { shop: Storefront }): void {
+export async function mountStorefront(app: App, rooms: Rooms & { shop: Storefront }): Promise<void> {
+  const { config } = rooms.platform
+  if (config.debug) {
+    await describeRoutes(app, {
+      info: { title: 'Latchkey storefront', version, description: 'Checkout, purchases, downloads, contact.' },
+      url: config.urls.storefront,
+      catalogue: config.catalogue,
+      tags: STOREFRONT_TAGS,
+      shapeOf: () => 'error',
+    })
+  }
   healthRoutes(app, rooms)
   rooms.shop.routes(app)
 }

@@ -62,14 +62,15 @@ test('every route of the API says a known code with whatever it refuses', async 
 })
 
 test('every route of the storefront says a known code with whatever it refuses', async (t) => {
-  const app = await testApp(t)
+  const app = await testApp(t, { env: { DEBUG: 'true' } })
   const { email } = await app.as('ada')
   const session = await app.store('POST', '/api/session', { body: { email, password: PASSWORD } })
   const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
   const routes = routesOf(app.service.storefront).filter(({ path }) => path.startsWith('/api/') || path === '/metrics')
   assert.ok(routes.length >= 11, `${routes.length} routes`)
 
-  const codes = await walk(app.storefrontUrl, routes, [{}, { cookie }, { 'sec-fetch-site': 'cross-site' }])
+  const described = codesOf((await app.store('GET', '/openapi.json')).body)
+  const codes = await walk(app.storefrontUrl, routes, [{}, { cookie }, { 'sec-fetch-site': 'cross-site' }], described)
   for (const code of ['not_signed_in', 'field_missing', 'tier_invalid', 'cross_site', 'no_active_purchase'])
     assert.ok(codes.has(code), code)
 })
@@ -164,8 +165,9 @@ type Description = any
 function codesOf({ paths, components }: Description): (method: string, path: string) => string[] | null {
   return (method, path) => {
     const operation = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
-    const name = operation?.responses.default.$ref.split('/').at(-1)
-    return components.responses[name]?.content['application/json'].schema.allOf?.[1].properties.code.enum ?? null
+    const named = (section: string, { $ref }: { $ref: string }) => components[section][$ref.split('/').at(-1) ?? '']
+    const refused = operation && named('responses', operation.responses.default)
+    return refused ? (named('schemas', refused.content['application/json'].schema).properties.code?.enum ?? null) : null
   }
 }
 

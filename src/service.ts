@@ -28,7 +28,7 @@ import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
 import { collectStorefront, createStorefront, eraseStorefront, storeSessions } from '#storefront/storefront.ts'
 import { usageMigrations } from '#usage/migrations.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
-import { mountApi, mountStorefront } from './api.ts'
+import { apiErrorShape, mountApi, mountStorefront } from './api.ts'
 import type { Config } from './config.ts'
 
 export type Service = {
@@ -114,7 +114,7 @@ export async function createService(
         url: config.urls.base,
         bodies,
         state,
-        shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
+        shapeOf: apiErrorShape,
       })
     : null
   const sandbox = api && config.sandbox.on ? openSandbox(platform, rag.localEmbedder) : null
@@ -145,7 +145,7 @@ export async function createService(
       })
     : null
   if (sandbox?.watch) storefront?.addHook('onRequest', sandbox.watch)
-  if (storefront) mountStorefront(storefront, { platform, authenticators, identity, state, shop })
+  if (storefront) await mountStorefront(storefront, { platform, authenticators, identity, state, shop })
 
   // Who only works is looked at all the same.
   const health =

@@ -8,7 +8,7 @@ import { requireFreshSignIn } from '#identity/ways-in.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { listContactMessages } from '#storefront/contact.ts'
 import { adminProblem } from './problems.ts'
@@ -63,7 +63,7 @@ const ContactMessage = Type.Object(
 
 export function adminRoutes(app: App, { platform, identity }: { platform: Platform; identity: Identity }): void {
   const { config, db, clock, jobs } = platform
-  const Tier = OneOf(...config.catalogue.plans.map(({ tier }) => tier))
+  const Tier = Named('Tier', OneOf(...config.catalogue.plans.map(({ tier }) => tier)))
 
   app.get(
     '/api/admin/stats',

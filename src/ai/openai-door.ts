@@ -5,11 +5,12 @@ import { ofVendor } from '#models/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { type EmbeddingNeeds, embedForDoor } from './embedding-door.ts'
 import { type Completion, type CompletionStream, complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { listedModels } from './model-list.ts'
+import { ChatCompletion, ChatCompletionChunk, EmbeddingList, OpenAiModel, OpenAiModelList } from './openai-replies.ts'
 import { candidateFor, MODEL_NAME } from './plan.ts'
 import { type AnswerPrinter, type Printer, printAnswer } from './printing.ts'
 import { aiProblem } from './problems.ts'
@@ -34,7 +35,7 @@ const ChatBody = Type.Object(
             Type.Union([
               Type.String(),
               Type.Null(),
-              Type.Array(Type.Object({ type: Type.String() }, { additionalProperties: true })),
+              Type.Array(Type.Object({ type: Type.String() }, { title: 'ContentPart', additionalProperties: true })),
             ]),
           ),
           tool_calls: Type.Optional(
@@ -44,17 +45,20 @@ const ChatBody = Type.Object(
                   {
                     id: Type.String(),
                     function: Type.Optional(
-                      Type.Object({ name: Type.String(), arguments: Type.String() }, { additionalProperties: true }),
+                      Type.Object(
+                        { name: Type.String(), arguments: Type.String() },
+                        { title: 'ToolCallFunction', additionalProperties: true },
+                      ),
                     ),
                   },
-                  { additionalProperties: true },
+                  { title: 'RequestToolCall', additionalProperties: true },
                 ),
               ),
             ),
           ),
           tool_call_id: Type.Optional(Nullable(Type.String())),
         },
-        { additionalProperties: true },
+        { title: 'ChatCompletionRequestMessage', additionalProperties: true },
       ),
       { minItems: 1 },
     ),
@@ -66,7 +70,12 @@ const ChatBody = Type.Object(
     stream: Type.Optional(Nullable(Type.Boolean())),
     include_reasoning: Type.Optional(Nullable(Type.Boolean())),
     stream_options: Type.Optional(
-      Nullable(Type.Object({ include_usage: Type.Optional(Nullable(Type.Boolean())) }, { additionalProperties: true })),
+      Nullable(
+        Type.Object(
+          { include_usage: Type.Optional(Nullable(Type.Boolean())) },
+          { title: 'StreamOptions', additionalProperties: true },
+        ),
+      ),
     ),
     tools: Type.Optional(
       Nullable(
@@ -74,9 +83,11 @@ const ChatBody = Type.Object(
           Type.Object(
             {
               type: Type.String(),
-              function: Type.Optional(Type.Object({ name: Type.String() }, { additionalProperties: true })),
+              function: Type.Optional(
+                Type.Object({ name: Type.String() }, { title: 'ToolFunction', additionalProperties: true }),
+              ),
             },
-            { additionalProperties: true },
+            { title: 'Tool', additionalProperties: true },
           ),
         ),
       ),
@@ -85,14 +96,10 @@ const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
-const Chunk = Type.Object(
-  { id: Type.String(), object: Type.Literal('chat.completion.chunk') },
-  {
-    title: 'ChatCompletionChunk',
-    additionalProperties: true,
-    description: "OpenAI's chunk; a stream that breaks off ends with its `error` instead, and no `[DONE]`.",
-  },
-)
+/** In the description alone. */
+const replies = (schema: object) => ({
+  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } },
+})
 
 export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
   app.post(
@@ -104,7 +111,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config: { ...config, events: { message: Chunk } },
+      config: { ...config, ...replies(ChatCompletion), events: { message: ChatCompletionChunk } },
       bodyLimit: AI_BODY_BYTES_MAX,
     },
     async (request, reply) => {
@@ -146,7 +153,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
         tags,
         summary: 'The models of all configured vendors, as far as the caller’s plan has them',
       },
-      config: { ...config, limit: 'general' },
+      config: { ...config, ...replies(OpenAiModelList), limit: 'general' },
     },
     async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request).tier) }),
   )
@@ -160,7 +167,7 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
         summary: 'One model',
         params: Type.Object({ model: Type.String() }),
       },
-      config: { ...config, limit: 'general' },
+      config: { ...config, ...replies(OpenAiModel), limit: 'general' },
     },
     async (request) => {
       const { model: id } = request.params
@@ -186,13 +193,13 @@ export function openAiDoor(app: App, gateway: Gateway, embeddingNeeds: Embedding
               Tokens,
               Type.Array(Tokens, { minItems: 1, maxItems: 2_048 }),
             ]),
-            encoding_format: Type.Optional(Nullable(OneOf('float', 'base64'))),
+            encoding_format: Type.Optional(Nullable(Named('EmbeddingEncoding', OneOf('float', 'base64')))),
             dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 4_096 }))),
           },
           { additionalProperties: true },
         ),
       },
-      config,
+      config: { ...config, ...replies(EmbeddingList) },
       bodyLimit: AI_BODY_BYTES_MAX,
     },
     async (request, reply) => {

@@ -3,7 +3,7 @@ import { PRICES_AS_OF } from '#models/built-in.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { listedModels, listedVendors } from './model-list.ts'
 import { MODEL_NAME, providerNames, routeFor } from './plan.ts'
@@ -29,14 +29,18 @@ const TEMPERATURE_DEFAULT = 0.7
 const MAX_TOKENS_DEFAULT = 1_000
 
 /** Which vendors there are is the catalogue's to say. */
-const providerSchema = (gateway: Gateway) => Type.Optional(Nullable(OneOf(...providerNames(gateway.config))))
+const providerSchema = (gateway: Gateway) =>
+  Type.Optional(Nullable(Named('ProviderName', OneOf(...providerNames(gateway.config)))))
 type ProviderSchema = ReturnType<typeof providerSchema>
+
+const ChatMessage = Type.Object(
+  { role: OneOf('system', 'user', 'assistant'), content: Type.String() },
+  { title: 'ChatMessage' },
+)
 
 const chatBody = (Provider: ProviderSchema) =>
   Type.Object({
-    messages: Type.Array(Type.Object({ role: OneOf('system', 'user', 'assistant'), content: Type.String() }), {
-      minItems: 1,
-    }),
+    messages: Type.Array(ChatMessage, { minItems: 1 }),
     provider: Provider,
     model: ModelName,
     ...Sampling,

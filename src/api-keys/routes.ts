@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Instant, Message, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { type ApiKey, issueKey, type KeyDeps, listKeys, renameKey, revokeKey, rotateKey } from './keys.ts'
 import type { KeyVerifier } from './verifier.ts'
@@ -9,7 +9,7 @@ import type { KeyVerifier } from './verifier.ts'
 /** One line with something to see on it. */
 const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
-const Scopes = Type.Array(OneOf('ai', 'rag'), { minItems: 1, maxItems: 2 })
+const Scopes = Type.Array(Named('KeyScope', OneOf('ai', 'rag')), { minItems: 1, maxItems: 2 })
 const Rate = Type.Object(
   {
     requests: Type.Integer({ minimum: 1, maximum: 1_000_000 }),

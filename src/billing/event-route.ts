@@ -8,6 +8,8 @@ import type { Clock } from '#platform/clock.ts'
 import { addressKey } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
 import { isOfThisMachine } from '#platform/http/loopback.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { JsonObject } from '#platform/http/schema.ts'
 import { rateHeaders } from '#platform/limiter.ts'
 import type { Platform } from '#platform/platform.ts'
 import { billingProblem } from './problems.ts'
@@ -15,6 +17,27 @@ import { stripeSdk } from './stripe-sdk.ts'
 
 /** As the processor's own libraries: an older signature is a replay. */
 const SIGNATURE_AGE_MAX_S = 300
+
+const EVENT: Described = {
+  parameters: [
+    {
+      name: 'stripe-signature',
+      in: 'header',
+      description: 'Over the body’s bytes; `processor-signature` says the same.',
+      schema: { type: 'string' },
+    },
+  ],
+  body: {
+    'application/json': Type.Object(
+      {
+        id: Type.String(),
+        type: Type.String(),
+        data: Type.Object({ object: JsonObject }, { title: 'ProcessorEventData', additionalProperties: true }),
+      },
+      { title: 'ProcessorEvent', additionalProperties: true },
+    ),
+  },
+}
 
 export type EventRoute = {
   url: string
@@ -39,13 +62,12 @@ export function eventRoute(
     scope.post(
       url,
       {
-        config: { access: 'anyone', limit: 'none' },
+        config: { access: 'anyone', limit: 'none', described: EVENT },
         schema: {
           operationId,
           tags: [tag],
           summary: 'Events of the payment processor',
-          description: 'Takes the processor’s signature in `Stripe-Signature` or `Processor-Signature`.',
-          response: { 200: Type.Object({ received: Type.Boolean() }) },
+          response: { 200: Type.Object({ received: Type.Boolean() }, { title: 'EventReceipt' }) },
         },
         async onRequest(request, reply) {
           const rate = config.limits.general

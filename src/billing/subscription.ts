@@ -1,9 +1,9 @@
 /** What the caller has subscribed to, as the account page shows it. */
 import { type Static, Type } from 'typebox'
-import { ENTITLEMENTS, grantsOf } from '#catalogue/catalogue.ts'
-import { findUser } from '#identity/users.ts'
+import { grantsOf } from '#catalogue/catalogue.ts'
+import { EntitlementName, findUser, SubscriptionStatus } from '#identity/users.ts'
 import { plus, SECOND_MS } from '#platform/clock.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, Nullable } from '#platform/http/schema.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import { awaitsCheckout, findAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
@@ -11,7 +11,7 @@ import { syncUser } from './sync.ts'
 
 export const SubscriptionView = Type.Object(
   {
-    status: OneOf('free', 'active', 'cancelled', 'past_due'),
+    status: SubscriptionStatus,
     tier: Type.String(),
     processor_customer_id: Nullable(Type.String()),
     price_id: Nullable(Type.String()),
@@ -20,7 +20,7 @@ export const SubscriptionView = Type.Object(
     processor_status: Nullable(
       Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
     ),
-    entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
+    entitlements: Type.Array(EntitlementName, { description: 'What the plan grants' }),
   },
   { title: 'Subscription' },
 )

@@ -26,14 +26,17 @@ const OneTime = Type.Object({ token: Type.String({ maxLength: 512 }) }, { title:
 const Jwks = Type.Object(
   {
     keys: Type.Array(
-      Type.Object({
-        kty: Type.String(),
-        crv: Type.String(),
-        x: Type.String(),
-        kid: Type.String(),
-        use: Type.String(),
-        alg: Type.String(),
-      }),
+      Type.Object(
+        {
+          kty: Type.String(),
+          crv: Type.String(),
+          x: Type.String(),
+          kid: Type.String(),
+          use: Type.String(),
+          alg: Type.String(),
+        },
+        { title: 'SigningKey' },
+      ),
     ),
   },
   { title: 'KeySet' },

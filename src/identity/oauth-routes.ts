@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Instant, Message, Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { issueChallenge } from './challenge.ts'
 import { finishOAuth, type Linker, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './oauth.ts'
@@ -10,12 +11,24 @@ import { accountOf, linkProvider, listLinks, unlinkProvider } from './oauth-link
 import { originOf } from './origin.ts'
 import { signIn } from './sign-in.ts'
 import type { OAuthProvider } from './tables.ts'
+import { OAuthProviderName } from './users.ts'
 import { requireFreshSignIn } from './ways-in.ts'
 
 const tags = ['auth']
 const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
 const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() }, { title: 'OAuthStart' })
 const FLOW_S = 600
+
+const CALLBACK: Described = {
+  parameters: ['code', 'state', 'error'].map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
+  replies: {
+    302: {
+      description:
+        'To the user app: /auth/callback with `access_token` and `refresh_token`; /login with `challenge` where two-factor is on, or with `error`; /account where a provider was linked.',
+      headers: { location: { description: 'Where to go', schema: { type: 'string', format: 'uri' } } },
+    },
+  },
+}
 
 export function oauthRoutes(app: App, deps: OAuthDeps): void {
   const { frontend, base } = deps.config.urls
@@ -47,7 +60,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
         summary: 'Where the provider sends the browser back to',
         params: Provider,
       },
-      config: { access: 'anyone' },
+      config: { access: 'anyone', described: CALLBACK },
     },
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
@@ -68,7 +81,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
         response: {
           200: Type.Array(
             Type.Object(
-              { provider: OneOf('google', 'github'), email: Nullable(Type.String()), linked_at: Instant },
+              { provider: OAuthProviderName, email: Nullable(Type.String()), linked_at: Instant },
               { title: 'OAuthLink' },
             ),
           ),

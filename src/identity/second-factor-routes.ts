@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Message, Nullable } from '#platform/http/schema.ts'
 import type { IdentityDeps } from './deps.ts'
 import { originOf } from './origin.ts'
 import { confirmPassword } from './own-password.ts'
@@ -31,11 +31,11 @@ const Credential = Type.Object(
     id: Type.String({ minLength: 1, maxLength: 2_048 }),
     rawId: Type.String({ maxLength: 2_048 }),
     type: Type.Literal('public-key'),
-    response: Type.Object({ clientDataJSON: Type.String() }),
+    response: Type.Object({ clientDataJSON: Type.String() }, { title: 'PasskeyAnswer' }),
   },
   { title: 'PasskeyCredential' },
 )
-const Options = Type.Object({ options: Type.Any() }, { title: 'PasskeyOptions' })
+const Options = Type.Object({ options: Type.Unsafe<object>(JsonObject) }, { title: 'PasskeyOptions' })
 
 export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
   app.post(

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { transaction } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
+import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import { recordAudit } from './audit.ts'
@@ -27,6 +28,42 @@ const tags = ['users']
 const OwnCode = Type.Optional(Nullable(Type.String({ maxLength: 64 })))
 /** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
 const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
+
+/** The fields of `exportAccount`. */
+const AccountExport = Type.Object(
+  {
+    ...Type.Pick(UserView, [
+      'id',
+      'email',
+      'full_name',
+      'avatar_url',
+      'oauth_provider',
+      'is_verified',
+      'subscription_status',
+      'subscription_tier',
+      'created_at',
+    ]).properties,
+    updated_at: Instant,
+    last_login_at: Nullable(Instant),
+    exported_at: Instant,
+  },
+  { title: 'AccountExport' },
+)
+
+const EXPORTED: Described = {
+  replies: {
+    200: {
+      description: 'A file: JSON, or with `full` a ZIP of JSON files.',
+      content: {
+        'application/json': AccountExport,
+        'application/zip': Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
+      },
+      headers: {
+        'content-disposition': { description: '`attachment`, with the name of the file', schema: { type: 'string' } },
+      },
+    },
+  },
+}
 
 export function userRoutes(app: App, deps: IdentityDeps): void {
   app.get(
@@ -107,7 +144,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
           'The account as a JSON file; with full=true, after a fresh sign-in, everything we hold, as a ZIP of JSON',
         querystring: Type.Object({ full: Type.Optional(Type.Boolean()) }),
       },
-      config: { access: 'user' },
+      config: { access: 'user', described: EXPORTED },
     },
     async (request, reply) => {
       const user = await ownUser(deps, request)

@@ -4,10 +4,14 @@ import { type Static, Type } from 'typebox'
 import { type Catalogue, ENTITLEMENTS, FREE, grantsOf } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { UsersTable } from './tables.ts'
 
 export type User = Selectable<UsersTable>
+
+export const OAuthProviderName = Named('OAuthProvider', OneOf('google', 'github'))
+export const SubscriptionStatus = Named('SubscriptionStatus', OneOf('free', 'active', 'cancelled', 'past_due'))
+export const EntitlementName = Named('Entitlement', OneOf(...ENTITLEMENTS))
 
 /** SPEC's User, and what the account page needs beside it. */
 export const UserView = Type.Object(
@@ -18,14 +22,14 @@ export const UserView = Type.Object(
     avatar_url: Nullable(Type.String()),
     is_active: Type.Boolean(),
     is_verified: Type.Boolean(),
-    oauth_provider: Nullable(OneOf('google', 'github')),
-    subscription_status: OneOf('free', 'active', 'cancelled', 'past_due'),
+    oauth_provider: Nullable(OAuthProviderName),
+    subscription_status: SubscriptionStatus,
     subscription_tier: Type.String(),
     created_at: Instant,
     is_superuser: Type.Boolean(),
     has_password: Type.Boolean(),
     totp_enabled: Type.Boolean(),
-    entitlements: Type.Array(OneOf(...ENTITLEMENTS), { description: 'What the plan grants' }),
+    entitlements: Type.Array(EntitlementName, { description: 'What the plan grants' }),
   },
   { title: 'User' },
 )

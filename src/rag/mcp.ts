@@ -9,6 +9,8 @@ import { Value } from 'typebox/value'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { JsonObject } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
 import { type Asked, answer } from './answer.ts'
 import { CHUNK_SIZE, overlapFor } from './chunking.ts'
@@ -111,6 +113,36 @@ const Envelope = Type.Object({
 })
 let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 
+/** In the description alone: the protocol has words of its own for what is wrong with a message. */
+const Id = { type: ['string', 'number', 'null'] }
+const Reply = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Unsafe<unknown>(Id),
+    result: Type.Optional(JsonObject),
+    error: Type.Optional(Type.Object({ code: Type.Integer(), message: Type.String() }, { title: 'JsonRpcError' })),
+  },
+  { title: 'JsonRpcReply', description: 'Has a `result` or an `error`.' },
+)
+const MESSAGES: Described = {
+  body: {
+    'application/json': Type.Object(
+      {
+        jsonrpc: Type.Literal('2.0'),
+        id: Type.Optional(Type.Unsafe<unknown>(Id)),
+        method: Type.String({ description: '`initialize`, `ping`, `tools/list`, `tools/call`, or a notification.' }),
+        params: Type.Optional(JsonObject),
+      },
+      { title: 'JsonRpcRequest', description: 'A message without an `id` is a notification.' },
+    ),
+  },
+  replies: {
+    200: { description: 'The reply.', content: { 'application/json': Reply } },
+    202: { description: 'A notification was taken.' },
+    400: { description: 'No message of the protocol.', content: { 'application/json': Reply } },
+  },
+}
+
 /** What the body was when it was no JSON: told in the protocol's own words. */
 const NO_JSON = Symbol('no JSON')
 
@@ -128,7 +160,10 @@ export function mcpRoutes(app: App, room: Room): void {
     })
     scope.post(
       '/mcp',
-      { schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' }, config },
+      {
+        schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' },
+        config: { ...config, described: MESSAGES },
+      },
       async (request, reply) => {
         checkOrigin(room, request.headers.origin)
         const refuse = (code: number, message: string, id: string | number | null = null) =>

@@ -10,7 +10,7 @@ import type { App } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Instant, JsonObject, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { streamProblem } from '#platform/http/sse.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
@@ -31,19 +31,19 @@ import { readUpload } from './upload.ts'
 const MEGABYTE = 1024 * 1024
 const QUERY_MAX = 32_768
 
-const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
-
 const externalIdSays = 'An id of your own: the same id again replaces its document whole, whatever the text.'
+
+const Replace = Named('Replace', OneOf('source'))
 
 const TextBody = Type.Object({
   content: Type.String({ minLength: 1 }),
-  metadata: Type.Optional(FreeObject),
+  metadata: Type.Optional(JsonObject),
   chunk_size: Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX }),
   chunk_overlap: Type.Optional(
     Type.Integer({ minimum: 0, maximum: OVERLAP_MAX, description: 'Default: 200, or a fifth of chunk_size if less.' }),
   ),
   external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
-  replace: Type.Optional(OneOf('source')),
+  replace: Type.Optional(Replace),
 })
 
 const FileForm = Type.Object({
@@ -51,13 +51,13 @@ const FileForm = Type.Object({
   chunk_size: Type.Optional(Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX })),
   chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
   external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
-  replace: Type.Optional(OneOf('source')),
+  replace: Type.Optional(Replace),
 })
 
 /** Also as a query parameter, where a form is inconvenient. */
 const ReplaceQuery = Type.Object({
   replace: Type.Optional(
-    Type.Unsafe<'source'>({ enum: ['source'], description: 'Other documents of the same source go in the same step.' }),
+    Type.Unsafe<'source'>({ ...Replace, description: 'Other documents of the same source go in the same step.' }),
   ),
 })
 
@@ -81,7 +81,7 @@ const Chunk = Type.Object(
     id: Type.String(),
     content: Type.String(),
     score: Type.Number(),
-    metadata: FreeObject,
+    metadata: JsonObject,
   },
   { title: 'Chunk' },
 )
@@ -91,13 +91,16 @@ const SearchBody = Type.Object({
   top_k: Type.Integer({ default: 5, minimum: 1, maximum: 50 }),
   mode: Type.Unsafe<(typeof MODES)[number]>({
     ...OneOf(...MODES),
+    title: 'SearchMode',
     default: 'auto',
     description:
       '`lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused.',
   }),
   min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
-  filter: Type.Optional(Nullable(FreeObject)),
+  filter: Type.Optional(Nullable(JsonObject)),
 })
+
+const ChatTurn = Type.Object({ role: OneOf('user', 'assistant'), content: Type.String() }, { title: 'ChatTurn' })
 
 const QueryBody = Type.Object({
   question: Type.String({ minLength: 1, maxLength: QUERY_MAX }),
@@ -108,10 +111,8 @@ const QueryBody = Type.Object({
     default: false,
     description: 'Streams only: an event with the sources first, one with the usage last.',
   }),
-  chat_history: Type.Optional(
-    Nullable(Type.Array(Type.Object({ role: OneOf('user', 'assistant'), content: Type.String() }), { maxItems: 200 })),
-  ),
-  filter: Type.Optional(Nullable(FreeObject)),
+  chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
+  filter: Type.Optional(Nullable(JsonObject)),
 })
 
 const UsageView = Type.Object(
@@ -133,7 +134,7 @@ const Document = Type.Object(
     source: Nullable(Type.String()),
     chunks: Type.Integer(),
     characters: Type.Integer(),
-    metadata: FreeObject,
+    metadata: JsonObject,
     created_at: Instant,
   },
   { title: 'Document' },
@@ -142,9 +143,15 @@ const Document = Type.Object(
 const EVENTS = {
   sources: Type.Object({ sources: Type.Array(Chunk) }, { description: 'First; with `include_sources`.' }),
   message: TokenEvent,
-  usage: Type.Union([Type.Object({ ...UsageView.properties, finish_reason: Nullable(Type.String()) }), Type.Null()], {
-    description: 'Last; with `include_sources`. Null where nothing was found, since no model was asked.',
-  }),
+  usage: Type.Union(
+    [
+      Type.Object({ ...UsageView.properties, finish_reason: Nullable(Type.String()) }, { title: 'FinalUsage' }),
+      Type.Null(),
+    ],
+    {
+      description: 'Last; with `include_sources`. Null where nothing was found, since no model was asked.',
+    },
+  ),
   error: ErrorEvent,
 }
 

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { addressKey } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
 import { rateProblem } from '#platform/limiter.ts'
 import { invalid, platformProblem } from '#platform/problems.ts'
 import { type ContactForm, receiveMessage, SUBJECT_WORDS } from './contact.ts'
@@ -18,6 +19,12 @@ export const ContactBody = Type.Object({
   message: Type.String({ minLength: 1, maxLength: 10_000 }),
 })
 
+/** As the description tells it. */
+const Message = Type.Object(
+  { ...ContactBody.properties, subject: Named('ContactSubject', OneOf(...SUBJECT_WORDS)) },
+  { title: 'ContactMessage' },
+)
+
 export function contactRoutes(app: App, deps: StorefrontDeps): void {
   app.post(
     '/api/contact',
@@ -25,11 +32,11 @@ export function contactRoutes(app: App, deps: StorefrontDeps): void {
       schema: {
         operationId: 'sendContactMessage',
         body: ContactBody,
-        response: { 200: Type.Object({ success: Type.Boolean() }) },
+        response: { 200: Type.Object({ success: Type.Boolean() }, { title: 'ContactReceipt' }) },
         tags: ['contact'],
         summary: 'Sends a message to the team',
       },
-      config: { access: 'anyone' },
+      config: { access: 'anyone', described: { body: { 'application/json': Message } } },
     },
     async (request) => {
       await sendMessage(deps, request.body, request.ip)

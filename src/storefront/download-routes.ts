@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
+import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { type Announcement, describeDownload, grantDownload, listDownloads, streamDelivery } from './downloads.ts'
 import { onPageError } from './pages/errors.ts'
@@ -10,16 +11,50 @@ import type { StorefrontDeps } from './storefront.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-const DownloadView = Type.Object({
-  id: Type.String(),
-  purchase_id: Type.String(),
-  user_id: Type.String(),
-  version: Type.String(),
-  ip_address: Type.String(),
-  user_agent: Type.String(),
-  country: Nullable(Type.String()),
-  downloaded_at: Instant,
-})
+const text = (description: string) => ({ description, schema: { type: 'string' } })
+const whole = {
+  content: { 'application/zip': { type: 'string', format: 'binary' } },
+  headers: {
+    'x-license-key': text('The license key, which is the archive’s password'),
+    'x-product-version': text('The version in the archive'),
+    'content-disposition': text('`attachment`, with the name of the file'),
+    etag: text('For `If-Range`'),
+  },
+}
+const ARCHIVE: Described = {
+  parameters: [
+    {
+      name: 'purchase_id',
+      in: 'query',
+      description: 'Left out: the newest completed purchase',
+      schema: { type: 'string', format: 'uuid' },
+    },
+    { name: 'range', in: 'header', description: 'One range, to resume', schema: { type: 'string' } },
+    { name: 'if-range', in: 'header', schema: { type: 'string' } },
+  ],
+  replies: {
+    200: { description: 'The archive.', ...whole },
+    206: {
+      description: 'A part of it.',
+      ...whole,
+      headers: { ...whole.headers, 'content-range': text('Which part') },
+    },
+  },
+}
+
+const DownloadView = Type.Object(
+  {
+    id: Type.String(),
+    purchase_id: Type.String(),
+    user_id: Type.String(),
+    version: Type.String(),
+    ip_address: Type.String(),
+    user_agent: Type.String(),
+    country: Nullable(Type.String()),
+    downloaded_at: Instant,
+  },
+  { title: 'Download' },
+)
 
 export function downloadRoutes(app: App, deps: StorefrontDeps): void {
   app.route({
@@ -30,8 +65,10 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
       querystring: Type.Object({ purchase_id: Type.Optional(Type.Unknown()) }),
       tags: ['downloads'],
       summary: 'The encrypted ZIP',
+      description:
+        'Counts as a download; a range of one that was begun does not. A link on another site leads to /dashboard.',
     },
-    config: { access: 'session' },
+    config: { access: 'session', described: ARCHIVE },
     errorHandler: onPageError(deps),
     async handler(request, reply) {
       const { userId } = callerOf(request)

@@ -3,6 +3,7 @@ import { eventRoute } from '#billing/event-route.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
+import type { Described } from '#platform/http/openapi.ts'
 import { checkoutAddress } from './checkout.ts'
 import { onPageError } from './pages/errors.ts'
 import { receivePaymentEvent } from './payments.ts'
@@ -15,6 +16,24 @@ import type { StorefrontDeps } from './storefront.ts'
 /** Where the processor's events for the storefront go. */
 export const STOREFRONT_EVENTS = '/api/processor/webhook'
 
+const checkout = ({ config }: Pick<StorefrontDeps, 'config'>): Described => ({
+  security: [{ session: [] }, {}],
+  parameters: [
+    {
+      name: 'tier',
+      in: 'query',
+      required: true,
+      schema: { title: 'ProductTier', type: 'string', enum: config.catalogue.products.map(({ tier }) => tier) },
+    },
+  ],
+  replies: {
+    302: {
+      description: 'To the hosted checkout; to /login without a session; to /dashboard where the tier is owned.',
+      headers: { location: { description: 'Where to go', schema: { type: 'string' } } },
+    },
+  },
+})
+
 export function paymentRoutes(app: App, deps: StorefrontDeps): void {
   app.get(
     '/api/checkout',
@@ -26,7 +45,7 @@ export function paymentRoutes(app: App, deps: StorefrontDeps): void {
         summary: 'Leads the browser to the hosted checkout',
       },
       // The session is looked at here: a wrong tier is told first, and a stranger is led to the login.
-      config: { access: 'anyone' },
+      config: { access: 'anyone', described: checkout(deps) },
       errorHandler: onPageError(deps),
     },
     async (request, reply) => {

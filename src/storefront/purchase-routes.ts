@@ -8,24 +8,30 @@ import type { StorefrontDeps } from './storefront.ts'
 
 const Status = OneOf('completed', 'refunded', 'expired')
 
-const PurchaseView = Type.Object({
-  id: Type.String(),
-  tier: Type.String(),
-  status: Status,
-  license_key_masked: Type.String(),
-  download_count: Type.Integer(),
-  max_downloads: Type.Integer(),
-  entitled_until: Instant,
-  version: Nullable(Type.String()),
-  created_at: Instant,
-})
+const PurchaseView = Type.Object(
+  {
+    id: Type.String(),
+    tier: Type.String(),
+    status: Status,
+    license_key_masked: Type.String(),
+    download_count: Type.Integer(),
+    max_downloads: Type.Integer(),
+    entitled_until: Instant,
+    version: Nullable(Type.String()),
+    created_at: Instant,
+  },
+  { title: 'Purchase' },
+)
 
-const LicenseView = Type.Object({
-  valid: Type.Boolean(),
-  tier: Nullable(Type.String()),
-  status: Nullable(Type.String()),
-  entitled_until: Nullable(Type.String()),
-})
+const LicenseView = Type.Object(
+  {
+    valid: Type.Boolean(),
+    tier: Nullable(Type.String()),
+    status: Nullable(Type.String()),
+    entitled_until: Nullable(Type.String()),
+  },
+  { title: 'License' },
+)
 
 export const RECOVERY_MESSAGE = 'If purchases belong to this email, their license keys have been sent'
 

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { originOf } from '#identity/origin.ts'
 import type { App } from '#platform/http/app.ts'
 import { SESSION_COOKIE } from '#platform/http/gate.ts'
-import { Nullable } from '#platform/http/schema.ts'
+import { Message, Nullable } from '#platform/http/schema.ts'
 import type { Config } from '#src/config.ts'
 import { safeRedirect } from './redirect.ts'
 import { closeStoreSession, openStoreSession, SESSION_MS } from './sessions.ts'
@@ -17,9 +17,15 @@ export const LoginForm = Type.Object({
 })
 export type LoginForm = Static<typeof LoginForm>
 
-const SessionView = Type.Object({
-  user: Type.Object({ id: Type.String(), email: Type.String(), full_name: Nullable(Type.String()) }),
-})
+const SessionView = Type.Object(
+  {
+    user: Type.Object(
+      { id: Type.String(), email: Type.String(), full_name: Nullable(Type.String()) },
+      { title: 'SessionUser' },
+    ),
+  },
+  { title: 'Session' },
+)
 
 export function sessionRoutes(app: App, deps: StorefrontDeps): void {
   const { config } = deps
@@ -49,11 +55,11 @@ export function sessionRoutes(app: App, deps: StorefrontDeps): void {
     {
       schema: {
         operationId: 'deleteSession',
-        response: { 200: Type.Object({ message: Type.String() }) },
+        response: { 200: Message },
         tags: ['session'],
         summary: 'Signs out',
       },
-      config: { access: 'anyone' },
+      config: { access: 'anyone', described: { security: [{ session: [] }, {}] } },
     },
     async (request, reply) => {
       await closeStoreSession(deps, request.cookies[SESSION_COOKIE])

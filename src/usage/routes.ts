@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { App } from '#platform/http/app.ts'
 import { callerOf } from '#platform/http/gate.ts'
-import { OneOf } from '#platform/http/schema.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { sumUsage, type UsageSum } from './store.ts'
@@ -28,7 +28,7 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
         querystring: Type.Object({
           from: Type.Optional(Day),
           to: Type.Optional(Day),
-          group_by: Type.Optional(OneOf('day', 'model', 'key')),
+          group_by: Type.Optional(Named('UsageGrouping', OneOf('day', 'model', 'key'))),
         }),
         response: {
           200: Type.Object({

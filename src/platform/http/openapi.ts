@@ -1,35 +1,61 @@
 /**
- * What the routes' schemas leave unsaid in the API's description (OpenAPI 3.1): names of schemas, who may call, event streams
- * and errors. A schema with a `title` becomes a component of that name; a body without one is named after its operation.
- * One trap: two shapes under one title are refused when the description is asked for, not at the start.
+ * What the routes' schemas leave unsaid in the API's description (OpenAPI 3.1): names of schemas, who may call, event streams,
+ * errors, and what a route `describes`. A schema with a `title` becomes a component of that name; a body without one is named
+ * after its operation. One trap: two shapes under one title are refused when the description is asked for, not at the start.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalogue as Problems } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 import type { Access } from './gate.ts'
+import type { ErrorShape } from './replies.ts'
 
 /** A tag, in the order that readers see, and what its routes may refuse. */
 export type Tag = { name: string; description: string; problems: Problems }
 
+/**
+ * Told in the description alone: what no schema of a route validates or serialises, since a vendor's own fields pass through,
+ * the bytes are no JSON, or a handler judges by itself.
+ */
+export type Described = {
+  /** Where the handler itself looks who calls. */
+  security?: object[]
+  parameters?: { name: string; in: 'query' | 'header'; required?: boolean; description?: string; schema: object }[]
+  /** Of the request: a schema for each media type. */
+  body?: Record<string, object>
+  /** By status; `content` has a schema for each media type. */
+  replies?: Record<number, { description: string; content?: Record<string, object>; headers?: Record<string, object> }>
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    described?: Described
+  }
+}
+
 /** What a route says of itself beside its schema; carried through the plugin as `x-terms`. */
-export type Terms = { access: Access; limited: boolean; events: Record<string, object> | null }
+export type Terms = {
+  access: Access
+  limited: boolean
+  events: Record<string, object> | null
+  described: Described
+}
 
 type Json = Record<string, unknown>
 type Operation = {
   operationId: string
   tags: string[]
   security: Json[]
-  parameters?: { required?: boolean; schema?: Json }[]
-  requestBody?: { content: Record<string, { schema: Json }> }
+  parameters?: { name?: string; required?: boolean; schema?: Json }[]
+  requestBody?: { required?: boolean; content: Record<string, { schema: Json }> }
   responses: Record<string, Json & { content?: Record<string, Json> }>
   'x-terms'?: Terms
 }
 export type Description = {
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Json>; responses: Record<string, Json> }
+  components: { schemas: Record<string, Json>; responses: Record<string, Json>; securitySchemes?: Record<string, Json> }
 }
 
-export const SECURITY_SCHEMES = {
+const SECURITY_SCHEMES: Record<string, Json> = {
   bearer: {
     type: 'http',
     scheme: 'bearer',
@@ -37,8 +63,8 @@ export const SECURITY_SCHEMES = {
     description: 'An access token from POST /api/auth/login',
   },
   key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
-  session: { type: 'apiKey', in: 'cookie', name: 'store_session', description: 'The storefront’s session' },
-} as const
+  session: { type: 'apiKey', in: 'cookie', name: 'store_session', description: 'The session from POST /api/session' },
+}
 
 const SECURITY: Record<Access, Json[]> = {
   anyone: [],
@@ -49,16 +75,26 @@ const SECURITY: Record<Access, Json[]> = {
 }
 
 /** Completes what the plugin has made of the routes, in place. @throws Error when a title stands for two shapes */
-export function completeDescription(description: Description, tags: readonly Tag[]): void {
+export function completeDescription(
+  description: Description,
+  { tags, shapeOf }: { tags: readonly Tag[]; shapeOf(path: string): ErrorShape },
+): void {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
   const name = (schema: unknown, wanted?: string) => withComponents(schema, schemas, wanted)
   for (const [path, operations] of Object.entries(description.paths)) {
+    // The same operation under the same name: a client has no use for two.
+    delete operations.head
     for (const operation of Object.values(operations)) {
-      const { access, limited, events } = operation['x-terms'] ?? { access: 'anyone', limited: false, events: null }
+      const { access, limited, events, described } = operation['x-terms'] ?? NO_TERMS
       delete operation['x-terms']
-      operation.security = SECURITY[access]
-      for (const parameter of operation.parameters ?? []) if (hasDefault(parameter.schema)) parameter.required = false
+      operation.security = (described.security as Json[] | undefined) ?? SECURITY[access]
+      const isValidated = operation.parameters !== undefined || operation.requestBody !== undefined
+      declareDescribed(operation, described)
+      for (const parameter of operation.parameters ?? []) {
+        if (hasDefault(parameter.schema)) parameter.required = false
+        parameter.schema = name(parameter.schema) as Json
+      }
       const title = pascal(operation.operationId)
       for (const media of Object.values(operation.requestBody?.content ?? {})) {
         media.schema = name(withoutDefaultsRequired(media.schema), `${title}Request`) as Json
@@ -70,12 +106,34 @@ export function completeDescription(description: Description, tags: readonly Tag
       if (events !== null) declareStream(operation, events, name)
       const tag = tags.find(({ name }) => name === operation.tags[0])
       if (!tag) throw new Error(`${path} has a tag that the description does not know: ${operation.tags[0]}`)
-      const isValidated = operation.parameters !== undefined || operation.requestBody !== undefined
-      declareErrors(operation, path.startsWith('/v1') ? null : tag, { access, limited, isValidated }, responses)
+      const shape = shapeOf(path)
+      schemas[`${errorPrefix(tag, shape)}Error`] = errorSchema(tag, shape)
+      if (shape === 'detail') schemas.Issue = ISSUE
+      if (shape === 'openai') schemas.OpenAiErrorObject = OPENAI_ERROR_OBJECT
+      declareErrors(operation, { tag, shape, access, limited, isValidated }, responses)
     }
   }
-  description.components.schemas = sorted({ ...schemas, ApiError: ERROR, Issue: ISSUE, OpenAiError: OPENAI_ERROR })
+  description.components.schemas = sorted(schemas)
   description.components.responses = sorted(responses)
+  const used = new Set(Object.values(description.paths).flatMap((one) => Object.values(one).flatMap(schemesOf)))
+  description.components.securitySchemes = Object.fromEntries(
+    Object.entries(SECURITY_SCHEMES).filter(([scheme]) => used.has(scheme)),
+  )
+}
+
+/** As the plugin would have it from a schema, before anything is named. */
+function declareDescribed(operation: Operation, { parameters, body, replies }: Described): void {
+  if (parameters) {
+    const others = operation.parameters?.filter(({ name }) => parameters.every((one) => one.name !== name)) ?? []
+    operation.parameters = [...others, ...(parameters as { schema: Json }[])]
+  }
+  if (body) operation.requestBody = { required: true, content: mediaOf(body) }
+  if (!replies) return
+  // What the plugin says where a route has no schema for its reply.
+  if (operation.responses['200']?.content === undefined) delete operation.responses['200']
+  for (const [status, { content, ...reply }] of Object.entries(replies)) {
+    operation.responses[status] = { ...reply, ...(content ? { content: mediaOf(content) } : {}) }
+  }
 }
 
 function declareStream(
@@ -100,41 +158,49 @@ function declareStream(
   }
 }
 
-/** The statuses that follow from a route's terms, and as `default` whatever else its room refuses; under /v1 `tag` is null. */
+/** The statuses that follow from a route's terms, and as `default` whatever else its room refuses. */
 function declareErrors(
   operation: Operation,
-  tag: Tag | null,
-  { access, limited, isValidated }: { access: Access; limited: boolean; isValidated: boolean },
+  { tag, shape, access, limited, isValidated }: Pick<Terms, 'access' | 'limited'> & ErrorTerms,
   shared: Record<string, Json>,
 ): void {
+  const invalid = { detail: [422], error: [400, 422], openai: [400] }[shape]
   const statuses = [
-    ...(isValidated ? [tag ? 422 : 400] : []),
+    ...(isValidated ? invalid : []),
     ...(access === 'anyone' ? [] : [401, 403]),
     ...(limited ? [429] : []),
   ]
   for (const status of [...statuses.sort((a, b) => a - b), null]) {
-    const key = `${tag ? pascal(tag.name) : 'OpenAi'}${status ?? 'Error'}`
-    shared[key] ??= errorReply(status, tag)
-    operation.responses[status ?? 'default'] = { $ref: `#/components/responses/${key}` }
+    const key = `${errorPrefix(tag, shape)}${status ?? 'Error'}`
+    shared[key] ??= errorReply(status, tag, shape)
+    operation.responses[status ?? 'default'] ??= { $ref: `#/components/responses/${key}` }
   }
 }
 
-function errorReply(status: number | null, tag: Tag | null): Json {
-  const description = status === null ? 'Refused: `code` says why.' : (STATUS_SAYS[status] ?? 'Refused.')
+type ErrorTerms = { tag: Tag; shape: ErrorShape; isValidated: boolean }
+
+/** One type for all that a room refuses, so that a client asks once; which codes come with a status is told in words. */
+function errorReply(status: number | null, tag: Tag, shape: ErrorShape): Json {
+  const says = status === null ? 'Refused: `code` says why.' : (STATUS_SAYS[status] ?? 'Refused.')
+  const codes = codesOf(tag).filter(([, [statuses]]) => [statuses].flat().some((one) => one === status))
   // What OpenAI's own clients know; a vendor's word may pass through as well.
-  if (tag === null) return { description, content: json({ $ref: '#/components/schemas/OpenAiError' }) }
-  const codes = Object.entries({ ...platformProblem.catalogue, ...tag.problems } as Problems)
-    .filter(([, [statuses]]) => status === null || [statuses].flat().includes(status))
-    .map(([code]) => code)
+  const told = status === null || shape === 'openai' ? [] : codes.map(([code]) => `\`${code}\``)
   return {
-    description,
-    content: json({
-      allOf: [
-        { $ref: '#/components/schemas/ApiError' },
-        { type: 'object', properties: { code: { type: 'string', enum: codes } } },
-      ],
-    }),
+    description: [says, told.join(', ')].filter(Boolean).join(' '),
+    content: json({ $ref: `#/components/schemas/${errorPrefix(tag, shape)}Error` }),
   }
+}
+
+const errorPrefix = (tag: Tag, shape: ErrorShape) =>
+  ({ detail: pascal(tag.name), error: 'Storefront', openai: 'OpenAi' })[shape]
+
+const codesOf = ({ problems }: Tag) => Object.entries({ ...platformProblem.catalogue, ...problems } as Problems)
+
+function errorSchema(tag: Tag, shape: ErrorShape): Json {
+  if (shape === 'openai') return OPENAI_ERROR
+  const code = { type: 'string', enum: codesOf(tag).map(([code]) => code) }
+  const { properties, ...error } = shape === 'detail' ? ERROR : STOREFRONT_ERROR
+  return { ...error, properties: { ...properties, code } }
 }
 
 const STATUS_SAYS: Record<number, string> = {
@@ -145,31 +211,42 @@ const STATUS_SAYS: Record<number, string> = {
   429: 'Too many requests; `Retry-After` says how long to wait.',
 }
 
+const REFUSAL = 'A refusal: a sentence for people, which may be reworded, and a word that stays.'
+
 const ERROR = {
   type: 'object',
-  description: 'A refusal: a sentence for people, which may be reworded, and a word that stays.',
+  description: REFUSAL,
   properties: {
     detail: { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/components/schemas/Issue' } }] },
-    code: { type: 'string' },
   },
   required: ['detail', 'code'],
 }
 
+const STOREFRONT_ERROR = {
+  type: 'object',
+  description: REFUSAL,
+  properties: {
+    error: { type: 'string' },
+    expired: { type: 'boolean', description: 'With `download_limit_reached`.' },
+  },
+  required: ['error', 'code'],
+}
+
 const OPENAI_ERROR = {
   type: 'object',
-  properties: {
-    error: {
-      type: 'object',
-      properties: {
-        message: { type: 'string' },
-        type: { type: 'string' },
-        code: { type: ['string', 'null'] },
-        param: { type: ['string', 'null'] },
-      },
-      required: ['message', 'type', 'code', 'param'],
-    },
-  },
+  properties: { error: { $ref: '#/components/schemas/OpenAiErrorObject' } },
   required: ['error'],
+}
+
+const OPENAI_ERROR_OBJECT = {
+  type: 'object',
+  properties: {
+    message: { type: 'string' },
+    type: { type: 'string' },
+    code: { type: ['string', 'null'] },
+    param: { type: ['string', 'null'] },
+  },
+  required: ['message', 'type', 'code', 'param'],
 }
 
 const ISSUE = {
@@ -193,17 +270,24 @@ function withComponents(schema: unknown, components: Record<string, Json>, wante
   const copy = Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, withComponents(part, components)]))
   const title = copy.title ?? ([copy.type].flat().includes('object') ? wanted : undefined)
   // Among properties one may be called `title`.
-  if (typeof title !== 'string') return copy
+  if (typeof title !== 'string') {
+    const { isNullable, shape } = withoutNull(copy)
+    // `enum` alone would refuse the null.
+    return isNullable && 'enum' in copy ? { anyOf: [shape, { type: 'null' }] } : copy
+  }
   delete copy.title
-
   const reference = { $ref: `#/components/schemas/${title}` }
-  // `Nullable` of what has a name.
-  const isNullable = Array.isArray(copy.type) && copy.type.includes('null')
-  const shape = isNullable ? { ...copy, type: (copy.type as string[])[0] } : copy
   const known = components[title]
+  const { isNullable, shape } = withoutNull(copy)
   components[title] = shape
   if (known && !isDeepStrictEqual(known, shape)) throw new Error(`two schemas have the title ${title}`)
   return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference
+}
+
+/** Of a `Nullable`. */
+function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
+  const isNullable = Array.isArray(schema.type) && schema.type.includes('null')
+  return { isNullable, shape: isNullable ? { ...schema, type: (schema.type as string[])[0] } : schema }
 }
 
 /** What is filled in need not be sent. */
@@ -215,6 +299,11 @@ function withoutDefaultsRequired(schema: Json): Json {
   return needed.length > 0 ? { ...rest, required: needed } : rest
 }
 
+const schemesOf = ({ security }: Operation) => security.flatMap(Object.keys)
+const NO_TERMS: Terms = { access: 'anyone', limited: false, events: null, described: {} }
+
+const mediaOf = (schemas: Record<string, object>) =>
+  Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema: schema as Json }]))
 const hasDefault = (schema: Json | undefined) => schema !== undefined && 'default' in schema
 const json = (schema: Json) => ({ 'application/json': { schema } })
 const pascal = (words: string) => words.replace(/(?:^|-)(\w)/g, (_, first: string) => first.toUpperCase())

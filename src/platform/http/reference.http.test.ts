@@ -42,13 +42,14 @@ test('the description names every operation and body, and tells errors, streams 
   assert.deepEqual(Object.keys(stream['x-events']), ['sources', 'message', 'usage', 'error'])
   assert.deepEqual(components.schemas.QueryDocumentsRequest.required, ['question'])
   assert.deepEqual(query.security, [{ bearer: [] }, { key: [] }])
-  const codes = components.responses.Rag403.content['application/json'].schema.allOf[1].properties.code.enum
-  assert.ok(codes.includes('paid_tier_needed') && !codes.includes('unauthenticated'))
+  const refused = components.responses.Rag403
+  assert.ok(refused.description.includes('paid_tier_needed') && !refused.description.includes('unauthenticated'))
+  assert.ok(components.schemas.RagError.properties.code.enum.includes('unauthenticated'))
   const listed = paths['/api/rag/documents'].get.parameters.map((one: { required: boolean }) => one.required)
   assert.deepEqual(listed, [false, false])
 })
 
-type Content = { content?: Record<string, { schema: object }> }
+type Content = { content?: Record<string, { schema: object }>; headers?: object }
 type Operation = {
   operationId: string
   tags: string[]
@@ -56,7 +57,35 @@ type Operation = {
   requestBody?: Content
 }
 
+test('on both servers every operation tells what it replies, and every shape has a name', async (t) => {
+  const app = await testApp(t, { env: { DEBUG: 'true' } })
+  for (const reply of [await app.get('/openapi.json'), await app.store('GET', '/openapi.json')]) {
+    const { paths, components } = reply.body
+    for (const operations of Object.values<Record<string, Operation>>(paths)) {
+      for (const { operationId, responses, requestBody } of Object.values(operations)) {
+        const told = Object.entries(responses).filter(([status]) => /^[23]/.test(status))
+        assert.ok(told.length > 0, `${operationId} tells no success`)
+        for (const [status, { content, headers }] of told)
+          assert.ok(content ?? headers ?? status === '202', `${operationId} does not tell its ${status}`)
+        for (const part of [requestBody, ...Object.values(responses)]) assertNamed(part?.content, operationId)
+      }
+    }
+    for (const [name, { properties, items }] of Object.entries<Shape>(components.schemas))
+      assertNamed([properties, items], name)
+  }
+})
+
+type Shape = { properties?: object; items?: object }
+
+/** A client's generator calls a shape without a name by its place: `ChatRequestMessagesItem`. */
+function assertNamed(part: unknown, place: string): void {
+  if (typeof part !== 'object' || part === null) return
+  assert.ok(!('properties' in part && 'type' in part), `${place} has a shape without a name`)
+  for (const inner of Object.values(part)) assertNamed(inner, place)
+}
+
 test('without DEBUG there is nothing to see', async (t) => {
   const app = await testApp(t, { env: { DEBUG: 'false' } })
   for (const path of ['/docs', '/redoc', '/openapi.json']) assert.equal((await app.get(path)).status, 404, path)
+  assert.equal((await app.store('GET', '/openapi.json')).status, 404)
 })

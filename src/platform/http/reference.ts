@@ -1,4 +1,4 @@
-// The developer's pages: one description of the API, made from the schemas that validate, shown twice.
+// A server's description of its API at /openapi.json, made from the schemas that validate, and the two pages that show it.
 // One trap: registered before the routes and only with DEBUG; a production service describes itself to nobody.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -6,53 +6,58 @@ import swagger from '@fastify/swagger'
 import { type Catalogue, namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
-import { completeDescription, type Description, SECURITY_SCHEMES, type Tag, type Terms } from './openapi.ts'
+import { completeDescription, type Description, type Tag, type Terms } from './openapi.ts'
+import type { ErrorShape } from './replies.ts'
 
 const require = createRequire(import.meta.url)
 
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
 
-export async function referenceRoutes(
-  app: App,
-  { url, version, catalogue, tags }: { url: string; version: string; catalogue: Catalogue; tags: readonly Tag[] },
-): Promise<void> {
+const OPEN = { config: { access: 'anyone' as const, limit: 'none' as const }, schema: { hide: true } }
+
+export type Reference = {
+  info: { title: string; version: string; description: string }
+  url: string
+  catalogue: Catalogue
+  tags: readonly Tag[]
+  /** How errors look at a path. */
+  shapeOf(path: string): ErrorShape
+}
+
+export async function describeRoutes(app: App, { info, url, catalogue, tags, shapeOf }: Reference): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Latchkey',
-        version,
-        description: 'Accounts, billing, AI gateway, retrieval, API keys, administration.',
-      },
+      info,
       servers: [{ url }],
       tags: tags.map(({ name, description }) => ({ name, description })),
-      components: { securitySchemes: SECURITY_SCHEMES },
     },
     hideUntagged: true,
     transform({ schema, url: route, route: { config = {} } }) {
-      const { access = 'anyone', needs, limit, events = null } = config
+      const { access = 'anyone', needs, limit, events = null, described = {} } = config
       const plans = needs && (namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan')
       const note = [access === 'superuser' && 'Superusers only.', plans && `${plans} only.`].filter(Boolean).join(' ')
-      const terms: Terms = { access, limited: limit !== undefined && limit !== 'none', events }
-      const described = {
+      const terms: Terms = { access, limited: limit !== undefined && limit !== 'none', events, described }
+      const told = {
         ...schema,
         'x-terms': terms,
         ...(note ? { description: [schema?.description, note].filter(Boolean).join(' ') } : {}),
       }
-      return { schema: described as never, url: route }
+      return { schema: told as never, url: route }
     },
     transformObject(made) {
       const { openapiObject } = made as unknown as { openapiObject: Description }
-      completeDescription(openapiObject, tags)
+      completeDescription(openapiObject, { tags, shapeOf })
       return openapiObject as never
     },
   })
 
-  const open = { config: { access: 'anyone' as const, limit: 'none' as const }, schema: { hide: true } }
+  app.get('/openapi.json', OPEN, async () => app.swagger())
+}
 
-  app.get('/openapi.json', open, async () => app.swagger())
-
+/** The pages; after `describeRoutes`. */
+export async function referencePages(app: App): Promise<void> {
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -68,10 +73,10 @@ export async function referenceRoutes(
 
   // Redoc starts itself on a <redoc> element, so that no inline script is needed.
   const bundle = readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'))
-  app.get('/redoc/redoc.js', open, (_request, reply) =>
+  app.get('/redoc/redoc.js', OPEN, (_request, reply) =>
     reply.type('text/javascript').header('cache-control', 'max-age=3600').send(bundle),
   )
-  app.get('/redoc', open, (_request, reply) =>
+  app.get('/redoc', OPEN, (_request, reply) =>
     page(
       reply.header('content-security-policy', POLICY),
       html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Latchkey API</title></head>

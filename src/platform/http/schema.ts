@@ -5,11 +5,22 @@ export function Nullable<T extends TSchema & { type?: string }>(schema: T) {
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 }
 
+/** With a name of its own in the API's description. */
+export function Named<T extends TSchema>(title: string, schema: T) {
+  return Type.Unsafe<Static<T>>({ ...schema, title })
+}
+
 /** One of a few words. */
 export function OneOf<const T extends string>(...words: T[]) {
   return Type.Unsafe<T>({ type: 'string', enum: words })
 }
 
+/** Whatever its sender put in. */
+export const JsonObject = Type.Unsafe<Record<string, unknown>>({
+  type: 'object',
+  additionalProperties: true,
+  title: 'JsonObject',
+})
 export const Instant = Type.String({ format: 'date-time' })
 export const Uuid = Type.String({ format: 'uuid' })
 export const Message = Type.Object({ message: Type.String() }, { title: 'Message' })

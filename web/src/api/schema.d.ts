@@ -1,5 +1,26 @@
 // Made from docs/openapi.json by `npm run docs`; not for editing.
 
+export type AccountExport = {
+  id: string
+  email: string
+  full_name: string | null
+  avatar_url: string | null
+  is_verified: boolean
+  oauth_provider: OAuthProvider | null
+  subscription_status: SubscriptionStatus
+  subscription_tier: string
+  created_at: string
+  updated_at: string
+  last_login_at: string | null
+  exported_at: string
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type AdminError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'job_not_found'
+}
+
 export type AdminUser = {
   id: string
   email: string
@@ -7,7 +28,7 @@ export type AdminUser = {
   is_active: boolean
   is_verified: boolean
   is_superuser: boolean
-  subscription_status: 'free' | 'active' | 'cancelled' | 'past_due'
+  subscription_status: SubscriptionStatus
   subscription_tier: string
   tier_override: string | null
   created_at: string
@@ -15,9 +36,9 @@ export type AdminUser = {
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
-export type ApiError = {
+export type AiError = {
   detail: string | Array<Issue>
-  code: string
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported'
 }
 
 export type ApiKey = {
@@ -28,7 +49,7 @@ export type ApiKey = {
   created_at: string
   last_used_at: string | null
   expires_at: string | null
-  scopes?: Array<'ai' | 'rag'>
+  scopes?: Array<KeyScope>
   rate_limit?: KeyRate
   monthly_token_limit?: number
 }
@@ -41,10 +62,28 @@ export type ApiKeyCreated = {
   created_at: string
   last_used_at: string | null
   expires_at: string | null
-  scopes?: Array<'ai' | 'rag'>
+  scopes?: Array<KeyScope>
   rate_limit?: KeyRate
   monthly_token_limit?: number
   key: string
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type ApiKeysError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'key_changed'
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type AuthError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type BillingError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type ChangeEmailRequest = {
@@ -66,24 +105,102 @@ export type ChangedUser = {
   avatar_url: string | null
   is_active: boolean
   is_verified: boolean
-  oauth_provider: 'google' | 'github' | null
-  subscription_status: 'free' | 'active' | 'cancelled' | 'past_due'
+  oauth_provider: OAuthProvider | null
+  subscription_status: SubscriptionStatus
   subscription_tier: string
   created_at: string
   is_superuser: boolean
   has_password: boolean
   totp_enabled: boolean
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<Entitlement>
   tier_override: string | null
   last_login_at: string | null
+}
+
+export type ChatCompletion = {
+  id: string
+  object: 'chat.completion'
+  /** Seconds since 1970. */
+  created: number
+  model: string
+  choices: Array<ChatCompletionChoice>
+  usage?: ChatCompletionUsage
+  [other: string]: unknown
+}
+
+export type ChatCompletionChoice = {
+  index: number
+  message: ChatCompletionMessage
+  /** `stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own. */
+  finish_reason: string | null
+  [other: string]: unknown
 }
 
 /** OpenAI's chunk; a stream that breaks off ends with its `error` instead, and no `[DONE]`. */
 export type ChatCompletionChunk = {
   id: string
   object: 'chat.completion.chunk'
+  /** Seconds since 1970. */
+  created: number
+  model: string
+  choices: Array<ChatCompletionChunkChoice>
+  usage?: ChatCompletionUsage | null
   [other: string]: unknown
+}
+
+export type ChatCompletionChunkChoice = {
+  index: number
+  delta: ChatCompletionDelta
+  /** `stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own. */
+  finish_reason?: string | null
+  [other: string]: unknown
+}
+
+export type ChatCompletionDelta = {
+  role?: 'assistant'
+  content?: string | null
+  refusal?: string | null
+  /** What the model thought, to be read. */
+  reasoning_content?: string
+  /** What the model thought, to be sent back unchanged. */
+  reasoning_details?: Array<JsonObject>
+  tool_calls?: Array<ToolCallDelta>
+  [other: string]: unknown
+}
+
+export type ChatCompletionMessage = {
+  role: 'assistant'
+  content?: string | null
+  refusal?: string | null
+  /** What the model thought, to be read. */
+  reasoning_content?: string
+  /** What the model thought, to be sent back unchanged. */
+  reasoning_details?: Array<JsonObject>
+  tool_calls?: Array<ToolCall>
+  [other: string]: unknown
+}
+
+export type ChatCompletionRequestMessage = {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  content?: string | null | Array<ContentPart>
+  tool_calls?: Array<RequestToolCall> | null
+  tool_call_id?: string | null
+  [other: string]: unknown
+}
+
+export type ChatCompletionUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  prompt_tokens_details?: PromptTokensDetails
+  completion_tokens_details?: CompletionTokensDetails
+  [other: string]: unknown
+}
+
+export type ChatMessage = {
+  role: 'system' | 'user' | 'assistant'
+  content: string
 }
 
 /** What the model thinks aloud; with `include_reasoning`. */
@@ -92,11 +209,8 @@ export type ChatReasoningEvent = {
 }
 
 export type ChatRequest = {
-  messages: Array<{
-    role: 'system' | 'user' | 'assistant'
-    content: string
-  }>
-  provider?: 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3' | null
+  messages: Array<ChatMessage>
+  provider?: ProviderName | null
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
@@ -113,6 +227,11 @@ export type ChatResponse = {
   usage: TokenUsage
 }
 
+export type ChatTurn = {
+  role: 'user' | 'assistant'
+  content: string
+}
+
 /** Last; with `include_usage`. */
 export type ChatUsageEvent = {
   usage: TokenUsage
@@ -124,7 +243,7 @@ export type Chunk = {
   id: string
   content: string
   score: number
-  metadata: Record<string, unknown>
+  metadata: JsonObject
 }
 
 export type CompleteChallengeRequest = {
@@ -135,7 +254,7 @@ export type CompleteChallengeRequest = {
 export type CompletePromptRequest = {
   prompt: string
   system_prompt?: string | null
-  provider?: 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3' | null
+  provider?: ProviderName | null
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
@@ -145,6 +264,11 @@ export type CompletePromptResponse = {
   completion: string
   model: string
   usage: TokenUsage
+}
+
+export type CompletionTokensDetails = {
+  reasoning_tokens?: number
+  [other: string]: unknown
 }
 
 export type ConfirmTotpRequest = {
@@ -165,34 +289,22 @@ export type ContactMessage = {
   notified_at: string | null
 }
 
+export type ContentPart = {
+  type: string
+  [other: string]: unknown
+}
+
 export type CreateApiKeyRequest = {
   name: string
   expires_at?: string | null
-  scopes?: Array<'ai' | 'rag'> | null
+  scopes?: Array<KeyScope> | null
   rate_limit?: KeyRate | null
   monthly_token_limit?: number | null
 }
 
 export type CreateChatCompletionRequest = {
   model: string
-  messages: Array<{
-    role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
-    content?: string | null | Array<{
-      type: string
-      [other: string]: unknown
-    }>
-    tool_calls?: Array<{
-      id: string
-      function?: {
-        name: string
-        arguments: string
-        [other: string]: unknown
-      }
-      [other: string]: unknown
-    }> | null
-    tool_call_id?: string | null
-    [other: string]: unknown
-  }>
+  messages: Array<ChatCompletionRequestMessage>
   temperature?: number | null
   top_p?: number | null
   max_tokens?: number | null
@@ -200,25 +312,15 @@ export type CreateChatCompletionRequest = {
   n?: number | null
   stream?: boolean | null
   include_reasoning?: boolean | null
-  stream_options?: {
-    include_usage?: boolean | null
-    [other: string]: unknown
-  } | null
-  tools?: Array<{
-    type: string
-    function?: {
-      name: string
-      [other: string]: unknown
-    }
-    [other: string]: unknown
-  }> | null
+  stream_options?: StreamOptions | null
+  tools?: Array<Tool> | null
   [other: string]: unknown
 }
 
 export type CreateEmbeddingsRequest = {
   model: string
   input: string | Array<string> | Array<number> | Array<Array<number>>
-  encoding_format?: 'float' | 'base64' | null
+  encoding_format?: EmbeddingEncoding | null
   dimensions?: number | null
   [other: string]: unknown
 }
@@ -250,14 +352,48 @@ export type Document = {
   source: string | null
   chunks: number
   characters: number
-  metadata: Record<string, unknown>
+  metadata: JsonObject
   created_at: string
 }
+
+export type Embedding = {
+  object: 'embedding'
+  index: number
+  /** A string where `encoding_format` was `base64`. */
+  embedding: Array<number> | string
+}
+
+export type EmbeddingEncoding = 'float' | 'base64'
+
+export type EmbeddingList = {
+  object: 'list'
+  data: Array<Embedding>
+  model: string
+  usage: EmbeddingUsage
+}
+
+export type EmbeddingUsage = {
+  prompt_tokens: number
+  total_tokens: number
+}
+
+export type Entitlement = 'ai' | 'rag' | 'api_keys'
 
 /** The answer is cut; no `[DONE]` follows. */
 export type ErrorEvent = {
   detail: string
   code: string
+}
+
+export type EventReceipt = {
+  received: boolean
+}
+
+export type FinalUsage = {
+  prompt_tokens: number
+  completion_tokens: number
+  total_tokens: number
+  finish_reason: string | null
 }
 
 export type FinishPasskeyLoginRequest = {
@@ -294,18 +430,18 @@ export type IngestFileRequest = {
   chunk_overlap?: number
   /** An id of your own: the same id again replaces its document whole, whatever the text. */
   external_id?: string
-  replace?: 'source'
+  replace?: Replace
 }
 
 export type IngestTextRequest = {
   content: string
-  metadata?: Record<string, unknown>
+  metadata?: JsonObject
   chunk_size?: number
   /** Default: 200, or a fifth of chunk_size if less. */
   chunk_overlap?: number
   /** An id of your own: the same id again replaces its document whole, whatever the text. */
   external_id?: string
-  replace?: 'source'
+  replace?: Replace
 }
 
 export type IngestWarning = {
@@ -327,20 +463,39 @@ export type Issue = {
   type: string
 }
 
+export type JsonObject = Record<string, unknown>
+
+export type JsonRpcError = {
+  code: number
+  message: string
+}
+
+/** Has a `result` or an `error`. */
+export type JsonRpcReply = {
+  jsonrpc: '2.0'
+  id: string | number | null
+  result?: JsonObject
+  error?: JsonRpcError
+}
+
+/** A message without an `id` is a notification. */
+export type JsonRpcRequest = {
+  jsonrpc: '2.0'
+  id?: string | number | null
+  /** `initialize`, `ping`, `tools/list`, `tools/call`, or a notification. */
+  method: string
+  params?: JsonObject
+}
+
 export type KeyRate = {
   requests: number
   seconds: number
 }
 
+export type KeyScope = 'ai' | 'rag'
+
 export type KeySet = {
-  keys: Array<{
-    kty: string
-    crv: string
-    x: string
-    kid: string
-    use: string
-    alg: string
-  }>
+  keys: Array<SigningKey>
 }
 
 export type ListContactMessagesResponse = {
@@ -374,6 +529,12 @@ export type LogInRequest = {
   code?: string
 }
 
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type McpError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+}
+
 export type Message = {
   message: string
 }
@@ -395,6 +556,12 @@ export type Model = {
   default: boolean
 }
 
+export type ModelCapabilities = {
+  temperature: 'taken' | 'refused' | 'without-reasoning'
+  thinking: boolean
+  forced_tools: boolean
+}
+
 export type ModelList = {
   prices_as_of: string
   default_provider: string
@@ -404,10 +571,12 @@ export type ModelList = {
 }
 
 export type OAuthLink = {
-  provider: 'google' | 'github'
+  provider: OAuthProvider
   email: string | null
   linked_at: string
 }
+
+export type OAuthProvider = 'google' | 'github'
 
 export type OAuthStart = {
   authorization_url: string
@@ -419,12 +588,38 @@ export type OneTimeToken = {
 }
 
 export type OpenAiError = {
-  error: {
-    message: string
-    type: string
-    code: string | null
-    param: string | null
-  }
+  error: OpenAiErrorObject
+}
+
+export type OpenAiErrorObject = {
+  message: string
+  type: string
+  code: string | null
+  param: string | null
+}
+
+export type OpenAiModel = {
+  id: string
+  object: 'model'
+  /** Seconds since 1970. */
+  created: number
+  owned_by: string
+  context_tokens: number | null
+  output_tokens_max: number | null
+  price: OpenAiModelPrice | null
+  capabilities: ModelCapabilities | null
+}
+
+export type OpenAiModelList = {
+  object: 'list'
+  data: Array<OpenAiModel>
+}
+
+/** US dollars per million tokens. */
+export type OpenAiModelPrice = {
+  input: number
+  output: number
+  cached: number
 }
 
 export type Passkey = {
@@ -434,17 +629,19 @@ export type Passkey = {
   last_used_at: string | null
 }
 
+export type PasskeyAnswer = {
+  clientDataJSON: string
+}
+
 export type PasskeyCredential = {
   id: string
   rawId: string
   type: 'public-key'
-  response: {
-    clientDataJSON: string
-  }
+  response: PasskeyAnswer
 }
 
 export type PasskeyOptions = {
-  options: unknown
+  options: JsonObject
 }
 
 export type Plan = {
@@ -460,7 +657,24 @@ export type Plan = {
   amount_yearly?: number
   currency?: string
   features: Array<string>
-  grants: Array<'ai' | 'rag' | 'api_keys'>
+  grants: Array<Entitlement>
+}
+
+export type ProcessorEvent = {
+  id: string
+  type: string
+  data: ProcessorEventData
+  [other: string]: unknown
+}
+
+export type ProcessorEventData = {
+  object: JsonObject
+  [other: string]: unknown
+}
+
+export type PromptTokensDetails = {
+  cached_tokens?: number
+  [other: string]: unknown
 }
 
 export type Provider = {
@@ -472,6 +686,8 @@ export type Provider = {
   default_model: string
 }
 
+export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
+
 export type QueryDocumentsRequest = {
   question: string
   top_k?: number
@@ -479,11 +695,8 @@ export type QueryDocumentsRequest = {
   stream?: boolean
   /** Streams only: an event with the sources first, one with the usage last. */
   include_sources?: boolean
-  chat_history?: Array<{
-    role: 'user' | 'assistant'
-    content: string
-  }> | null
-  filter?: Record<string, unknown> | null
+  chat_history?: Array<ChatTurn> | null
+  filter?: JsonObject | null
 }
 
 export type QueryDocumentsResponse = {
@@ -497,8 +710,10 @@ export type QueryDocumentsSourcesEvent = {
   sources: Array<Chunk>
 }
 
-export type ReceiveBillingEventResponse = {
-  received: boolean
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type RagError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type RefreshTokensRequest = {
@@ -516,8 +731,16 @@ export type RemoveTotpRequest = {
   password?: string | null
 }
 
+export type Replace = 'source'
+
 export type RequestPasswordResetRequest = {
   email: string
+}
+
+export type RequestToolCall = {
+  id: string
+  function?: ToolCallFunction
+  [other: string]: unknown
 }
 
 export type ResendVerificationRequest = {
@@ -542,15 +765,17 @@ export type RotateApiKeyRequest = {
 export type SearchChunksRequest = {
   query: string
   top_k?: number
-  /** `lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused. */
-  mode?: 'auto' | 'lexical' | 'dense' | 'hybrid'
+  mode?: SearchMode
   min_score?: number
-  filter?: Record<string, unknown> | null
+  filter?: JsonObject | null
 }
 
 export type SearchChunksResponse = {
   results: Array<Chunk>
 }
+
+/** `lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused. */
+export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
 export type Session = {
   id: string
@@ -561,6 +786,15 @@ export type Session = {
   current: boolean
 }
 
+export type SigningKey = {
+  kty: string
+  crv: string
+  x: string
+  kid: string
+  use: string
+  alg: string
+}
+
 export type StartTotpResponse = {
   secret: string
   otpauth_url: string
@@ -568,8 +802,13 @@ export type StartTotpResponse = {
   qr_code: string
 }
 
+export type StreamOptions = {
+  include_usage?: boolean | null
+  [other: string]: unknown
+}
+
 export type Subscription = {
-  status: 'free' | 'active' | 'cancelled' | 'past_due'
+  status: SubscriptionStatus
   tier: string
   processor_customer_id: string | null
   price_id: string | null
@@ -578,8 +817,12 @@ export type Subscription = {
   /** The processor’s own word, as `paused` or `unpaid`; null when nothing runs */
   processor_status: string | null
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<Entitlement>
 }
+
+export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
+
+export type Tier = 'free' | 'pro' | 'enterprise'
 
 export type Token = {
   access_token: string
@@ -609,6 +852,44 @@ export type TokenUser = {
   created_at: string
 }
 
+export type Tool = {
+  type: string
+  function?: ToolFunction
+  [other: string]: unknown
+}
+
+export type ToolCall = {
+  id: string
+  type: 'function'
+  function: ToolCallFunction
+  [other: string]: unknown
+}
+
+export type ToolCallDelta = {
+  index: number
+  id?: string
+  type?: 'function'
+  function?: ToolCallFunctionDelta
+  [other: string]: unknown
+}
+
+export type ToolCallFunction = {
+  name: string
+  arguments: string
+  [other: string]: unknown
+}
+
+export type ToolCallFunctionDelta = {
+  name?: string
+  arguments?: string
+  [other: string]: unknown
+}
+
+export type ToolFunction = {
+  name: string
+  [other: string]: unknown
+}
+
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
@@ -618,7 +899,13 @@ export type UpdateUserRequest = {
   is_active?: boolean
   is_verified?: boolean
   is_superuser?: boolean
-  subscription_tier?: 'free' | 'pro' | 'enterprise' | null
+  subscription_tier?: Tier | null
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type UsageError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'budget_exhausted'
 }
 
 export type UsageGroup = {
@@ -629,6 +916,8 @@ export type UsageGroup = {
   total_tokens: number
   cost_usd: number
 }
+
+export type UsageGrouping = 'day' | 'model' | 'key'
 
 export type UsageTotals = {
   requests: number
@@ -645,15 +934,21 @@ export type User = {
   avatar_url: string | null
   is_active: boolean
   is_verified: boolean
-  oauth_provider: 'google' | 'github' | null
-  subscription_status: 'free' | 'active' | 'cancelled' | 'past_due'
+  oauth_provider: OAuthProvider | null
+  subscription_status: SubscriptionStatus
   subscription_tier: string
   created_at: string
   is_superuser: boolean
   has_password: boolean
   totp_enabled: boolean
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<Entitlement>
+}
+
+/** A refusal: a sentence for people, which may be reworded, and a word that stays. */
+export type UsersError = {
+  detail: string | Array<Issue>
+  code: 'unauthenticated' | 'not_signed_in' | 'inactive_account' | 'not_superuser' | 'paid_tier_needed' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'field_missing' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {

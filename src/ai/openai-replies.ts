@@ -1,0 +1,166 @@
+/**
+ * What /v1 replies, for the API's description alone: nothing is serialised by these schemas, since OpenAI's vendor's own fields
+ * pass through.
+ */
+import { type TSchema, Type } from 'typebox'
+import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+
+const Open = { additionalProperties: true }
+
+const Usage = Type.Object(
+  {
+    prompt_tokens: Type.Integer(),
+    completion_tokens: Type.Integer(),
+    total_tokens: Type.Integer(),
+    prompt_tokens_details: Type.Optional(
+      Type.Object({ cached_tokens: Type.Optional(Type.Integer()) }, { title: 'PromptTokensDetails', ...Open }),
+    ),
+    completion_tokens_details: Type.Optional(
+      Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'CompletionTokensDetails', ...Open }),
+    ),
+  },
+  { title: 'ChatCompletionUsage', ...Open },
+)
+
+/** What a model says, whole or in the pieces of a stream. */
+const said = {
+  content: Type.Optional(Nullable(Type.String())),
+  refusal: Type.Optional(Nullable(Type.String())),
+  reasoning_content: Type.Optional(Type.String({ description: 'What the model thought, to be read.' })),
+  reasoning_details: Type.Optional(
+    Type.Array(JsonObject, { description: 'What the model thought, to be sent back unchanged.' }),
+  ),
+}
+
+const Call = Type.Object({ name: Type.String(), arguments: Type.String() }, { title: 'ToolCallFunction', ...Open })
+const ToolCall = Type.Object(
+  { id: Type.String(), type: Type.Literal('function'), function: Call },
+  { title: 'ToolCall', ...Open },
+)
+const ToolCallPiece = Type.Object(
+  {
+    index: Type.Integer(),
+    id: Type.Optional(Type.String()),
+    type: Type.Optional(Type.Literal('function')),
+    function: Type.Optional(Type.Object(optional(Call.properties), { title: 'ToolCallFunctionDelta', ...Open })),
+  },
+  { title: 'ToolCallDelta', ...Open },
+)
+
+const FinishReason = Nullable(
+  Type.String({ description: '`stop`, `length`, `tool_calls`, `content_filter`, or a word of the vendor’s own.' }),
+)
+
+export const ChatCompletion = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('chat.completion'),
+    created: Type.Integer({ description: 'Seconds since 1970.' }),
+    model: Type.String(),
+    choices: Type.Array(
+      Type.Object(
+        {
+          index: Type.Integer(),
+          message: Type.Object(
+            { role: Type.Literal('assistant'), ...said, tool_calls: Type.Optional(Type.Array(ToolCall)) },
+            { title: 'ChatCompletionMessage', ...Open },
+          ),
+          finish_reason: FinishReason,
+        },
+        { title: 'ChatCompletionChoice', ...Open },
+      ),
+    ),
+    usage: Type.Optional(Usage),
+  },
+  { title: 'ChatCompletion', ...Open },
+)
+
+export const ChatCompletionChunk = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('chat.completion.chunk'),
+    created: Type.Integer({ description: 'Seconds since 1970.' }),
+    model: Type.String(),
+    choices: Type.Array(
+      Type.Object(
+        {
+          index: Type.Integer(),
+          delta: Type.Object(
+            {
+              role: Type.Optional(Type.Literal('assistant')),
+              ...said,
+              tool_calls: Type.Optional(Type.Array(ToolCallPiece)),
+            },
+            { title: 'ChatCompletionDelta', ...Open },
+          ),
+          finish_reason: Type.Optional(FinishReason),
+        },
+        { title: 'ChatCompletionChunkChoice', ...Open },
+      ),
+    ),
+    usage: Type.Optional(Type.Unsafe<unknown>({ anyOf: [Usage, { type: 'null' }] })),
+  },
+  {
+    title: 'ChatCompletionChunk',
+    ...Open,
+    description: "OpenAI's chunk; a stream that breaks off ends with its `error` instead, and no `[DONE]`.",
+  },
+)
+
+const Price = Type.Object(
+  { input: Type.Number(), output: Type.Number(), cached: Type.Number() },
+  { title: 'OpenAiModelPrice', description: 'US dollars per million tokens.' },
+)
+
+const Capabilities = Type.Object(
+  {
+    temperature: OneOf('taken', 'refused', 'without-reasoning'),
+    thinking: Type.Boolean(),
+    forced_tools: Type.Boolean(),
+  },
+  { title: 'ModelCapabilities' },
+)
+
+export const OpenAiModel = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('model'),
+    created: Type.Integer({ description: 'Seconds since 1970.' }),
+    owned_by: Type.String(),
+    context_tokens: Nullable(Type.Integer()),
+    output_tokens_max: Nullable(Type.Integer()),
+    price: Nullable(Price),
+    capabilities: Nullable(Capabilities),
+  },
+  { title: 'OpenAiModel' },
+)
+
+export const OpenAiModelList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(OpenAiModel) },
+  { title: 'OpenAiModelList' },
+)
+
+export const EmbeddingList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(
+      Type.Object(
+        {
+          object: Type.Literal('embedding'),
+          index: Type.Integer(),
+          embedding: Type.Union([Type.Array(Type.Number()), Type.String()], {
+            description: 'A string where `encoding_format` was `base64`.',
+          }),
+        },
+        { title: 'Embedding' },
+      ),
+    ),
+    model: Type.String(),
+    usage: Type.Object({ prompt_tokens: Type.Integer(), total_tokens: Type.Integer() }, { title: 'EmbeddingUsage' }),
+  },
+  { title: 'EmbeddingList' },
+)
+
+function optional(properties: Record<string, TSchema>): Record<string, TSchema> {
+  return Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, Type.Optional(schema)]))
+}
