@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
+import type { Description as Described } from '#platform/http/openapi.ts'
 import { readConfig } from './config.ts'
 import { createService } from './service.ts'
 
@@ -28,7 +29,7 @@ type Schema = {
   additionalProperties?: boolean | Schema
   description?: string
 }
-type Description = { components: { schemas: Record<string, Schema> } }
+type Description = Pick<Described, 'paths'> & { components: { schemas: Record<string, Schema> } }
 
 /** The descriptions of both servers' APIs as their /openapi.json give them with DEBUG. */
 export async function descriptions(): Promise<{ api: Description; storefront: Description }> {

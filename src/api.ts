@@ -23,6 +23,7 @@ import { storefrontProblem } from '#storefront/problems.ts'
 import type { Storefront } from '#storefront/storefront.ts'
 import { usageProblem } from '#usage/problems.ts'
 import type { Usage } from '#usage/usage.ts'
+import { readExamples } from './examples.ts'
 import { userAppRoutes } from './user-app.ts'
 import { version } from './version.ts'
 
@@ -105,6 +106,7 @@ export async function mountApi(
       catalogue: config.catalogue,
       tags: TAGS,
       shapeOf: apiErrorShape,
+      examples: readExamples().api,
     })
     await referencePages(app)
   }
@@ -130,6 +132,7 @@ export async function mountStorefront(app: App, rooms: Rooms & { shop: Storefron
       catalogue: config.catalogue,
       tags: STOREFRONT_TAGS,
       shapeOf: () => 'error',
+      examples: readExamples().storefront,
     })
   }
   healthRoutes(app, rooms)

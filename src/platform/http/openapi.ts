@@ -4,6 +4,7 @@
  * after its operation. One trap: two shapes under one title are refused when the description is asked for, not at the start.
  */
 import { isDeepStrictEqual } from 'node:util'
+import type { Catalogue } from '../../catalogue/catalogue.ts'
 import type { Catalogue as Problems } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 import type { Access } from './gate.ts'
@@ -32,6 +33,27 @@ declare module 'fastify' {
   }
 }
 
+/** Of an operation; bodies by media type. */
+export type Example = {
+  parameters?: Record<string, unknown>
+  body?: unknown
+  status: number
+  headers?: Record<string, string>
+  reply?: Record<string, unknown>
+}
+
+/** What a server's description needs beside its routes. */
+export type Reference = {
+  info: { title: string; version: string; description: string }
+  url: string
+  catalogue: Catalogue
+  tags: readonly Tag[]
+  /** How errors look at a path. */
+  shapeOf(path: string): ErrorShape
+  /** By operation. */
+  examples: Record<string, Example>
+}
+
 /** What a route says of itself beside its schema; carried through the plugin as `x-terms`. */
 export type Terms = {
   access: Access
@@ -41,13 +63,13 @@ export type Terms = {
 }
 
 type Json = Record<string, unknown>
-type Operation = {
+export type Operation = {
   operationId: string
   tags: string[]
   security: Json[]
-  parameters?: { name?: string; required?: boolean; schema?: Json }[]
-  requestBody?: { required?: boolean; content: Record<string, { schema: Json }> }
-  responses: Record<string, Json & { content?: Record<string, Json> }>
+  parameters?: { name?: string; required?: boolean; schema?: Json; example?: unknown }[]
+  requestBody?: { required?: boolean; content: Record<string, { schema: Json; example?: unknown }> }
+  responses: Record<string, Json & { content?: Record<string, Json>; headers?: Record<string, object> }>
   'x-terms'?: Terms
 }
 export type Description = {
@@ -77,7 +99,7 @@ const SECURITY: Record<Access, Json[]> = {
 /** Completes what the plugin has made of the routes, in place. @throws Error when a title stands for two shapes */
 export function completeDescription(
   description: Description,
-  { tags, shapeOf }: { tags: readonly Tag[]; shapeOf(path: string): ErrorShape },
+  { tags, shapeOf, examples }: Pick<Reference, 'tags' | 'shapeOf' | 'examples'>,
 ): void {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
@@ -104,6 +126,8 @@ export function completeDescription(
         if (response.description === 'Default Response') response.description = 'Done.'
       }
       if (events !== null) declareStream(operation, events, name)
+      const example = examples[operation.operationId]
+      if (example) addExample(operation, example)
       const tag = tags.find(({ name }) => name === operation.tags[0])
       if (!tag) throw new Error(`${path} has a tag that the description does not know: ${operation.tags[0]}`)
       const shape = shapeOf(path)
@@ -133,6 +157,25 @@ function declareDescribed(operation: Operation, { parameters, body, replies }: D
   if (operation.responses['200']?.content === undefined) delete operation.responses['200']
   for (const [status, { content, ...reply }] of Object.entries(replies)) {
     operation.responses[status] = { ...reply, ...(content ? { content: mediaOf(content) } : {}) }
+  }
+}
+
+function addExample(operation: Operation, { parameters = {}, body, status, headers = {}, reply = {} }: Example): void {
+  for (const parameter of operation.parameters ?? []) {
+    const value = parameters[parameter.name ?? '']
+    if (value !== undefined) parameter.example = value
+  }
+  const [media] = Object.values(operation.requestBody?.content ?? {})
+  if (media && body !== undefined) media.example = body
+  const response = operation.responses[status]
+  for (const [type, value] of Object.entries(reply)) {
+    const media = response?.content?.[type]
+    if (media) media.example = value
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    const header = response?.headers?.[name]
+    // A route's own object stands for both of its statuses.
+    if (response && header) response.headers = { ...response.headers, [name]: { ...header, example: value } }
   }
 }
 

@@ -3,11 +3,10 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
-import { type Catalogue, namesOfPlansWith } from '../../catalogue/catalogue.ts'
+import { namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
-import { completeDescription, type Description, type Tag, type Terms } from './openapi.ts'
-import type { ErrorShape } from './replies.ts'
+import { completeDescription, type Description, type Reference, type Terms } from './openapi.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -16,16 +15,10 @@ const POLICY =
 
 const OPEN = { config: { access: 'anyone' as const, limit: 'none' as const }, schema: { hide: true } }
 
-export type Reference = {
-  info: { title: string; version: string; description: string }
-  url: string
-  catalogue: Catalogue
-  tags: readonly Tag[]
-  /** How errors look at a path. */
-  shapeOf(path: string): ErrorShape
-}
-
-export async function describeRoutes(app: App, { info, url, catalogue, tags, shapeOf }: Reference): Promise<void> {
+export async function describeRoutes(
+  app: App,
+  { info, url, catalogue, tags, shapeOf, examples }: Reference,
+): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -48,7 +41,7 @@ export async function describeRoutes(app: App, { info, url, catalogue, tags, sha
     },
     transformObject(made) {
       const { openapiObject } = made as unknown as { openapiObject: Description }
-      completeDescription(openapiObject, { tags, shapeOf })
+      completeDescription(openapiObject, { tags, shapeOf, examples })
       return openapiObject as never
     },
   })

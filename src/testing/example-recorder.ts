@@ -1,0 +1,214 @@
+/**
+ * Records a request and its reply as the example of its operation, found by the address in the API's descriptions. What differs
+ * from run to run (ids, times, secrets, ports) is replaced by what stays, the same thing by the same thing everywhere.
+ */
+import type { Example } from '#platform/http/openapi.ts'
+import type { Examples } from '#src/examples.ts'
+import { call, type Reply, type RequestOptions, type TestApp } from './app.ts'
+
+type Schema = { type?: string | string[] }
+type Parameter = { name: string; in: string; schema: Schema }
+type Operation = { operationId: string; parameters?: Parameter[]; responses: Record<string, { headers?: object }> }
+export type Server = keyof Examples
+type Route = { method: string; pattern: RegExp; names: string[]; operation: Operation }
+
+export type Recorder = Awaited<ReturnType<typeof createRecorder>>
+
+export async function createRecorder(app: TestApp) {
+  const urls = { api: app.url, storefront: app.storefrontUrl }
+  const routes = {
+    api: routesOf((await app.get('/openapi.json')).body),
+    storefront: routesOf((await app.store('GET', '/openapi.json')).body),
+  }
+  const examples: Examples = { api: {}, storefront: {} }
+  const stable = stabilizer(app)
+
+  return {
+    examples,
+    /** The first reply of each media type is kept. @throws Error on a refusal */
+    async call(server: Server, method: string, path: string, options: RequestOptions = {}): Promise<Reply> {
+      // So that what is listed newest first has an order.
+      app.clock.advance(1_000)
+      const reply = await call(urls[server], method, path, options)
+      const what = `${method} ${path}: ${reply.status} ${reply.text.slice(0, 500)}`
+      if (reply.status >= 400) throw new Error(what)
+      const { pathname, searchParams } = new URL(path, urls[server])
+      const route = routes[server].find((one) => one.method === method && one.pattern.test(pathname))
+      if (!route) throw new Error(`not described: ${what}`)
+      const { operationId } = route.operation
+      const known = examples[server][operationId]
+      const recorded = stable(exampleOf(route, { pathname, searchParams, options, reply })) as Example
+      // The first of a media type stays, and stands first.
+      examples[server][operationId] =
+        known && recorded.reply
+          ? { ...known, reply: { ...known.reply, ...recorded.reply, ...known.reply } }
+          : (known ?? recorded)
+      return reply
+    },
+  }
+}
+
+type Exchange = { pathname: string; searchParams: URLSearchParams; options: RequestOptions; reply: Reply }
+
+function exampleOf(
+  { pattern, names, operation }: Route,
+  { pathname, searchParams, options, reply }: Exchange,
+): Example {
+  const values = pattern.exec(pathname)?.slice(1) ?? []
+  const given = new Map(names.map((name, index) => [name, decodeURIComponent(values[index] ?? '')]))
+  for (const [name, value] of searchParams) given.set(name, value)
+  const parameters = (operation.parameters ?? []).flatMap(({ name, in: place, schema }) => {
+    const value = place === 'header' ? options.headers?.[name] : given.get(name)
+    return value === undefined ? [] : [[name, typed(value, schema)]]
+  })
+  const told = Object.keys(operation.responses[reply.status]?.headers ?? {}).flatMap((name) => {
+    const value = reply.headers.get(name)
+    return value === null ? [] : [[name, value]]
+  })
+  const type = reply.headers.get('content-type')?.split(';')[0] ?? ''
+  const body = bodyOf(options.body)
+  return {
+    ...(parameters.length > 0 ? { parameters: Object.fromEntries(parameters) } : {}),
+    ...(body === undefined ? {} : { body }),
+    status: reply.status,
+    ...(told.length > 0 ? { headers: Object.fromEntries(told) } : {}),
+    ...(reply.body !== null ? { reply: { [type]: reply.body } } : {}),
+    ...(type === 'text/event-stream' ? { reply: { [type]: shortened(reply.text) } } : {}),
+  }
+}
+
+/** The first events of a stream, and the last. */
+function shortened(text: string): string {
+  const events = text.split(/(?<=\n\n)/)
+  return (events.length > 6 ? [...events.slice(0, 3), ...events.slice(-3)] : events).join('')
+}
+
+function bodyOf(body: unknown): unknown {
+  if (typeof body === 'string') return JSON.parse(body)
+  if (!(body instanceof FormData)) return body
+  return Object.fromEntries([...body].map(([name, value]) => [name, typeof value === 'string' ? value : value.name]))
+}
+
+function typed(value: string, { type }: Schema): unknown {
+  if (type === 'integer' || type === 'number') return Number(value)
+  return type === 'boolean' ? value === 'true' : value
+}
+
+/** An address without parameters before one with: `/a/b` is not `/a/{id}`. */
+function routesOf({ paths }: { paths: Record<string, Record<string, Operation>> }): Route[] {
+  return Object.entries(paths)
+    .flatMap(([path, operations]) => {
+      const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
+      const pattern = new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{\w+\}/g, '([^/]+)')}$`)
+      return Object.entries(operations).map(([method, operation]) => ({
+        method: method.toUpperCase(),
+        pattern,
+        names,
+        operation,
+      }))
+    })
+    .sort((a, b) => a.names.length - b.names.length)
+}
+
+const BASE = Date.UTC(2026, 10, 22, 9)
+const DAY_MS = 86_400_000
+const ITEMS_MAX = 3
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** What stands for a field whatever it held. */
+const BY_NAME: Record<string, unknown> = {
+  code: '123456',
+  secret: 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP',
+  otpauth_url: 'otpauth://totp/Latchkey:ada%40example.com?secret=JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP&issuer=Latchkey',
+  qr_code: 'data:image/svg+xml;base64,PHN2Zy8+',
+  recovery_codes: ['k3p9x-7mwq2', 'b8r4t-z6nhd', 'v2c7j-y5fgs'],
+  'stripe-signature': 't=1795338000,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  etag: '"c2FtcGxlLWV0YWc"',
+  clientDataJSON: 'eyJ0eXBlIjoid2ViYXV0aG4uY3JlYXRlIn0',
+  attestationObject: 'o2NmbXRkbm9uZQ',
+  authenticatorData: 'SZYN5YgOjGh0NBcP',
+  signature: 'MEUCIQDN2rX',
+  userHandle: 'MDE5MGE2YTg',
+}
+
+/** What differs in a text, and the letters that its stand-in is made of; `known` by so many of its first letters, as long as `like`. */
+const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
+  { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
+  { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
+  { pattern: /(?<=\bchatcmpl-)[0-9a-f]{24,32}/g, letters: '0123456789abcdef' },
+  { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
+  {
+    pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,
+    letters: '0123456789ABCDEFGHJK',
+    known: 4,
+  },
+  { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
+  { pattern: /(?<=\b(?:cs|cus|sub|pi|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g, letters: BASE64URL },
+  { pattern: /(?<=[?&](?:state|nonce|code_challenge|challenge|code)=)[\w-]+/g, letters: BASE64URL },
+  // Of random bytes, forty letters without a large and a small one do not happen.
+  { pattern: /(?<![\w-])(?!cs_|pi_)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{40,}(?![\w-])/g, letters: BASE64URL },
+]
+const WHOLE = { pattern: /^.+$/, letters: BASE64URL }
+const SECRETS = new Set(['state', 'challenge', 'token', 'kid', 'x'])
+const DATES = new Set(['day', 'from', 'to', 'key'])
+
+function stabilizer({ config: { http }, clock }: TestApp) {
+  const started = clock.ms()
+  const standIns = new Map<string, string>()
+
+  /** As long as what was found, with its dashes and dots where they are in all of its kind. */
+  function standIn(
+    found: string,
+    { pattern, letters, known = found.length, like = found }: (typeof IN_TEXT)[0],
+  ): string {
+    const key = `${pattern.source} ${found.slice(0, known)}`
+    const isGrouped = letters !== BASE64URL
+    const random = lettersOf(standIns.get(key) ?? String(standIns.size), letters)
+    if (!standIns.has(key)) standIns.set(key, String(standIns.size))
+    return like.replace(isGrouped ? /[0-9A-Za-z]/g : /[^.]/g, random)
+  }
+
+  function moment(found: string): string {
+    const days = Math.round((Date.parse(found) - started) / DAY_MS)
+    const at = new Date(BASE)
+    if (days < 27) at.setUTCDate(at.getUTCDate() + days)
+    else at.setUTCMonth(at.getUTCMonth() + Math.round(days / 30.44))
+    return at.toISOString().slice(0, found.length)
+  }
+
+  function text(found: string, name: string): string {
+    if (SECRETS.has(name)) return standIn(found, WHOLE)
+    if (DATES.has(name) && /^\d{4}-\d\d-\d\d$/.test(found)) return moment(found)
+    let result = found
+      .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
+      .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.storefrontPort}\\b`, 'g'), 'localhost$18001')
+      .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moment)
+      .replace(/(?<="created":)\d{10}\b/g, String(BASE / 1_000))
+    for (const kind of IN_TEXT) result = result.replace(kind.pattern, (one) => standIn(one, kind))
+    return result
+  }
+
+  return function stable(value: unknown, name = ''): unknown {
+    if (Object.hasOwn(BY_NAME, name) && value !== null) return BY_NAME[name]
+    if (typeof value === 'string') return text(value, name)
+    if (typeof value === 'number') {
+      return Math.abs(value * 1_000 - started) < DAY_MS ? BASE / 1_000 : rounded(value)
+    }
+    if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => stable(item, name))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, stable(part, key)]))
+  }
+}
+
+/** An engine may add up in another order. */
+const rounded = (value: number) => (Number.isInteger(value) ? value : Number(value.toPrecision(4)))
+
+/** The same letters for the same seed, endlessly. */
+function lettersOf(seed: string, letters: string): () => string {
+  let state = 1_000 + Number(seed)
+  return () => {
+    // Park and Miller's generator: any that is fixed would do.
+    state = (state * 48_271) % 2_147_483_647
+    return letters[state % letters.length] ?? ''
+  }
+}

@@ -1,0 +1,270 @@
+/**
+ * Walks the whole product as its customers do, so that every operation has an example; `npm run docs` keeps them in
+ * docs/examples.json. One trap: what a reply shows depends on what was done before, so a line's place is part of the example.
+ */
+import { writeFileSync } from 'node:fs'
+import { sql } from 'kysely'
+import { Secret, TOTP } from 'otpauth'
+import { EXAMPLES_FILE, type Examples } from '#src/examples.ts'
+import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
+import { createCredential, signChallenge } from './authenticator.ts'
+import { cookieOf, paidSession, signed } from './buyer.ts'
+import { createRecorder, type Recorder, type Server } from './example-recorder.ts'
+import { chooseAccount } from './provider.ts'
+import { PRICES, shopOf } from './shop.ts'
+
+const MAIL = 'ada@example.com'
+const STORY =
+  'The lighthouse of Saint-Malo was built by Amélie Duroc in 1882. Its lamp burns oil and is seen from twenty miles.'
+const QUESTION = 'Who built the lighthouse?'
+
+export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<Examples> {
+  const app = await testApp(t, { env: { DEBUG: 'true' } })
+  const walk = { app, recorder: await createRecorder(app) }
+  const ada = await makeAccount(walk)
+  await subscribe(walk, ada)
+  const key = await makeKeys(walk, ada)
+  await askModels(key)
+  await askDocuments(key)
+  await ada.get('/api/usage?group_by=model')
+  await guardAccount(walk, ada)
+  await signInElsewhere(walk)
+  await shopAround(walk)
+  await administer(walk)
+  return walk.recorder.examples
+}
+
+type Walk = { app: TestApp; recorder: Recorder }
+type Calls = ReturnType<typeof callsOf>
+
+/** Recorded calls. */
+function callsOf({ recorder }: Walk, server: Server, headers: Record<string, string> = {}) {
+  const send =
+    (method: string) =>
+    (path: string, body?: unknown, options: RequestOptions = {}): Promise<Reply> =>
+      recorder.call(server, method, path, { ...options, body, headers: { ...headers, ...options.headers } })
+  return { headers, get: send('GET'), post: send('POST'), patch: send('PATCH'), delete: send('DELETE') }
+}
+
+async function makeAccount(walk: Walk): Promise<Calls> {
+  const { app } = walk
+  const anyone = callsOf(walk, 'api')
+  await anyone.get('/.well-known/jwks.json')
+  await anyone.get('/api/billing/plans')
+  await anyone.post('/api/auth/register', { email: MAIL, password: PASSWORD, full_name: 'Ada Lovelace' })
+  await anyone.post('/api/auth/resend-verification', { email: MAIL })
+  await anyone.post('/api/auth/verify-email', { token: await mailedToken(app, MAIL, '/verify-email') })
+  await anyone.post('/api/auth/forgot-password', { email: MAIL })
+  const token = await mailedToken(app, MAIL, '/reset-password')
+  await anyone.post('/api/auth/verify-reset-token', { token })
+  await anyone.post('/api/auth/reset-password', { token, new_password: PASSWORD })
+  const { body } = await anyone.post('/api/auth/login', { email: MAIL, password: PASSWORD })
+  await anyone.post('/api/auth/refresh', { refresh_token: body.refresh_token })
+  await anyone.post('/api/auth/logout')
+
+  const ada = await signedIn(walk, MAIL)
+  await ada.get('/api/auth/me')
+  await ada.get('/api/users/me')
+  await ada.patch('/api/users/me', { full_name: 'Ada King', avatar_url: 'https://example.com/ada.png' })
+  return ada
+}
+
+/** Signs in without being recorded. */
+async function signedIn(walk: Walk, email: string, password = PASSWORD): Promise<Calls> {
+  const { body, text } = await walk.app.post('/api/auth/login', { email, password })
+  if (!body.access_token) throw new Error(`signing ${email} in: ${text}`)
+  return callsOf(walk, 'api', { authorization: `Bearer ${body.access_token}` })
+}
+
+/** What the newest letter's link carries. */
+async function mailedToken(app: TestApp, to: string, page: string): Promise<string> {
+  const links = (await app.mail(to)).flatMap((letter) => letter.links)
+  const link = links.find((one) => one.includes(page))
+  if (!link) throw new Error(`no link to ${page} in the letters to ${to}: ${links}`)
+  return new URL(link).searchParams.get('token') ?? ''
+}
+
+async function subscribe(walk: Walk, ada: Calls): Promise<void> {
+  const { app } = walk
+  const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
+  await shopOf(app).pay(body.url)
+  await ada.get('/api/billing/subscription')
+  await ada.post('/api/billing/create-portal-session')
+  const invoice = { id: 'in_3QK7Vq2eZvKYlo2C', object: 'invoice' }
+  await sendEvent(walk, 'api', '/api/billing/webhook', 'invoice.finalized', invoice)
+}
+
+function sendEvent(walk: Walk, server: Server, path: string, type: string, object: object): Promise<Reply> {
+  const { webhookSecret, storefrontWebhookSecret } = walk.app.config.processor
+  const payload = JSON.stringify({ id: 'evt_3QK7Vq2eZvKYlo2CexampleA', object: 'event', type, data: { object } })
+  const secret = (server === 'api' ? webhookSecret : storefrontWebhookSecret) ?? ''
+  const headers = {
+    'content-type': 'application/json',
+    'stripe-signature': signed(payload, secret, walk.app.clock.ms()),
+  }
+  return callsOf(walk, server).post(path, payload, { headers })
+}
+
+/** @returns calls with an API key. */
+async function makeKeys(walk: Walk, ada: Calls): Promise<Calls> {
+  const { body } = await ada.post('/api/api-keys', {
+    name: 'laptop',
+    expires_at: null,
+    scopes: ['ai', 'rag'],
+    rate_limit: { requests: 600, seconds: 60 },
+  })
+  await ada.patch(`/api/api-keys/${body.id}?name=desktop`)
+  const rotated = await ada.post(`/api/api-keys/${body.id}/rotate`, { grace_seconds: 0 })
+  await ada.get('/api/api-keys')
+  const spare = await walk.app.post('/api/api-keys', { name: 'spare' }, { headers: ada.headers })
+  await ada.delete(`/api/api-keys/${spare.body.id}`)
+  return callsOf(walk, 'api', { authorization: `Bearer ${rotated.body.key}` })
+}
+
+async function askModels(key: Calls): Promise<void> {
+  const messages = [{ role: 'user', content: 'Say hello.' }]
+  await key.get('/api/ai/models')
+  await key.post('/api/ai/chat', { messages, max_tokens: 100 })
+  await key.post('/api/ai/chat', { messages, stream: true })
+  await key.post('/api/ai/completions', { prompt: 'Say hello.' })
+  const { body } = await key.get('/v1/models')
+  const { id } = body.data.find(({ capabilities }: { capabilities: object | null }) => capabilities)
+  await key.get(`/v1/models/${id}`)
+  await key.post('/v1/chat/completions', { model: id, messages })
+  await key.post('/v1/chat/completions', { model: id, messages, stream: true })
+  await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
+}
+
+async function askDocuments(key: Calls): Promise<void> {
+  const form = new FormData()
+  form.set('file', new Blob([STORY]), 'lighthouse.txt')
+  await key.post('/api/rag/ingest/file', form)
+  const { body } = await key.post('/api/rag/ingest/text', {
+    content: 'The harbour of Saint-Malo freezes in no winter.',
+    metadata: { place: 'coast' },
+    external_id: 'harbour-1',
+  })
+  await key.get('/api/rag/documents')
+  await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
+  await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
+  await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2, stream: true, include_sources: true })
+  const call = { name: 'search', arguments: { query: QUESTION, top_k: 1 } }
+  await key.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/call', params: call })
+  await key.delete(`/api/rag/documents/${body.document_ids[0]}`)
+}
+
+/** Sign-in methods, sessions, and changes of the account. */
+async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
+  const { app } = walk
+  const anyone = callsOf(walk, 'api')
+  const { origin, hostname: rpId } = new URL(app.config.urls.frontend)
+  const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
+  const { device, response } = createCredential(options, { origin, rpId })
+  await ada.post('/api/auth/passkeys/register/verify', { response, name: 'Laptop' })
+  const login = (await anyone.post('/api/auth/passkeys/login/options')).body.options
+  await anyone.post('/api/auth/passkeys/login/verify', { response: signChallenge(device, login, { origin, rpId }) })
+  const [passkey] = (await ada.get('/api/auth/passkeys')).body
+  await ada.delete(`/api/auth/passkeys/${passkey.id}`)
+
+  const sessions = (await ada.get('/api/users/me/sessions')).body
+  const other = sessions.find(({ current }: { current: boolean }) => !current)
+  await ada.delete(`/api/users/me/sessions/${other.id}`)
+  await ada.delete('/api/users/me/sessions')
+  await ada.get('/api/users/me/export')
+  await ada.post('/api/users/me/change-password', {
+    current_password: PASSWORD,
+    new_password: 'a longer battery horse',
+  })
+  await ada.post('/api/users/me/change-email', {
+    new_email: 'ada.king@example.com',
+    password: 'a longer battery horse',
+  })
+  await anyone.post('/api/auth/undo-email-change', { token: await mailedToken(app, MAIL, '/undo-email-change') })
+}
+
+/** Through a provider, with a second factor, and out. */
+async function signInElsewhere(walk: Walk): Promise<void> {
+  const { app } = walk
+  const anyone = callsOf(walk, 'api')
+  const started = await anyone.get('/api/auth/oauth/google')
+  const target = await finish(started)
+  const olga = callsOf(walk, 'api', { authorization: `Bearer ${target.searchParams.get('access_token')}` })
+  await finish(await olga.post('/api/users/me/oauth/github'))
+  await olga.get('/api/users/me/oauth')
+  await olga.delete('/api/users/me/oauth/github')
+
+  const { secret } = (await olga.post('/api/users/me/totp')).body
+  const code = () => new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: app.clock.ms() })
+  app.clock.advance(30_000 - (app.clock.ms() % 30_000))
+  await olga.post('/api/users/me/totp/confirm', { code: code() })
+  const challenge = (await finish(await app.get('/api/auth/oauth/google'))).searchParams.get('challenge')
+  app.clock.advance(30_000)
+  const again = await anyone.post('/api/auth/challenge', { challenge, code: code() })
+  const fresh = callsOf(walk, 'api', { authorization: `Bearer ${again.body.access_token}` })
+  app.clock.advance(30_000)
+  await fresh.delete('/api/users/me/totp', { code: code() })
+  await fresh.delete('/api/users/me', { confirm: 'DELETE' })
+
+  async function finish({ headers, body }: Reply): Promise<URL> {
+    const cookie = headers.get('set-cookie')?.split(';')[0] ?? ''
+    const walked = { cookie, authorization: new URL(body.authorization_url), state: body.state }
+    const back = await chooseAccount(app, walked, { email: 'olga@example.com', name: 'Olga' })
+    const reply = await anyone.get(back.pathname + back.search, undefined, { headers: { cookie } })
+    return new URL(reply.headers.get('location') ?? '')
+  }
+}
+
+async function shopAround(walk: Walk): Promise<void> {
+  const { app } = walk
+  const { userId, email } = await app.as('buyer')
+  const anyone = callsOf(walk, 'storefront')
+  const session = await anyone.post('/api/session', { email, password: PASSWORD })
+  const buyer = callsOf(walk, 'storefront', { cookie: cookieOf(session) })
+  await buyer.get('/api/checkout?tier=pro')
+  await sendEvent(
+    walk,
+    'storefront',
+    '/api/processor/webhook',
+    'checkout.session.completed',
+    paidSession(userId, 'pro'),
+  )
+  const [{ id }] = (await buyer.get('/api/purchases')).body
+  const archive = await buyer.get(`/api/download?purchase_id=${id}`)
+  await buyer.get('/api/download/history')
+  await anyone.post('/api/license/verify', { license_key: archive.headers.get('x-license-key') })
+  await anyone.post('/api/purchases/recover', { email })
+  await anyone.post('/api/contact', {
+    name: 'Ada',
+    email: MAIL,
+    subject: 'sales',
+    message: 'Do you ship to the coast?',
+  })
+  await buyer.delete('/api/session')
+}
+
+async function administer(walk: Walk): Promise<void> {
+  const { app } = walk
+  const { email, userId } = await app.as('root')
+  await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
+  const root = await signedIn(walk, email)
+  await root.get('/api/admin/stats')
+  const { users } = (await root.get('/api/admin/users?limit=2')).body
+  await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
+  await app.settle()
+  await root.get('/api/admin/contact-messages')
+
+  const gaveUp = () => Promise.reject(new Error('the vendor is away'))
+  app.platform.jobs.handle('mail.send.example', gaveUp, { delaysMs: [] })
+  await app.platform.jobs.enqueue(app.platform.db, 'mail.send.example', {})
+  await app.settle()
+  const { dead } = (await root.get('/api/admin/jobs')).body
+  await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
+}
+
+if (import.meta.main) {
+  const endings: (() => unknown)[] = []
+  const examples = await walkEverything({ after: (ending: () => unknown) => endings.push(ending) } as never)
+  writeFileSync(EXAMPLES_FILE, `${JSON.stringify(examples, null, 2)}\n`)
+  for (const ending of endings) await ending()
+  process.exit()
+}
