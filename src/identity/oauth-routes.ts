@@ -20,7 +20,7 @@ const Started = Type.Object({ authorization_url: Type.String(), state: Type.Stri
 const FLOW_S = 600
 
 const CALLBACK: Described = {
-  parameters: ['code', 'state', 'error'].map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
+  parameters: ['code', 'state', 'iss', 'error'].map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
   replies: {
     302: {
       description:
@@ -40,7 +40,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/auth/oauth/:provider',
     {
       schema: {
-        operationId: 'startOAuth',
+        operationId: 'startOauth',
         tags,
         summary: 'Where to send the browser to sign in with Google or GitHub',
         params: Provider,
@@ -55,7 +55,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/auth/callback/:provider',
     {
       schema: {
-        operationId: 'finishOAuth',
+        operationId: 'finishOauth',
         tags,
         summary: 'Where the provider sends the browser back to',
         params: Provider,
@@ -75,7 +75,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/users/me/oauth',
     {
       schema: {
-        operationId: 'listOAuthLinks',
+        operationId: 'listOauthLinks',
         tags: ['users'],
         summary: 'Providers that open this account',
         response: {
@@ -96,7 +96,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/users/me/oauth/:provider',
     {
       schema: {
-        operationId: 'linkOAuth',
+        operationId: 'linkOauth',
         tags: ['users'],
         summary: 'Where to send the browser to link a provider',
         params: Provider,
@@ -116,7 +116,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     '/api/users/me/oauth/:provider',
     {
       schema: {
-        operationId: 'unlinkOAuth',
+        operationId: 'unlinkOauth',
         tags: ['users'],
         summary: 'Take a provider away; never the last way in',
         params: Provider,

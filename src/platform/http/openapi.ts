@@ -119,7 +119,7 @@ export function completeDescription(
       }
       const title = pascal(operation.operationId)
       for (const media of Object.values(operation.requestBody?.content ?? {})) {
-        media.schema = name(withoutDefaultsRequired(media.schema), `${title}Request`) as Json
+        media.schema = name(withDefaultsTold(media.schema), `${title}Request`) as Json
       }
       for (const response of Object.values(operation.responses)) {
         for (const media of Object.values(response.content ?? {})) media.schema = name(media.schema, `${title}Response`)
@@ -333,13 +333,19 @@ function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
   return { isNullable, shape: isNullable ? { ...schema, type: (schema.type as string[])[0] } : schema }
 }
 
-/** What is filled in need not be sent. */
-function withoutDefaultsRequired(schema: Json): Json {
-  const { required, properties } = schema as { required?: string[]; properties?: Record<string, Json> }
-  if (!required || !properties) return schema
+/**
+ * What is filled in need not be sent. The default is told in words: openapi-typescript takes what has one for always there,
+ * and openapi-python-client would send it, though it may change here.
+ */
+function withDefaultsTold(schema: Json): Json {
+  const { required = [], properties, ...rest } = schema as { required?: string[]; properties?: Record<string, Json> }
+  if (!properties || !Object.values(properties).some(hasDefault)) return schema
   const needed = required.filter((field) => !hasDefault(properties[field]))
-  const { required: _, ...rest } = schema
-  return needed.length > 0 ? { ...rest, required: needed } : rest
+  const told = Object.entries(properties).map(([field, { default: usual, ...property }]) => {
+    const says = [property.description, usual !== undefined && `Default: ${JSON.stringify(usual)}.`].filter(Boolean)
+    return [field, says.length > 0 ? { ...property, description: says.join(' ') } : property]
+  })
+  return { ...rest, ...(needed.length > 0 ? { required: needed } : {}), properties: Object.fromEntries(told) }
 }
 
 const schemesOf = ({ security }: Operation) => security.flatMap(Object.keys)

@@ -426,6 +426,7 @@ export type HostedPage = {
 
 export type IngestFileRequest = {
   file: string
+  /** Default: 1000. */
   chunk_size?: number
   chunk_overlap?: number
   /** An id of your own: the same id again replaces its document whole, whatever the text. */
@@ -436,6 +437,7 @@ export type IngestFileRequest = {
 export type IngestTextRequest = {
   content: string
   metadata?: JsonObject
+  /** Default: 1000. */
   chunk_size?: number
   /** Default: 200, or a fifth of chunk_size if less. */
   chunk_overlap?: number
@@ -690,10 +692,13 @@ export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_v
 
 export type QueryDocumentsRequest = {
   question: string
+  /** Default: 5. */
   top_k?: number
+  /** Default: 0.5. */
   min_score?: number
+  /** Default: false. */
   stream?: boolean
-  /** Streams only: an event with the sources first, one with the usage last. */
+  /** Streams only: an event with the sources first, one with the usage last. Default: false. */
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
@@ -764,8 +769,10 @@ export type RotateApiKeyRequest = {
 
 export type SearchChunksRequest = {
   query: string
+  /** Default: 5. */
   top_k?: number
   mode?: SearchMode
+  /** Default: 0. */
   min_score?: number
   filter?: JsonObject | null
 }
@@ -774,7 +781,7 @@ export type SearchChunksResponse = {
   results: Array<Chunk>
 }
 
-/** `lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused. */
+/** `lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
 export type Session = {
