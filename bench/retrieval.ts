@@ -1,8 +1,9 @@
 // How well the local embedder finds, beside BM25 over the same chunks in the same run; and what its scores say of unrelated questions.
-import { chunkText } from '#rag/chunker.ts'
-import { lexical, localEmbedder } from '#rag/embedders/local.ts'
-import { Rarity } from '#rag/embedders/rarity.ts'
-import { dot } from '#rag/stores/nearest.ts'
+
+import { Rarity } from '#embeddings/idf.ts'
+import { lexical, localEmbedder } from '#embeddings/local.ts'
+import { chunkText } from '#rag/ingest/chunker.ts'
+import { dot } from '#rag/search/stores/nearest.ts'
 import { bm25 } from './lib/bm25.ts'
 import { type Corpus, chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { printTable, quantile } from './lib/table.ts'

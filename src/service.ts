@@ -4,17 +4,18 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
+import { auditMigrations } from '#audit/migrations.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { billingMigrations } from '#billing/migrations.ts'
 import { createProcessor } from '#billing/processor.ts'
-import { checkCredentials } from '#identity/credentials.ts'
+import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
-import type { SuperuserNotice } from '#identity/superuser.ts'
+import { checkCredentials } from '#identity/sign-in/credentials.ts'
 import { createMail } from '#mail/mail.ts'
+import type { Authenticators } from '#platform/http/access-control.ts'
 import { type App, CONNECTIONS_MAX, createApp } from '#platform/http/app.ts'
 import { admitBodies } from '#platform/http/bodies.ts'
-import type { Authenticators } from '#platform/http/gate.ts'
 import { healthRoutes } from '#platform/http/health.ts'
 import { isLoopbackHost } from '#platform/http/loopback.ts'
 import { startRetention } from '#platform/jobs/retention.ts'
@@ -24,7 +25,7 @@ import { ragMigrations } from '#rag/migrations.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createSandbox } from '#sandbox/sandbox.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
-import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
+import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import { collectStorefront, createStorefront, eraseStorefront, storeSessions } from '#storefront/storefront.ts'
 import { usageMigrations } from '#usage/migrations.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
@@ -56,6 +57,7 @@ export type Service = {
 
 export const migrations = [
   ...platformMigrations,
+  ...auditMigrations,
   ...identityMigrations,
   ...billingMigrations,
   ...storefrontMigrations,

@@ -1,16 +1,16 @@
 // Guards the superuser's view: numbers, people, messages, and work that gave up. Rules live in the rooms they are about.
 import { Type } from 'typebox'
-import { changeUser, listUsers, stats } from '#identity/administration.ts'
-import { recordAudit } from '#identity/audit.ts'
+import { recordAudit } from '#audit/audit.ts'
+import { changeUser, listUsers, stats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
+import { requireFreshSignIn } from '#identity/sign-in/sign-in-methods.ts'
 import { UserView, userView } from '#identity/users.ts'
-import { requireFreshSignIn } from '#identity/ways-in.ts'
 import { transaction } from '#platform/db/db.ts'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { listContactMessages } from '#storefront/contact.ts'
+import { listContactMessages } from '#storefront/contact/contact.ts'
 import { adminProblem } from './problems.ts'
 
 const tags = ['admin']

@@ -3,9 +3,9 @@
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Ledger } from '#usage/ledger.ts'
-import type { LocalEmbedder } from './embedding-door.ts'
 import { openGateway } from './gateway.ts'
-import { openAiDoor } from './openai-door.ts'
+import { openAiDoor } from './openai-compat/chat.ts'
+import type { LocalEmbedder } from './openai-compat/embeddings.ts'
 import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>

@@ -2,7 +2,7 @@
 // One thing to know: all of it happens before the first byte; what has begun to answer is never begun anew.
 import { ofVendor } from '#models/catalogue.ts'
 import type { Breaker, Rests } from './breaker.ts'
-import type { Candidate } from './plan.ts'
+import type { Candidate } from './routing.ts'
 import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor.ts'
 
 export type Attempt<T> = { candidate: Candidate; result: T }

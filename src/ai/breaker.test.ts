@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Clock } from '#platform/clock.ts'
 import { attempt, newTrail } from './attempts.ts'
 import { createBreaker, createRests } from './breaker.ts'
-import type { Candidate } from './plan.ts'
+import type { Candidate } from './routing.ts'
 import { refusal, VendorError, type VendorFailure } from './vendors/vendor.ts'
 
 function movable() {

@@ -2,7 +2,7 @@
 // One thing to know: an open breaker only turns calls to another candidate; where there is none, one attempt is still made,
 // because a refusal of ours would tell the caller less than the vendor's own.
 import type { Clock } from '#platform/clock.ts'
-import type { Candidate } from './plan.ts'
+import type { Candidate } from './routing.ts'
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 

@@ -1,7 +1,7 @@
 // The record of one call to a model: opened before anybody is asked, settled once whatever became of it.
 // One thing to know: the ledger, its budgets and the metrics learn of a call here and nowhere else, so they tell the same.
 import type { Model } from '#models/catalogue.ts'
-import type { Caller } from '#platform/http/gate.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { UsageOutcome } from '#usage/record.ts'
 import { newTrail, type Trail } from './attempts.ts'

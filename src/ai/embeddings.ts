@@ -6,8 +6,8 @@ import { attempt, newTrail, type Trail } from './attempts.ts'
 import { type CallTerms, NOTHING, openCall } from './call-record.ts'
 import { guessTokens } from './estimate.ts'
 import { type Gateway, healthOf, problemOf } from './gateway.ts'
-import { type Candidate, requireConfigured } from './plan.ts'
 import { aiProblem } from './problems.ts'
+import { type Candidate, requireConfigured } from './routing.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
 export type EmbedCall = {

@@ -4,7 +4,7 @@ import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
 import { findModel, isAllowed, type Model, ofVendor, type Price } from '#models/catalogue.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
-import { routeFor, vendorsInOrder } from './plan.ts'
+import { routeFor, vendorsInOrder } from './routing.ts'
 
 type AiConfig = Config['ai']
 

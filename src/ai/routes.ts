@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { PRICES_AS_OF } from '#models/built-in.ts'
+import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { listedModels, listedVendors } from './model-list.ts'
-import { MODEL_NAME, providerNames, routeFor } from './plan.ts'
+import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
   errorEvent,
@@ -15,7 +15,7 @@ import {
   TokenEvent,
   tokenLines,
   tokenLinesWithThoughts,
-} from './printing.ts'
+} from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE

@@ -2,9 +2,9 @@
 // One thing to know: the secret leaves this room once, from issueKey or rotateKey; every change tells all nodes.
 import './tables.ts'
 import type { Selectable } from 'kysely'
-import { recordAudit } from '#identity/audit.ts'
-import { lockAsking } from '#identity/sessions.ts'
-import { tellOwner } from '#identity/tell-owner.ts'
+import { recordAudit } from '#audit/audit.ts'
+import { tellOwner } from '#identity/account/tell-owner.ts'
+import { lockAsking } from '#identity/sessions/sessions.ts'
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { type ApiKey, issueKey, type KeyDeps, listKeys, renameKey, revokeKey, rotateKey } from './keys.ts'

@@ -4,7 +4,7 @@
 import './tables.ts'
 import { USER_CHANGED } from '#identity/changes.ts'
 import { findUser } from '#identity/users.ts'
-import type { Caller, Soon } from '#platform/http/gate.ts'
+import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type ApiKey, KEYS_CHANGED, keyHash } from './keys.ts'
 import { isKeyShaped } from './secret.ts'
@@ -13,7 +13,7 @@ type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
   /** Who calls with this key; null when it is none, revoked or expired. `fresh`: nothing remembered of it will do. */
-  verify(secret: string, options?: { fresh?: boolean | undefined }): Soon<Caller | null>
+  verify(secret: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
   /** The tokens that the key may use in a month; null: no limit of its own. */
@@ -57,7 +57,7 @@ export function createVerifier(deps: Deps): KeyVerifier {
     reading.clear()
   })
 
-  const stateOf = (hash: string): Soon<State | null> => {
+  const stateOf = (hash: string): MaybePromise<State | null> => {
     const known = states.get(hash)
     if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
     const running = reading.get(hash)

@@ -4,7 +4,7 @@ import type { Selectable } from 'kysely'
 import { findUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import type { SubscriptionFacts } from './standing.ts'
+import type { SubscriptionFacts } from './subscription-state.ts'
 import type { BillingAccountsTable } from './tables.ts'
 
 export type Account = Selectable<BillingAccountsTable>

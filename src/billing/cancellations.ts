@@ -1,7 +1,7 @@
 /** Ends a subscription at the processor: the older of two, or the last one of a user who goes. */
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
-import { isLive } from './standing.ts'
+import { isLive } from './subscription-state.ts'
 
 export const CANCEL_JOB = 'billing.cancel-subscription'
 

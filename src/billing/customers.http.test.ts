@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
-import { HINT_TYPES } from './hints.ts'
+import { HINT_TYPES } from './billing-events.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
 const SECOND = 1_000

@@ -2,8 +2,8 @@
 // One thing to know: it runs hourly and at the start, one at a time, whichever process does it.
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { anyAccount, staleAccounts } from './accounts.ts'
+import { HINT_TYPES, hintOf } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
-import { HINT_TYPES, hintOf } from './hints.ts'
 import { type EventListener, readMissedEvents } from './missed-events.ts'
 import { endGraces } from './settlement.ts'
 import { syncUser } from './sync.ts'

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { openCheckout, openPortal } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { createPlans, PlanView } from './plans.ts'

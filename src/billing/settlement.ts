@@ -2,15 +2,16 @@
  * Writes what a user's subscriptions amount to: the account's snapshot of the one that counts, and the user's status and tier.
  * A failed payment keeps the tier for PAST_DUE_GRACE_DAYS; when they are over, a job looks once more and closes it.
  */
+
+import { recordAudit } from '#audit/audit.ts'
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
-import { recordAudit } from '#identity/audit.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, graceOverdue, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
 import type { BillingDeps } from './deps.ts'
-import { type Standing, type Status, tierOf } from './standing.ts'
+import { type Standing, type Status, tierOf } from './subscription-state.ts'
 
 /** Carries nobody's id: whoever is due is found by the account. */
 export const GRACE_JOB = 'billing.end-graces'

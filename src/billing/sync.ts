@@ -12,7 +12,7 @@ import { type Customer, customersOf, lookAtCustomer, noteLoss, putOnRecord } fro
 import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { applyStanding, settle } from './settlement.ts'
-import { doubleOf, isLive, type Prices, type SubscriptionFacts, standingOf, tierOf } from './standing.ts'
+import { doubleOf, isLive, type Prices, type SubscriptionFacts, standingOf, tierOf } from './subscription-state.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 

@@ -1,8 +1,8 @@
 /** Billing's events: the inbox first, then the handling, so that nothing is lost. */
 import type { App } from '#platform/http/app.ts'
+import { hintOf } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
 import { eventRoute } from './event-route.ts'
-import { hintOf } from './hints.ts'
 
 export const INBOX_SOURCE = 'processor.billing'
 

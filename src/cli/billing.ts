@@ -1,7 +1,7 @@
 import { createBilling } from '#billing/billing.ts'
 import { createProcessor } from '#billing/processor.ts'
 import { createMail } from '#mail/mail.ts'
-import { sweepPayments } from '#storefront/payment-sweep.ts'
+import { sweepPayments } from '#storefront/payments/payment-sweep.ts'
 import { createStorefront } from '#storefront/storefront.ts'
 import type { Context } from './context.ts'
 

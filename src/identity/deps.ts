@@ -1,9 +1,9 @@
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Hasher } from './hasher.ts'
-import type { Keyring } from './keyring.ts'
-import type { SessionView } from './sessions.ts'
+import type { Hasher } from './passwords/hasher.ts'
+import type { Keyring } from './sessions/keyring.ts'
+import type { SessionView } from './sessions/sessions.ts'
 
 /** What the room's rules may touch: the platform, the threads that hash, the keys that sign, and what other rooms handed in. */
 export type IdentityDeps = Platform & { hasher: Hasher; keyring: Keyring } & IdentityNeeds

@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { Problem } from '#platform/problem.ts'
 import { readConfig } from '#src/config.ts'
-import { refuseWeak } from './password-rules.ts'
-import { decodePhc, encodePhc } from './phc.ts'
-import { isPictureUrl } from './profile.ts'
-import { RecentMap } from './recent.ts'
-import { delayAfter } from './sign-in-limits.ts'
+import { isPictureUrl } from './account/profile.ts'
+import { refuseWeak } from './passwords/password-rules.ts'
+import { decodePhc, encodePhc } from './passwords/phc.ts'
+import { RecentMap } from './sessions/lru-cache.ts'
+import { delayAfter } from './sign-in/sign-in-limits.ts'
 
 test('weak passwords are refused, and the field is named', () => {
   const rules = { config: readConfig({ PRODUCT_NAME: 'Harbour-Master' }) }

@@ -110,24 +110,6 @@ type PasskeysTable = {
   last_used_at: Instant | null
 }
 
-type AuditLogTable = {
-  position: number
-  at: Instant
-  actor: string | null
-  action: string
-  subject: string | null
-  /** Salted hash of `details`; what the chain covers, so that details can be erased and the chain still holds. */
-  commitment: string
-  salt: string | null
-  details: string | null
-  previous: string
-  hash: string
-}
-
-type AuditHeadTable = { id: number; position: number; hash: string }
-
-type AuditPersonsTable = { user_id: string; pseudonym: string }
-
 declare module '#platform/db/tables.ts' {
   interface Tables {
     users: UsersTable
@@ -140,8 +122,5 @@ declare module '#platform/db/tables.ts' {
     totp: TotpTable
     recovery_codes: RecoveryCodesTable
     passkeys: PasskeysTable
-    audit_log: AuditLogTable
-    audit_head: AuditHeadTable
-    audit_persons: AuditPersonsTable
   }
 }

@@ -3,10 +3,10 @@
 import type { Db } from '#platform/db/db.ts'
 import type { Jobs } from '#platform/jobs/jobs.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Letter } from './letter.ts'
+import type { Email } from './email.ts'
 import { createTransport, type Transport } from './transport.ts'
 
-export type Mail = { deliver(letter: Letter, messageId: string): Promise<void>; close(): void }
+export type Mail = { deliver(letter: Email, messageId: string): Promise<void>; close(): void }
 
 /** Opens the way out that is configured and takes over the jobs that carry letters. */
 export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
@@ -20,12 +20,12 @@ export function createMail(platform: Pick<Platform, 'config' | 'jobs'>): Mail {
       transport.send({ from: config.mail.from, messageId: `<${messageId}@${domain}>`, ...letter }),
     close: () => transport.close(),
   }
-  jobs.handle<Letter>('mail.send', (letter, { id }) => mail.deliver(letter, id))
+  jobs.handle<Email>('mail.send', (letter, { id }) => mail.deliver(letter, id))
   return mail
 }
 
 /** Sends the letter once the transaction has committed. */
-export async function sendMail({ jobs }: { jobs: Jobs }, tx: Db, letter: Letter): Promise<void> {
+export async function sendMail({ jobs }: { jobs: Jobs }, tx: Db, letter: Email): Promise<void> {
   await jobs.enqueue(tx, 'mail.send', { ...letter, subject: oneLine(letter.subject) })
 }
 

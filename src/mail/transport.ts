@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
-import type { Letter } from './letter.ts'
+import type { Email } from './email.ts'
 
-export type Envelope = Letter & { from: string; messageId: string }
+export type Envelope = Email & { from: string; messageId: string }
 
 export type Transport = { send(envelope: Envelope): Promise<void>; close(): void }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { costOf } from '#ai/cost.ts'
-import { candidateFor, planOf, routeFor } from '#ai/plan.ts'
+import { candidateFor, planOf, routeFor } from '#ai/routing.ts'
 import { ConfigError, readConfig } from '#src/config.ts'
 import { isAllowed } from './catalogue.ts'
 

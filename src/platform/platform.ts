@@ -7,7 +7,7 @@ import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migra
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
-import { type Limiter, memoryLimiter, redisLimiter } from './limiter.ts'
+import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
@@ -23,7 +23,7 @@ export type Platform = {
   jobs: Jobs
   inbox: Inbox
   secrets: Secrets
-  limiter: Limiter
+  limiter: RateLimiter
   bus: Bus
   redis: Redis | null
   log: Log

@@ -4,16 +4,17 @@
  * small transaction however large the text, and a search sees the old document or the new one, never none and never both.
  */
 import { randomUUID } from 'node:crypto'
+import type { Embedder } from '#embeddings/embedder.ts'
+import { packOccurrences, subtractOccurrences, sumOccurrences } from '#embeddings/idf.ts'
+import { termsOf } from '#embeddings/terms.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { invalid } from '#platform/problems.ts'
-import type { Embedder } from './embedders/embedder.ts'
-import { packOccurrences, subtractOccurrences, sumOccurrences } from './embedders/rarity.ts'
-import { termsOf } from './embedders/terms.ts'
+import type { LongText, Reader } from './ingest/ingest-pipeline.ts'
 import { ragProblem } from './problems.ts'
-import type { LongText, Reader } from './reader.ts'
+import type { VectorStore } from './search/stores/vector-store.ts'
 import {
   bumpRevision,
   deleteChunks,
@@ -33,7 +34,6 @@ import {
   someIndexes,
   updateDocument,
 } from './store.ts'
-import type { VectorStore } from './stores/vector-store.ts'
 import type { Metadata } from './tables.ts'
 
 export interface Library {

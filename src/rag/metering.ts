@@ -1,12 +1,13 @@
 import { type EmbeddingTally, recordEmbedding } from '#ai/embeddings.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
 import type { Gateway } from '#ai/gateway.ts'
-import type { Caller } from '#platform/http/gate.ts'
-import type { Embedder } from './embedders/embedder.ts'
+import type { Embedder } from '#embeddings/embedder.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import type { MeteredEmbedder } from './vendor-embedder.ts'
 
 export interface Books {
   gateway: Gateway
-  embedder: Embedder
+  embedder: MeteredEmbedder
 }
 
 export interface MeteredCall {

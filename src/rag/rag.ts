@@ -1,12 +1,13 @@
 // Guards each user's own store of documents: taking texts and files in, finding chunks, answering from them.
 // One thing to know: every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
+
+import { localEmbedder } from '#embeddings/local.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import { openRoom, type RagNeeds } from './deps.ts'
 import { renew, sweep } from './documents.ts'
-import { localEmbedder } from './embedders/local.ts'
 import { mcpRoutes } from './mcp.ts'
-import { openRoom, type RagNeeds } from './room.ts'
 import { ragRoutes } from './routes.ts'
 import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
 

@@ -1,11 +1,11 @@
 import type { App } from '#platform/http/app.ts'
-import { contactRoutes } from './contact-routes.ts'
-import { downloadRoutes } from './download-routes.ts'
+import { contactRoutes } from './contact/routes.ts'
+import { downloadRoutes } from './downloads/routes.ts'
 import { pageRoutes } from './pages/routes.ts'
-import { paymentRoutes, STOREFRONT_EVENTS } from './payment-routes.ts'
-import { purchaseRoutes } from './purchase-routes.ts'
-import { requireSameSite } from './same-site.ts'
-import { sessionRoutes } from './session-routes.ts'
+import { paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
+import { purchaseRoutes } from './purchases/routes.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { requireSameSite } from './sessions/same-site.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
 /** Every address of the storefront's server. */

@@ -4,26 +4,25 @@ import type { Stripe } from 'stripe'
 import type { EventListener } from '#billing/missed-events.ts'
 import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
-import { addressesOf } from '#identity/addresses.ts'
-import type { Credentials } from '#identity/credentials.ts'
+import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
+import type { Credentials } from '#identity/sign-in/credentials.ts'
 import { findUser, type User } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import type { Caller } from '#platform/http/gate.ts'
 import type { Platform } from '#platform/platform.ts'
-import { prepareRelease } from './archives.ts'
-import { type CheckoutDeps, forgetCheckouts } from './checkout.ts'
-import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact.ts'
-import * as contactStore from './contact-store.ts'
-import { openCountries } from './countries.ts'
-import * as downloadStore from './download-store.ts'
-import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads.ts'
-import { paidTwiceLetter, purchaseLetter } from './letters.ts'
-import type { PaymentFact } from './payment-events.ts'
-import { PAYMENT_EVENTS } from './payment-listener.ts'
-import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payment-sweep.ts'
+import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact/contact.ts'
+import * as contactStore from './contact/store.ts'
+import { prepareRelease } from './downloads/archives.ts'
+import { openCountries } from './downloads/countries.ts'
+import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads/downloads.ts'
+import * as downloadStore from './downloads/store.ts'
+import { type CheckoutDeps, forgetCheckouts } from './payments/checkout.ts'
+import type { PaymentFact } from './payments/payment-events.ts'
+import { PAYMENT_EVENTS } from './payments/payment-listener.ts'
+import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payments/payment-sweep.ts'
 import {
   FOLLOW_UP_JOB,
   followUpCheckout,
@@ -31,15 +30,16 @@ import {
   INBOX_SOURCE,
   type PaymentDeps,
   payerOf,
-} from './payments.ts'
+} from './payments/payments.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
-import * as purchaseStore from './purchase-store.ts'
-import { CONFIRMATION_JOB, openLicenseKey, PAID_TWICE_JOB, PREPARE_JOB } from './purchases.ts'
-import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './recovery.ts'
+import { paidTwiceEmail, purchaseEmail } from './purchases/emails.ts'
+import { CONFIRMATION_JOB, openLicenseKey, PAID_TWICE_JOB, PREPARE_JOB } from './purchases/purchases.ts'
+import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './purchases/recovery.ts'
+import * as purchaseStore from './purchases/store.ts'
 import { storefrontRoutes } from './routes.ts'
-import * as sessionStore from './session-store.ts'
-import { findStoreCaller, type SessionDeps } from './sessions.ts'
+import { findStoreCaller, type SessionDeps } from './sessions/sessions.ts'
+import * as sessionStore from './sessions/store.ts'
 
 const EXPORTED_MAX = 10_000
 
@@ -167,7 +167,7 @@ async function confirmByMail(deps: StorefrontDeps, { purchaseId }: { purchaseId:
   // An account deleted while its payment was on its way: who paid gets what they paid for.
   const to = user?.email ?? (await payerOf(deps, purchase))
   if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
-  await mail.deliver(purchaseLetter(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
+  await mail.deliver(purchaseEmail(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
 }
 
 /** A buyer who paid for a tier that they own wants one of the payments back: only the operator can say which. */
@@ -175,5 +175,5 @@ async function tellPaidTwice({ config, db, mail }: StorefrontDeps, { userId, tie
   const user = await findUser(db, userId)
   const [newest, ...others] = await purchaseStore.listOwned(db, userId, tier)
   if (!user || !newest || others.length === 0) return
-  await mail.deliver(paidTwiceLetter(config, user.email, newest, others), id)
+  await mail.deliver(paidTwiceEmail(config, user.email, newest, others), id)
 }

@@ -4,9 +4,9 @@
 // for the disk as well.
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'
+import { commitAsync } from '#platform/db/async-commit.ts'
 import { isUniqueViolation } from '#platform/db/db.ts'
 import { databaseFailure } from '#platform/db/failures.ts'
-import { commitSoon } from '#platform/db/soon.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { type BudgetClaim, type BudgetLimit, type Granted, reserveAll, settleBudgets } from './budgets.ts'
@@ -16,7 +16,7 @@ import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
 import { isRecorded, recordQueries } from './store.ts'
-import { inTurns } from './turns.ts'
+import { batchWrites } from './write-batching.ts'
 
 export type ReserveCall = {
   userId: string
@@ -80,7 +80,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const nextId = timeOrderedIds(deps)
   const waitingByUser = new Map<string, Set<() => void>>()
 
-  const turns = inTurns<Entry, Result>((entries) => withoutDeadlock(() => writeTurn(deps, needs, nodeId, entries)))
+  const turns = batchWrites<Entry, Result>((entries) => withoutDeadlock(() => writeTurn(deps, needs, nodeId, entries)))
   const spool = createSpool<Spooled>({ dataDir: deps.config.dataDir, log }, (entries) =>
     withoutDeadlock(() => writeSpooled(deps, needs, entries)),
   )
@@ -225,7 +225,7 @@ async function writeTurn(deps: Deps, needs: LedgerNeeds, nodeId: string, entries
   const counted = settled.filter(({ granted }) => needs.countsAll || granted !== null)
   const queries = queriesOf(deps, settled)
   if (counted.length === 0 && settled.length === entries.length) {
-    await commitSoon(deps.db, queries)
+    await commitAsync(deps.db, queries)
     return entries.map(() => null)
   }
 

@@ -1,12 +1,12 @@
 /** Whether the processor would take what billing sends, and send what billing and the storefront wait for. */
 import type { Stripe } from 'stripe'
-import { HINT_TYPES } from '#billing/hints.ts'
+import { HINT_TYPES } from '#billing/billing-events.ts'
 import { createProcessor, isMissing, type Processor } from '#billing/processor.ts'
 import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
 import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
-import { PAYMENT_EVENT_TYPES } from '#storefront/payment-events.ts'
-import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
+import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
+import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from '../../config.ts'
 import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 

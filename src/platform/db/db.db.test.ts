@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { testApp } from '#testing/app.ts'
+import { commitAsync } from './async-commit.ts'
 import { afterCommit, transaction } from './db.ts'
 import { migrate } from './migrate.ts'
-import { commitSoon } from './soon.ts'
 
 const table = `create table shapes (id {id} primary key, is_round {boolean} not null, size {bigint}, seen_at {timestamp}, facts_json {json}, bytes {bytes}, weight {real});`
 
@@ -111,15 +111,15 @@ test('what is committed soon is read at once, in whole or not at all, and in its
       ({ name }) => name,
     )
 
-  await commitSoon(db, [secret('soon-a', 1), secret('soon-b', 2)])
+  await commitAsync(db, [secret('soon-a', 1), secret('soon-b', 2)])
   assert.deepEqual(await names(), ['soon-a', 'soon-b'])
-  await assert.rejects(commitSoon(db, [secret('soon-c', 3), secret('soon-a', 4)]))
+  await assert.rejects(commitAsync(db, [secret('soon-c', 3), secret('soon-a', 4)]))
   assert.deepEqual(await names(), ['soon-a', 'soon-b'], 'a failure leaves nothing')
 
   const during = transaction(db, async (tx) => {
     await tx.deleteFrom('secrets').where('name', 'like', 'soon-%').execute()
     // Begun while the transaction runs: on SQLite it waits for it.
-    const later = commitSoon(db, [secret('soon-d', 5)])
+    const later = commitAsync(db, [secret('soon-d', 5)])
     later.catch(() => {})
     await new Promise((resolve) => setImmediate(resolve))
     return { later }
@@ -127,7 +127,7 @@ test('what is committed soon is read at once, in whole or not at all, and in its
   await (await during).later
   assert.deepEqual(await names(), ['soon-d'])
   await assert.rejects(
-    transaction(db, async (tx) => commitSoon(tx, [])),
+    transaction(db, async (tx) => commitAsync(tx, [])),
     /inside another/,
   )
 })

@@ -12,9 +12,9 @@ import {
 } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { lazily } from '../lazy.ts'
+import type { AsyncCommit } from './async-commit.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
 import type { ShortWay } from './prepared.ts'
-import type { SoonWay } from './soon.ts'
 
 const pg = lazily<typeof import('pg')>('pg')
 
@@ -129,9 +129,9 @@ export function postgresDialect(server: PostgresPool): Dialect {
 }
 
 /** `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts. */
-class PooledPostgresAdapter extends PostgresAdapter implements ShortWay, SoonWay {
+class PooledPostgresAdapter extends PostgresAdapter implements ShortWay, AsyncCommit {
   readonly firstRow: ShortWay['firstRow']
-  readonly commitSoon: SoonWay['commitSoon']
+  readonly commitSoon: AsyncCommit['commitSoon']
   constructor(server: PostgresPool) {
     super()
     this.firstRow = (text, parameters) => firstRow(server, text, parameters)

@@ -13,9 +13,9 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { AsyncCommit } from './async-commit.ts'
 import { DatabaseBusy } from './failures.ts'
 import type { ShortWay } from './prepared.ts'
-import type { SoonWay } from './soon.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000
@@ -41,10 +41,10 @@ export function sqliteDialect(path: string): Dialect {
  * Kysely would put all of SQLite behind one mutex, reads too; the locking here is finer, so it is told that there are
  * several connections. `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts.
  */
-class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay, SoonWay {
+class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay, AsyncCommit {
   readonly firstRow: ShortWay['firstRow']
-  readonly commitSoon: SoonWay['commitSoon']
-  constructor(firstRow: ShortWay['firstRow'], commitSoon: SoonWay['commitSoon']) {
+  readonly commitSoon: AsyncCommit['commitSoon']
+  constructor(firstRow: ShortWay['firstRow'], commitSoon: AsyncCommit['commitSoon']) {
     super()
     this.firstRow = firstRow
     this.commitSoon = commitSoon
@@ -61,7 +61,7 @@ type Lock = ReturnType<typeof createLock>
  * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed soon after, on another thread, so
  * that the disk's milliseconds stop nobody. Any commit of the ordinary kind flushes what was written before it.
  */
-function committerSoon(writer: Handle, lock: Lock, logPath: string): SoonWay['commitSoon'] {
+function committerSoon(writer: Handle, lock: Lock, logPath: string): AsyncCommit['commitSoon'] {
   let isFlushDue = false
   let isDiskWell = true
 

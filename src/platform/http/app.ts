@@ -20,8 +20,8 @@ import Fastify, {
 import type { Config } from '../../config.ts'
 import type { Platform } from '../platform.ts'
 import { platformProblem } from '../problems.ts'
+import { type Authenticators, createAccessControl } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
-import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
 import type { ServiceState } from './health.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
@@ -60,7 +60,7 @@ export async function createApp(
   { authenticators, url, shapeOf, state, bodies, cookies = false }: AppOptions,
 ): Promise<App> {
   const { config, log, metrics } = platform
-  const gate = createGate({ config, limiter: platform.limiter, authenticators })
+  const gate = createAccessControl({ config, limiter: platform.limiter, authenticators })
   const secure = securityHeaders({ https: url.startsWith('https:') })
 
   /** What every reply says. */
@@ -105,7 +105,7 @@ export async function createApp(
     }
   })
 
-  app.addHook('onRoute', requireTerms())
+  app.addHook('onRoute', requireRoutePolicy())
   app.addHook('onRoute', bodies.checkRoute)
   app.addHook('onRoute', (route) => {
     const isApi = isApiRoute(route.url)
@@ -170,7 +170,7 @@ function childless(log: Platform['log']): Platform['log'] {
 }
 
 /** @returns a hook that refuses a route of the API which does not say who may call it, or has no name of its own. */
-function requireTerms(): (route: RouteOptions) => void {
+function requireRoutePolicy(): (route: RouteOptions) => void {
   const named = new Set<string>()
   return ({ method, url, config, schema }) => {
     const documented = url.startsWith('/api') || url.startsWith('/v1') || url.startsWith('/mcp')

@@ -3,8 +3,8 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Platform } from '../platform.ts'
 import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
+import type { Authenticators } from './access-control.ts'
 import type { App } from './app.ts'
-import type { Authenticators } from './gate.ts'
 
 /** `draining`: the process is going and wants no new work. */
 export type ServiceState = { draining: boolean }

@@ -6,7 +6,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Catalogue as Problems } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
-import type { Access } from './gate.ts'
+import type { Access } from './access-control.ts'
 
 /** A tag, in the order that readers see, and what its routes may refuse. */
 export type Tag = { name: string; description: string; problems: Problems }

@@ -1,0 +1,158 @@
+// Guards links that work once: 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
+// One thing to know: a newer token of the same purpose voids the older ones of that user.
+import { randomBytes } from 'node:crypto'
+import '../tables.ts'
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Secrets } from '#platform/secrets.ts'
+
+export type Purpose =
+  | 'verify'
+  | 'reset'
+  | 'undo-email'
+  | 'challenge'
+  | 'oauth'
+  | 'passkey-register'
+  | 'passkey-login'
+  | 'superuser'
+
+const LIFE_MS: Record<Purpose, number> = {
+  verify: 24 * HOUR_MS,
+  reset: HOUR_MS,
+  'undo-email': 7 * DAY_MS,
+  challenge: 10 * MINUTE_MS,
+  oauth: 10 * MINUTE_MS,
+  'passkey-register': 10 * MINUTE_MS,
+  'passkey-login': 10 * MINUTE_MS,
+  superuser: 7 * DAY_MS,
+}
+
+/** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
+const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>(['undo-email', 'challenge', 'oauth', 'passkey-login'])
+
+export type TokenDeps = { clock: Clock; secrets: Secrets }
+
+export type OneTimeToken<D> = {
+  userId: string | null
+  data: D
+  createdAt: string
+  state: 'open' | 'spent' | 'voided' | 'expired'
+}
+
+/** Returns the token itself; it is not stored and cannot be had again. */
+export async function issueToken(
+  { clock, secrets }: TokenDeps,
+  tx: Db,
+  purpose: Purpose,
+  userId: string | null,
+  data: Record<string, unknown> = {},
+  token = randomBytes(32).toString('base64url'),
+): Promise<string> {
+  const now = clock.now()
+  if (!COEXISTING.has(purpose)) {
+    // Of two letters asked for at once the later voids the earlier: without the lock neither sees the other.
+    if (userId !== null) await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).execute()
+    await voidTokens({ clock }, tx, userId, [purpose])
+  }
+  await tx
+    .insertInto('one_time_tokens')
+    .values({
+      hash: hashOf(secrets, purpose, token),
+      user_id: userId,
+      purpose,
+      data_json: data,
+      created_at: now,
+      expires_at: plus(now, LIFE_MS[purpose]),
+      spent_at: null,
+      voided_at: null,
+    })
+    .execute()
+  return token
+}
+
+/** Null unless it was open; of many who spend it at once, one gets it. */
+export async function spendToken<D extends Record<string, unknown>>(
+  { clock, secrets }: TokenDeps,
+  tx: Db,
+  purpose: Purpose,
+  token: string,
+): Promise<{ userId: string | null; data: D; createdAt: string } | null> {
+  const now = clock.now()
+  const row = await tx
+    .updateTable('one_time_tokens')
+    .set({ spent_at: now })
+    .where('hash', '=', hashOf(secrets, purpose, token))
+    .where('spent_at', 'is', null)
+    .where('voided_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returning(['user_id', 'data_json', 'created_at'])
+    .executeTakeFirst()
+  return row ? { userId: row.user_id, data: row.data_json as D, createdAt: row.created_at } : null
+}
+
+/** Looks without spending. */
+export async function peekToken<D extends Record<string, unknown>>(
+  { clock, secrets }: TokenDeps,
+  db: Db,
+  purpose: Purpose,
+  token: string,
+): Promise<OneTimeToken<D> | null> {
+  const row = await db
+    .selectFrom('one_time_tokens')
+    .selectAll()
+    .where('hash', '=', hashOf(secrets, purpose, token))
+    .executeTakeFirst()
+  if (!row) return null
+  const state =
+    row.spent_at !== null
+      ? 'spent'
+      : row.voided_at !== null
+        ? 'voided'
+        : row.expires_at <= clock.now()
+          ? 'expired'
+          : 'open'
+  return { userId: row.user_id, data: row.data_json as D, createdAt: row.created_at, state }
+}
+
+export async function voidTokens(
+  { clock }: { clock: Clock },
+  tx: Db,
+  userId: string | null,
+  purposes: Purpose[],
+  { issuedAfter }: { issuedAfter?: string } = {},
+): Promise<void> {
+  await tx
+    .updateTable('one_time_tokens')
+    .set({ voided_at: clock.now() })
+    .where('user_id', userId === null ? 'is' : '=', userId)
+    .where('purpose', 'in', purposes)
+    .where('spent_at', 'is', null)
+    .where('voided_at', 'is', null)
+    .$if(issuedAfter !== undefined, (query) => query.where('created_at', '>', issuedAfter ?? ''))
+    .execute()
+}
+
+/** What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not. */
+export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db, signal?: AbortSignal): Promise<void> {
+  const now = clock.now()
+  await inSlices(
+    () =>
+      db
+        .deleteFrom('one_time_tokens')
+        .where('hash', 'in', (e) =>
+          e
+            .selectFrom('one_time_tokens')
+            .select('hash')
+            .where('expires_at', '<', now)
+            .where((e) => e.or([e('expires_at', '<', plus(now, -30 * DAY_MS)), e('purpose', 'in', [...NEVER_MAILED])]))
+            .limit(SLICE_ROWS),
+        )
+        .executeTakeFirst(),
+    signal,
+  )
+}
+
+const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
+
+const hashOf = (secrets: Secrets, purpose: Purpose, token: string) => secrets.hash(`one-time-tokens/${purpose}`, token)

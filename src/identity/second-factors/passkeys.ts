@@ -1,0 +1,221 @@
+// Guards passkeys (WebAuthn Level 3): a key on the person's device, bound to our address, used with finger, face or PIN.
+// One thing to know: user verification is required, so a passkey is two factors in one and asks for no code.
+import { randomBytes } from 'node:crypto'
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server'
+import { recordAudit } from '#audit/audit.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { lazily } from '#platform/lazy.ts'
+import { platformProblem } from '#platform/problems.ts'
+import { issueToken, spendToken } from '../account/one-time-tokens.ts'
+import { tellOwner } from '../account/tell-owner.ts'
+import type { IdentityDeps } from '../deps.ts'
+import { identityProblem } from '../problems.ts'
+import { lockAsking } from '../sessions/sessions.ts'
+import { requireWayIn } from '../sign-in/sign-in-methods.ts'
+import { findUser, type User } from '../users.ts'
+
+const PASSKEYS_MAX = 20
+
+/** Three hundred files of certificate formats, for those who have a passkey. */
+const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
+
+/** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
+const ALGORITHMS = [-8, -7, -257]
+
+/** @throws Problem 400 when the account has as many passkeys as it may. */
+export async function registrationOptions(
+  deps: IdentityDeps,
+  user: User,
+): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  const known = await deps.db
+    .selectFrom('passkeys')
+    .select(['credential_id', 'transports'])
+    .where('user_id', '=', user.id)
+    .execute()
+  if (known.length >= PASSKEYS_MAX) throw tooMany()
+
+  const challenge = randomBytes(32)
+  await transaction(deps.db, (tx) =>
+    issueToken(deps, tx, 'passkey-register', user.id, {}, challenge.toString('base64url')),
+  )
+  return webauthn().generateRegistrationOptions({
+    rpName: deps.config.products.name,
+    rpID: relyingParty(deps).id,
+    userID: new TextEncoder().encode(user.id),
+    userName: user.email,
+    userDisplayName: user.full_name ?? user.email,
+    challenge: new Uint8Array(challenge),
+    attestationType: 'none',
+    supportedAlgorithmIDs: ALGORITHMS,
+    excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: transportsOf(key.transports) })),
+    authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+  })
+}
+
+export type PasskeyView = { id: string; name: string; created_at: string; last_used_at: string | null }
+
+/** @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended. */
+export async function addPasskey(
+  deps: IdentityDeps,
+  user: User,
+  { response, name, sessionId }: { response: RegistrationResponseJSON; name: string; sessionId: string | null },
+): Promise<PasskeyView> {
+  const { id: expectedRPID, origins } = relyingParty(deps)
+  const { registrationInfo } = await webauthn()
+    .verifyRegistrationResponse({
+      response,
+      expectedRPID,
+      expectedOrigin: origins,
+      supportedAlgorithmIDs: ALGORITHMS,
+      requireUserVerification: true,
+      expectedChallenge: async (challenge) =>
+        (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
+    })
+    .catch((cause) => {
+      throw unverified(cause)
+    })
+  if (!registrationInfo) throw unverified()
+  const { credential } = registrationInfo
+
+  return transaction(deps.db, async (tx) => {
+    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    const { count } = await tx
+      .selectFrom('passkeys')
+      .select((e) => e.fn.countAll<number>().as('count'))
+      .where('user_id', '=', user.id)
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= PASSKEYS_MAX) throw tooMany()
+    const now = deps.clock.now()
+    const row = {
+      user_id: user.id,
+      id: crypto.randomUUID(),
+      credential_id: credential.id,
+      public_key: credential.publicKey,
+      counter: credential.counter,
+      transports: (credential.transports ?? []).join(','),
+      name,
+      created_at: now,
+      last_used_at: null,
+    }
+    const inserted = await tx
+      .insertInto('passkeys')
+      .values(row)
+      .onConflict((conflict) => conflict.column('credential_id').doNothing())
+      .returning('id')
+      .executeTakeFirst()
+    if (!inserted) throw unverified()
+    await tellOwner(deps, tx, user.id, 'passkey-added', { name })
+    await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
+    return viewOf(row)
+  })
+}
+
+export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
+  const challenge = randomBytes(32)
+  await issueToken(deps, deps.db, 'passkey-login', null, {}, challenge.toString('base64url'))
+  // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
+  return webauthn().generateAuthenticationOptions({
+    rpID: relyingParty(deps).id,
+    challenge: new Uint8Array(challenge),
+    userVerification: 'required',
+  })
+}
+
+/** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
+export async function checkPasskey(deps: IdentityDeps, response: AuthenticationResponseJSON): Promise<User> {
+  const key = await deps.db
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('credential_id', '=', response.id)
+    .executeTakeFirst()
+  if (!key) throw unrecognised()
+
+  const { id: expectedRPID, origins } = relyingParty(deps)
+  const { verified, authenticationInfo } = await webauthn()
+    .verifyAuthenticationResponse({
+      response,
+      expectedRPID,
+      expectedOrigin: origins,
+      requireUserVerification: true,
+      expectedChallenge: async (challenge) => (await spendToken(deps, deps.db, 'passkey-login', challenge)) !== null,
+      credential: {
+        id: key.credential_id,
+        publicKey: new Uint8Array(key.public_key),
+        counter: key.counter,
+        transports: transportsOf(key.transports),
+      },
+    })
+    .catch((cause) => {
+      throw unrecognised(cause)
+    })
+  if (!verified) throw unrecognised()
+
+  const user = await findUser(deps.db, key.user_id)
+  if (!user) throw unrecognised()
+  if (!user.is_active) throw platformProblem('inactive_account')
+  await deps.db
+    .updateTable('passkeys')
+    .set({ counter: authenticationInfo.newCounter, last_used_at: deps.clock.now() })
+    .where('user_id', '=', key.user_id)
+    .where('id', '=', key.id)
+    .execute()
+  return user
+}
+
+export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[]> {
+  const rows = await db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').execute()
+  return rows.map(viewOf)
+}
+
+/** @throws Problem 404, 400 when it is the only way in, 401 when the session that asks has ended. */
+export async function removePasskey(
+  deps: IdentityDeps,
+  { userId, sessionId }: { userId: string; sessionId: string | null },
+  id: string,
+): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    await lockAsking(deps, tx, { userId, sessionId })
+    const removed = await tx
+      .deleteFrom('passkeys')
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .returning('name')
+      .executeTakeFirst()
+    if (!removed) throw identityProblem('passkey_not_found')
+    await requireWayIn(tx, userId)
+    await tellOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
+    await recordAudit(tx, {
+      actorId: userId,
+      action: 'passkey.removed',
+      subject: `passkey:${id}`,
+      at: deps.clock.now(),
+    })
+  })
+}
+
+/** Passkeys are bound to the host of the user app, which is where the browser is when it asks for them. */
+function relyingParty({ config }: IdentityDeps): { id: string; origins: string[] } {
+  const frontend = new URL(config.urls.frontend)
+  return { id: frontend.hostname, origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])] }
+}
+
+const transportsOf = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
+
+const viewOf = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
+  id,
+  name,
+  created_at,
+  last_used_at,
+})
+
+const tooMany = () => identityProblem('passkey_limit_reached', { max: PASSKEYS_MAX })
+
+const unverified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
+
+const unrecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })

@@ -1,0 +1,57 @@
+// Guards the door that opens with an email address and a password, for the API and the storefront alike.
+// One thing to know: an unknown address takes the same steps and the same time as a known one with a wrong password.
+import { platformProblem } from '#platform/problems.ts'
+import type { IdentityDeps } from '../deps.ts'
+import { identityProblem } from '../problems.ts'
+import { acceptCode } from '../second-factors/totp.ts'
+import { emailKey, findUser, findUserByEmail, type User } from '../users.ts'
+import { countAttempt, forgetFailures } from './sign-in-limits.ts'
+
+export type Credentials = {
+  email: string
+  password: string
+  /** A TOTP or recovery code, where two-factor is on. */
+  code?: string | undefined
+  /** The client's, for the limits. */
+  address: string
+}
+
+/**
+ * Counts the attempt, checks everything, and returns the user. Opens no session.
+ * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
+ * 401 `Invalid two-factor code`, 503 when too many sign-ins wait.
+ */
+export async function checkCredentials(deps: IdentityDeps, credentials: Credentials): Promise<User> {
+  const { email, password, code, address } = credentials
+  const account = emailKey(email)
+  await countAttempt(deps, { account, address })
+
+  const user = await findUserByEmail(deps.db, email)
+  const { right, outdated } = await deps.hasher.verify(password, user?.password_hash ?? null)
+  if (!user || !right) throw identityProblem('credentials_wrong')
+  if (!user.is_active) throw platformProblem('inactive_account')
+  if (user.is_totp_on) {
+    if (!code) throw identityProblem('two_factor_code_required')
+    if (!(await acceptCode(deps, deps.db, user.id, code))) throw identityProblem('two_factor_code_wrong')
+  }
+
+  await forgetFailures(deps, account)
+  return outdated ? rehash(deps, user, password) : user
+}
+
+async function rehash({ db, hasher }: IdentityDeps, user: User, password: string): Promise<User> {
+  const fresh = await hasher.hash(password)
+  const row = await db
+    .updateTable('users')
+    .set({ password_hash: fresh })
+    .where('id', '=', user.id)
+    .where('password_hash', '=', user.password_hash)
+    .returningAll()
+    .executeTakeFirst()
+  if (row) return row
+  // Another sign-in was quicker, or the password was changed meanwhile: what is stored now decides.
+  const current = await findUser(db, user.id)
+  const { right } = await hasher.verify(password, current?.password_hash ?? null)
+  if (!current || !right) throw identityProblem('credentials_wrong')
+  return current
+}

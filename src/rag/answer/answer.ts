@@ -1,0 +1,102 @@
+/** Answers a question from the user's own chunks. No chunk that is near enough: no vendor is asked, and the answer says so. */
+import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
+import { routeFor } from '#ai/routing.ts'
+import type { Usage } from '#ai/vendors/vendor.ts'
+import type { Embedder } from '#embeddings/embedder.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import { type Books, metered } from '../metering.ts'
+import type { Condition } from '../search/filter.ts'
+import { type Finder, type FoundChunk, search } from '../search/search.ts'
+import { NOTHING_FOUND, promptOf, type Turn } from './prompt.ts'
+
+export interface Question {
+  question: string
+  topK: number
+  minScore: number
+  history: Turn[]
+  conditions: Condition[]
+}
+
+export interface Asked {
+  caller: Caller
+  route: string
+  signal: AbortSignal
+}
+
+export type Desk = Finder & Books
+
+export interface Answered {
+  answer: string
+  sources: FoundChunk[]
+  usage: Usage | null
+  headers: Record<string, string>
+}
+
+export async function answer(desk: Desk, asked: Asked, question: Question): Promise<Answered> {
+  const sources = await sourcesFor(desk, asked, question)
+  if (sources.length === 0) return { answer: NOTHING_FOUND, sources, usage: null, headers: {} }
+  const { answer, usage, headers } = await complete(desk.gateway, callFor(desk, asked, question, sources))
+  return { answer: answer.text, sources, usage, headers }
+}
+
+/** `stream` is null when nothing is near enough. Fails as a plain reply would, until the vendor's first piece. */
+export async function answerStream(
+  desk: Desk,
+  asked: Asked,
+  question: Question,
+): Promise<{ sources: FoundChunk[]; stream: CompletionStream | null }> {
+  const sources = await sourcesFor(desk, asked, question)
+  if (sources.length === 0) return { sources, stream: null }
+  return { sources, stream: await stream(desk.gateway, callFor(desk, asked, question, sources)) }
+}
+
+/** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question has one of its own. */
+async function sourcesFor(
+  desk: Desk,
+  { caller, route, signal }: Asked,
+  { question, topK, minScore, history, conditions }: Question,
+) {
+  const queries = standingAlone(question, history)
+  const call = { caller, route, sizeBytes: Buffer.byteLength(queries.join('')), signal }
+  const find = (embedder: Embedder) =>
+    search({ ...desk, embedder }, caller.userId, { queries, topK, minScore, conditions }, signal)
+  const isFree = desk.embedder.lexical !== undefined
+  const sources = isFree ? await find(desk.embedder) : await metered(desk, call, find)
+
+  if (isFree && sources.length === 0) await metered(desk, call, async () => {})
+  return sources
+}
+
+/** A question may lean on one that leaned on another: "How long is parental leave?" "Is it paid?" "By whom?" */
+const TURNS = 2
+/** A pasted page is no question any more. */
+const TURN_CHARACTERS = 1_000
+
+/** The question itself, and behind the user's last turns, so that "Is it paid?" is searched with what it is about. Asks no vendor. */
+function standingAlone(question: string, history: Turn[]): string[] {
+  const turns = history
+    .filter(({ role, content }) => role === 'user' && content.trim() !== '')
+    .slice(-TURNS)
+    .map(({ content }) => content.slice(0, TURN_CHARACTERS))
+  const behind = turns.map((_, i) => [...turns.slice(-1 - i), question].join('\n'))
+  return [question, ...behind]
+}
+
+const ANSWER_TOKENS = 1_000
+/** Facts are wanted, not variety. */
+const TEMPERATURE = 0.2
+
+function callFor(
+  { gateway }: Desk,
+  { caller, route, signal }: Asked,
+  { question, history }: Question,
+  sources: FoundChunk[],
+): GatewayCall {
+  return {
+    caller,
+    route,
+    first: routeFor(gateway.config, caller.tier, null, null),
+    request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
+    signal,
+  }
+}

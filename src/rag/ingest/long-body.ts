@@ -1,0 +1,56 @@
+/** JSON bodies that are too long to be parsed where everybody waits: a worker holds the text, the route sees the rest. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { App } from '#platform/http/app.ts'
+import { invalid, malformedJson } from '#platform/problems.ts'
+import type { Room } from '../deps.ts'
+import { LONG_BYTES, type LongText } from './ingest-pipeline.ts'
+import type { LongTask } from './text-worker.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set when the body was long: then its `content` is only a placeholder. */
+    longText?: LongText
+  }
+}
+
+type Holder = Pick<Room, 'reader'>
+
+/** For the routes of this scope alone. */
+export function readLongBodies(scope: App, room: Holder): void {
+  const held = new WeakMap<FastifyRequest, LongText>()
+
+  scope.removeContentTypeParser('application/json')
+  scope.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, bytes: Buffer) => {
+      if (bytes.length === 0) throw invalid(['body'], 'Field required', 'missing')
+      if (bytes.length <= LONG_BYTES) return parsed(bytes)
+      const longText = room.reader.hold(bytes, 'json')
+      held.set(request, longText)
+      request.longText = longText
+      const { body } = await longText.head()
+      if (body === undefined) throw malformedJson()
+      return body
+    },
+  )
+  // Also after a refusal, and when the client has gone.
+  scope.addHook('onRequest', async (request, reply) => {
+    reply.raw.once('close', () => held.get(request)?.close())
+  })
+}
+
+/** Holds a text until the reply is over. */
+export function holdFor(reply: FastifyReply, { reader }: Holder, bytes: Uint8Array, form: LongTask['form']): LongText {
+  const text = reader.hold(bytes, form)
+  reply.raw.once('close', () => text.close())
+  return text
+}
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch {
+    throw malformedJson()
+  }
+}

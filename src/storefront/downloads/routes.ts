@@ -1,0 +1,98 @@
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
+import { onPageError } from '../pages/errors.ts'
+import { storefrontProblem } from '../problems.ts'
+import type { StorefrontDeps } from '../storefront.ts'
+import { type Announcement, describeDownload, grantDownload, listDownloads, streamDelivery } from './downloads.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const DownloadView = Type.Object({
+  id: Type.String(),
+  purchase_id: Type.String(),
+  user_id: Type.String(),
+  version: Type.String(),
+  ip_address: Type.String(),
+  user_agent: Type.String(),
+  country: Nullable(Type.String()),
+  downloaded_at: Instant,
+})
+
+export function downloadRoutes(app: App, deps: StorefrontDeps): void {
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: '/api/download',
+    schema: {
+      operationId: 'downloadArchive',
+      querystring: Type.Object({ purchase_id: Type.Optional(Type.Unknown()) }),
+      tags: ['downloads'],
+      summary: 'The encrypted ZIP',
+    },
+    config: { access: 'session' },
+    errorHandler: onPageError(deps),
+    async handler(request, reply) {
+      const { userId } = callerOf(request)
+      const { headers } = request
+      // A link on another site would spend one of the five: the buyer sees their purchases instead, and clicks there.
+      if (headers['sec-fetch-site'] === 'cross-site') return reply.redirect('/dashboard', 302)
+      const wanted = {
+        purchaseId: purchaseIdOf((request.query as { purchase_id?: unknown }).purchase_id),
+        range: headers.range,
+        ifRange: [headers['if-range']].flat()[0],
+        // Behind a dual-stack socket an IPv4 address comes mapped into IPv6.
+        address: request.ip.replace(/^::ffff:(?=\d+\.)/i, ''),
+        userAgent: headers['user-agent'] ?? '',
+      }
+      if (request.method === 'HEAD') {
+        return announce(reply, await describeDownload(deps, userId, wanted)).send()
+      }
+      const delivery = await grantDownload(deps, userId, wanted)
+      const stream = streamDelivery(deps, delivery).once('error', (error) => {
+        request.log.error({ err: error, reqId: request.id }, 'a download broke off')
+      })
+      return announce(reply, delivery).send(stream)
+    },
+  })
+
+  app.get(
+    '/api/download/history',
+    {
+      schema: {
+        operationId: 'listDownloads',
+        querystring: Type.Object({ purchase_id: Type.Optional(Uuid) }),
+        response: { 200: Type.Array(DownloadView) },
+        tags: ['downloads'],
+        summary: 'The last 50 downloads',
+      },
+      config: { access: 'session' },
+    },
+    (request) => listDownloads(deps, callerOf(request).userId, request.query.purchase_id?.toLowerCase()),
+  )
+}
+
+function announce(reply: FastifyReply, { archive, fileName, part }: Announcement): FastifyReply {
+  const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
+  if (part) reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${archive.sizeBytes}`)
+  return reply.headers({
+    'content-type': 'application/zip',
+    'content-disposition': `attachment; filename="${fileName}"`,
+    'content-length': String(end - start),
+    'accept-ranges': 'bytes',
+    etag: archive.etag,
+    'x-license-key': archive.licenseKey,
+    'x-product-version': archive.version,
+    // A proxy that recompressed the bytes would break the offsets of a resume.
+    'cache-control': 'private, no-transform',
+  })
+}
+
+function purchaseIdOf(value: unknown): string | undefined {
+  if (value === undefined) return undefined
+  if (typeof value !== 'string' || !UUID.test(value)) {
+    throw storefrontProblem('purchase_id_invalid')
+  }
+  return value.toLowerCase()
+}
