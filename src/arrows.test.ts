@@ -46,7 +46,7 @@ test('rooms import only along the arrows', () => {
       if (target === null || target === room || target === 'platform') continue
       // The configuration's types and its catalogue are everyone's; their readers are not.
       if (target === 'config.ts' || specifier.endsWith('catalogue/catalogue.ts')) continue
-      if (room === 'cli' && ['service.ts', 'user-app.ts'].includes(target)) continue
+      if (room === 'cli' && ['service.ts', 'migrations.ts', 'user-app.ts'].includes(target)) continue
       if (!MAY_IMPORT[room]?.includes(target)) wrong.push(`${file} imports ${specifier}`)
     }
   }
@@ -79,6 +79,12 @@ test('only the room that declares a table speaks SQL to it', () => {
     }
   }
   assert.deepEqual(wrong, [])
+})
+
+test('the migrations of every room that has some are in the list of all', () => {
+  const rooms = (list: string[]) => list.filter((name) => name.endsWith('/migrations.ts')).map(roomOf)
+  const listed = importsOf('migrations.ts').map((specifier) => specifier.slice(1))
+  assert.deepEqual(rooms(listed).sort(), rooms(files).sort())
 })
 
 test('no file imports itself in a circle of rooms', () => {

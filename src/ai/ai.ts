@@ -6,6 +6,7 @@ import type { Ledger } from '#usage/ledger.ts'
 import { openGateway } from './gateway.ts'
 import { openAiDoor } from './openai-compat/chat.ts'
 import type { LocalEmbedder } from './openai-compat/embeddings.ts'
+import { gatewayProblems } from './problems.ts'
 import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
@@ -20,6 +21,10 @@ export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
     lendEmbedder(embedder: LocalEmbedder) {
       localEmbedder = embedder
     },
+    tags: [
+      { name: 'ai', description: 'Chat and completions, all vendors alike', problems: gatewayProblems },
+      { name: 'openai-compatible', description: "For OpenAI's own clients", problems: gatewayProblems },
+    ],
     routes(app: App) {
       aiRoutes(app, gateway)
       openAiDoor(app, gateway, { localEmbedder: () => localEmbedder })

@@ -1,5 +1,6 @@
 /** What the gateway refuses, and what its vendors do: who is at fault, the request (4xx) or the vendor (5xx), is told by the status. */
 import { Problem } from '#platform/problem.ts'
+import { usageProblem } from '#usage/problems.ts'
 
 export const aiProblem = Problem.define({
   provider_not_configured: [
@@ -52,3 +53,6 @@ export const aiProblem = Problem.define({
   dimensions_fixed: [400, 'The local embedder has no choice of dimensions', { advice: 'Leave `dimensions` out.' }],
   tokens_unsupported: [400, 'The local embedder takes texts, no tokens', { advice: 'Send `input` as text.' }],
 })
+
+/** What any call of a model may meet, the budget included. */
+export const gatewayProblems = { ...usageProblem.catalogue, ...aiProblem.catalogue }

@@ -1,10 +1,8 @@
 // Guards subscriptions: plans, the ways to the processor's pages, and a standing that follows the processor's.
 // One thing to know: only sync.ts and events.ts change what a user has paid for, through identity's setSubscription.
 
-import type { Collected } from '#identity/deps.ts'
-import type { Db } from '#platform/db/db.ts'
-import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import { END_JOB, endCustomer, eraseBilling } from './account-deletion.ts'
 import { findAccount } from './accounts.ts'
 import { handleHint } from './apply-event.ts'
@@ -13,6 +11,7 @@ import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import type { EventListener } from './missed-events.ts'
+import { billingProblem } from './problems.ts'
 import type { Processor } from './processor.ts'
 import {
   BILLING_EVENTS,
@@ -27,19 +26,11 @@ import { endGraces, GRACE_JOB } from './settlement.ts'
 import { syncUser } from './sync.ts'
 import { INBOX_SOURCE } from './webhook.ts'
 
-export type Billing = {
-  routes: (app: App) => void
-  /** For identity's deletion of a user. */
-  erase: (tx: Db, userId: string) => Promise<void>
-  /** For identity's full export. */
-  collect: (db: Db, userId: string) => Promise<Collected>
+export type Billing = Room & {
   /** Lets another room hear of the events that never came. Before `start`. */
   listen: (listener: EventListener) => void
   /** Reads everything the processor has; null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
-  /** Begins to reconcile: now and hourly. To be called where jobs run. */
-  start: () => void
-  close: () => void
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
@@ -61,6 +52,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   })
 
   return {
+    tags: [{ name: 'billing', description: 'Plans and subscriptions', problems: billingProblem.catalogue }],
     routes: (app) => billingRoutes(app, deps),
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
     collect: async (from, userId) => ({
@@ -69,6 +61,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
     }),
     listen: (listener) => void listeners.push(listener),
     sync: async () => (client && listeners.length > 0 ? reconcile(reader, listeners, { everyone: true }) : null),
+    /** Reconciles now and hourly. */
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)
     },

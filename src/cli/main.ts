@@ -61,7 +61,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       config,
       print: (line = '') => console.log(line),
       async platform() {
-        const { migrations } = await import('../service.ts')
+        const { migrations } = await import('../migrations.ts')
         opened ??= await openPlatform(config, migrations, { log: createLog('warn'), isGuest: true })
         return opened
       },

@@ -1,6 +1,7 @@
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import type { Hasher } from './passwords/hasher.ts'
 import type { Keyring } from './sessions/keyring.ts'
 import type { SessionView } from './sessions/sessions.ts'
@@ -10,10 +11,8 @@ export type IdentityDeps = Platform & { hasher: Hasher; keyring: Keyring } & Ide
 
 /** What other rooms do when a user's life changes; all run inside identity's transaction. */
 export type IdentityNeeds = {
-  /** Removes what a room holds about a user who is deleted. */
-  erase: ((tx: Db, userId: string) => Promise<void>)[]
-  /** What a room holds about a user, for the full export. */
-  collect: ((db: Db, userId: string) => Promise<Collected>)[]
+  /** For the deletion of a user and for the full export: asked when they are, since most rooms are made after this one. */
+  rooms: readonly Pick<Room, 'erase' | 'collect'>[]
   /** Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which. */
   revokeKeys: (
     tx: Db,
@@ -31,6 +30,3 @@ export type SessionsElsewhere = {
   end(tx: Db, userId: string, sessionId: string): Promise<boolean>
   endAll(tx: Db, userId: string): Promise<void>
 }
-
-/** By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. */
-export type Collected = Record<string, object | null | (() => Promise<object>)>

@@ -3,6 +3,7 @@
 import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import { userRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
@@ -13,25 +14,24 @@ import type { OAuthDeps } from './oauth/flow.ts'
 import { createProviders } from './oauth/providers.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { createHasher } from './passwords/hasher.ts'
+import { identityProblem } from './problems.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
 import { authRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
-export type Identity = {
+export type Identity = Room & {
   /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
   deps: IdentityDeps
   /** Who holds this access token; null when it is not valid now. */
   authenticate: Authenticator['authenticate']
-  routes(app: App): void
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
-  /** Makes the configured superuser, or says how to become one. */
-  ensureSuperuser(): Promise<SuperuserNotice>
-  close(): Promise<void>
+  /** How to become the superuser, while there is none; known once the room is open. */
+  readonly superuserNotice: SuperuserNotice
 }
 
 export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
@@ -45,8 +45,13 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
   const authenticator = createAuthenticator(deps)
   handleIdentityJobs(deps)
   const stopCleaning = startCleaning(deps)
+  let superuserNotice: SuperuserNotice = null
 
   return {
+    tags: [
+      { name: 'auth', description: 'Registration, sign-in, tokens', problems: identityProblem.catalogue },
+      { name: 'users', description: 'The own account', problems: identityProblem.catalogue },
+    ],
     deps,
     authenticate: authenticator.authenticate,
     routes(app) {
@@ -62,7 +67,12 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
     addSuperuser: (email) => addSuperuser(deps, email),
-    ensureSuperuser: () => ensureSuperuser(deps),
+    get superuserNotice() {
+      return superuserNotice
+    },
+    async open() {
+      superuserNotice = await ensureSuperuser(deps)
+    },
     async close() {
       stopCleaning()
       await authenticator.close()

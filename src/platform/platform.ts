@@ -7,6 +7,7 @@ import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migra
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
+import { startRetention } from './jobs/retention.ts'
 import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
@@ -29,6 +30,10 @@ export type Platform = {
   log: Log
   metrics: Metrics
   readiness: Readiness
+  /** Begins to run jobs, and to remove what is old. */
+  start(): void
+  /** Takes no new job, and waits a while for the running ones. */
+  stop(withinMs?: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -74,6 +79,11 @@ export async function openPlatform(
   const bus = await createBus({ redis, log })
   const jobs = createJobs({ db, clock, log })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
+  let stopRetention = () => {}
+  const stop = (withinMs = 0) => {
+    stopRetention()
+    return jobs.stop(withinMs)
+  }
 
   return {
     config: withSandboxSecrets(config, secrets),
@@ -90,8 +100,13 @@ export async function openPlatform(
     log,
     metrics: createMetrics(),
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
+    start() {
+      jobs.start()
+      stopRetention = startRetention({ db, clock, log, config })
+    },
+    stop,
     async close() {
-      await jobs.stop()
+      await stop()
       await bus.close()
       redis?.close()
       await database.close()

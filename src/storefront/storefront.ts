@@ -1,18 +1,19 @@
 // Guards the shop: what was paid for, who may download it, and the keys. A server of its own, with pages and cookies of its own.
 // One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
 import type { Stripe } from 'stripe'
-import type { EventListener } from '#billing/missed-events.ts'
+import type { Billing } from '#billing/billing.ts'
 import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
-import type { Credentials } from '#identity/sign-in/credentials.ts'
-import { findUser, type User } from '#identity/users.ts'
+import type { Identity } from '#identity/identity.ts'
+import { checkCredentials } from '#identity/sign-in/credentials.ts'
+import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact/contact.ts'
 import * as contactStore from './contact/store.ts'
 import { prepareRelease } from './downloads/archives.ts'
@@ -47,7 +48,9 @@ export type StorefrontNeeds = {
   mail: Mail
   /** Null: billing is not configured. */
   processor: Stripe | null
-  checkCredentials(credentials: Credentials): Promise<User>
+  /** Hears of the processor's events for all. */
+  billing: Pick<Billing, 'listen'>
+  identity: Pick<Identity, 'deps'>
 }
 
 export type StorefrontDeps = Platform &
@@ -60,22 +63,21 @@ export type StorefrontDeps = Platform &
 
 type Ownership = { userId: string; tier: Tier }
 
-export type Storefront = {
-  /** What it wants to hear of the processor's events, delivered or not. */
-  events: EventListener
-  routes(app: App): void
-  /** The holder of the cookie, for the gate. */
+export type Storefront = Room & {
+  /** The holder of the cookie. */
   authenticate(token: string): Promise<Caller | null>
-  /** Begins to sweep: now and hourly. To be called where jobs run. */
-  start(): void
-  close(): void
 }
 
-export function createStorefront(platform: Platform, needs: StorefrontNeeds): Storefront {
+export function createStorefront(
+  platform: Platform,
+  { mail, processor, billing, identity }: StorefrontNeeds,
+): Storefront {
   const { config, jobs, inbox } = platform
   const deps: StorefrontDeps = {
     ...platform,
-    ...needs,
+    mail,
+    processor,
+    checkCredentials: (credentials) => checkCredentials(identity.deps, credentials),
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),
@@ -99,14 +101,18 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 
   jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)), { delaysMs: RECONCILE_DELAYS_MS })
+  if (processor) billing.listen(PAYMENT_EVENTS)
   let stop = () => {}
 
   return {
-    events: PAYMENT_EVENTS,
+    server: 'storefront',
     routes: (app) => storefrontRoutes(app, deps),
     authenticate: (token) => findStoreCaller(deps, token),
+    erase: eraseStorefront,
+    collect: collectStorefront,
+    /** Sweeps now and hourly. */
     start() {
-      if (deps.processor) stop = schedulePaymentSweep(deps)
+      if (processor) stop = schedulePaymentSweep(deps)
     },
     close: () => stop(),
   }
@@ -123,7 +129,7 @@ function warnOnce(log: Platform['log']): LeaveOut {
 }
 
 /** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
-export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
+async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   const user = await findUser(tx, userId)
   for (const { key, proven } of await addressesOf(tx, userId)) {
     // Who registers the address of another and leaves takes none of their messages along.
@@ -136,7 +142,7 @@ export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
 }
 
 /** What a user's export shows of the storefront. Keys are left out: they are passwords. */
-export async function collectStorefront(db: Db, userId: string) {
+async function collectStorefront(db: Db, userId: string) {
   const proven = (await addressesOf(db, userId)).filter((address) => address.proven).map(({ key }) => key)
   const [purchases, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),

@@ -1,5 +1,6 @@
 import { auditOf } from '#audit/audit.ts'
-import type { Collected, IdentityDeps } from '../deps.ts'
+import type { Collected } from '#platform/room.ts'
+import type { IdentityDeps } from '../deps.ts'
 import type { User } from '../users.ts'
 import { zipOf } from './zip.ts'
 
@@ -31,7 +32,9 @@ export function exportEverything(deps: IdentityDeps, user: User): AsyncGenerator
 
 async function* filesOf(deps: IdentityDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
   yield* written(await ownFiles(deps, user))
-  for (const collect of deps.collect) yield* written(await collect(deps.db, user.id))
+  for (const room of deps.rooms) {
+    if (room.collect) yield* written(await room.collect(deps.db, user.id))
+  }
 }
 
 async function* written(files: Collected) {
