@@ -50,6 +50,8 @@ export type VendorConfig = VendorEntry & {
 }
 
 export type Config = {
+  /** What emails, passkeys and authenticator apps call the service. */
+  brand: string
   production: boolean
   debug: boolean
   logLevel: string
@@ -189,6 +191,12 @@ export function readConfig(env: Env): Config {
     url: serve.has('api') ? `http://127.0.0.1:${port}/sandbox` : `${base}/sandbox`,
   }
 
+  const productName = read.matching(
+    'PRODUCT_NAME',
+    /^[a-z0-9][a-z0-9._-]{0,63}$/i,
+    'letters, digits, dots, dashes',
+    'latchkey',
+  )
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
@@ -196,6 +204,12 @@ export function readConfig(env: Env): Config {
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
+    brand: read.matching(
+      'BRAND',
+      /^[a-z0-9][a-z0-9 ._-]{0,63}$/i,
+      'letters, digits, spaces, dots, dashes',
+      productName,
+    ),
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
@@ -212,7 +226,7 @@ export function readConfig(env: Env): Config {
     sandbox,
     products: {
       location: read.optional('PRODUCTS_DIR'),
-      name: read.matching('PRODUCT_NAME', /^[a-z0-9][a-z0-9._-]{0,63}$/i, 'letters, digits, dots, dashes', 'latchkey'),
+      name: productName,
       s3: {
         endpoint: read.url('S3_ENDPOINT', ['http:', 'https:']),
         region: read.optional('AWS_REGION') ?? read.optional('AWS_DEFAULT_REGION') ?? 'us-east-1',

@@ -1,15 +1,44 @@
 /** The two servers: their rooms' routes, and what each answers beside them. */
 import cors from '@fastify/cors'
-import type { Authenticators } from '#platform/http/access-control.ts'
+import { openAiErrors } from '#ai/openai-compat/errors.ts'
+import { createEntitlements } from '#catalogue/entitlements.ts'
+import { catalogueProblem } from '#catalogue/problems.ts'
+import type { Authenticators, Entitlements, Limits } from '#platform/http/access-control.ts'
 import { type App, createApp } from '#platform/http/app.ts'
 import { admitBodies } from '#platform/http/bodies.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import { referenceRoutes } from '#platform/http/reference.ts'
+import { apiErrors } from '#platform/http/replies.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
+import { storefrontErrors } from '#storefront/errors.ts'
+import { STOREFRONT_API } from '#storefront/routes.ts'
+import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
+import { configured } from './configured.ts'
 import { userAppRoutes } from './user-app.ts'
 import { version } from './version.ts'
+
+/** What the contract's limits and policies are about. */
+const API = /^\/(api|v1)(\/|$)/
+const DOCUMENTED = /^\/(api|v1|mcp)/
+
+const INFO = {
+  title: 'Latchkey',
+  version,
+  description: 'Accounts, billing, AI gateway, retrieval, API keys, administration.',
+}
+
+const SECURITY_SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token from POST /api/auth/login',
+  },
+  key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
+  session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'The storefront’s session' },
+} as const
 
 const EXPOSED_HEADERS = [
   'X-Request-Id',
@@ -37,26 +66,29 @@ export async function createServers(
 ): Promise<{ api: App | null; storefront: App | null; health: App | null }> {
   const { config } = platform
   const { authenticators, state, sandbox, rooms } = needs
-  const shared = { authenticators, state, bodies: admitBodies(platform) }
+  const entitlements = createEntitlements(config.catalogue)
+  const shared = {
+    ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: admitBodies(platform) },
+    limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
+  }
+  const ofApi = {
+    ...{ ...shared, url: config.urls.base, api: API },
+    errorsOf: (path: string) => (path.startsWith('/v1') ? openAiErrors : apiErrors),
+  }
+  const ofStorefront = {
+    ...{ ...shared, url: config.urls.storefront, api: STOREFRONT_API, cookies: true },
+    errorsOf: () => storefrontErrors,
+  }
 
-  const api = config.serve.has('api')
-    ? await createApp(platform, {
-        ...shared,
-        url: config.urls.base,
-        shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
-      })
-    : null
-  const storefront = config.serve.has('storefront')
-    ? await createApp(platform, { ...shared, url: config.urls.storefront, shapeOf: () => 'error', cookies: true })
-    : null
-  const health =
-    api || storefront ? null : await createApp(platform, { ...shared, url: config.urls.base, shapeOf: () => 'detail' })
+  const api = config.serve.has('api') ? await createApp(platform, ofApi) : null
+  const storefront = config.serve.has('storefront') ? await createApp(platform, ofStorefront) : null
+  const health = api || storefront ? null : await createApp(platform, ofApi)
 
   if (api && sandbox) await api.register(sandbox.routes, { prefix: '/sandbox' })
-  if (api) await describe(api, platform, rooms)
+  if (api) await describe(api, platform, rooms, entitlements)
   for (const app of [api, storefront, health]) {
     if (app && sandbox?.watch) app.addHook('onRequest', sandbox.watch)
-    if (app) healthRoutes(app, { platform, authenticators, state })
+    if (app) healthRoutes(app, { platform, authenticators, state, configured: configured(config) })
   }
   const servers = { api, storefront }
   for (const { server = 'api', routes } of rooms) {
@@ -69,7 +101,12 @@ export async function createServers(
 }
 
 /** For browsers on the user app's origin, and for developers. Before the routes that it is about. */
-async function describe(app: App, { config }: Platform, rooms: readonly Room[]): Promise<void> {
+async function describe(
+  app: App,
+  { config }: Platform,
+  rooms: readonly Room[],
+  entitlements: Entitlements,
+): Promise<void> {
   // On one origin with the user app there is nothing to allow.
   const origin = new URL(config.urls.frontend).origin
   if (origin !== new URL(config.urls.base).origin) {
@@ -81,6 +118,12 @@ async function describe(app: App, { config }: Platform, rooms: readonly Room[]):
     })
   }
   if (!config.debug) return
-  const tags = rooms.flatMap((room) => room.tags ?? [])
-  await referenceRoutes(app, { url: config.urls.base, version, catalogue: config.catalogue, tags })
+  await referenceRoutes(app, {
+    info: INFO,
+    url: config.urls.base,
+    securitySchemes: SECURITY_SCHEMES,
+    tags: rooms.flatMap((room) => room.tags ?? []),
+    problems: catalogueProblem.catalogue,
+    entitlements,
+  })
 }

@@ -11,14 +11,14 @@ import { createIdentity, type Identity } from '#identity/identity.ts'
 import { createMail } from '#mail/mail.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
+import type { Platform, PlatformOptions } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
 import type { Config } from './config.ts'
 import { createListener } from './listener.ts'
-import { migrations } from './migrations.ts'
+import { openWithRooms } from './open.ts'
 import { openSandbox } from './sandbox-wiring.ts'
 import { createServers } from './servers.ts'
 
@@ -48,7 +48,7 @@ export async function createService(
   config: Config,
   options: PlatformOptions & { userApp?: boolean } = {},
 ): Promise<Service> {
-  const platform = await openPlatform(config, migrations, options)
+  const platform = await openWithRooms(config, options)
   const rooms: Room[] = []
   const add = <R extends Room>(room: R): R => {
     rooms.push(room)
@@ -79,7 +79,7 @@ export async function createService(
       if (!apiKeys.claims(token)) return identity.authenticate(token, { fresh })
       return keys ? apiKeys.authenticate(token, { fresh }) : null
     },
-    session: (token) => shop.authenticate(token),
+    session: shop.session,
   }
   const state = { draining: false }
   const { userApp = true } = options

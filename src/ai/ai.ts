@@ -6,6 +6,7 @@ import type { Ledger } from '#usage/ledger.ts'
 import { openGateway } from './gateway.ts'
 import { openAiDoor } from './openai-compat/chat.ts'
 import type { LocalEmbedder } from './openai-compat/embeddings.ts'
+import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { gatewayProblems } from './problems.ts'
 import { aiRoutes } from './routes.ts'
 
@@ -23,8 +24,14 @@ export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
     },
     tags: [
       { name: 'ai', description: 'Chat and completions, all vendors alike', problems: gatewayProblems },
-      { name: 'openai-compatible', description: "For OpenAI's own clients", problems: gatewayProblems },
+      {
+        name: 'openai-compatible',
+        description: "For OpenAI's own clients",
+        problems: gatewayProblems,
+        errors: openAiErrorDialect,
+      },
     ],
+    limits: { ai: platform.config.limits.ai },
     routes(app: App) {
       aiRoutes(app, gateway)
       openAiDoor(app, gateway, { localEmbedder: () => localEmbedder })

@@ -306,7 +306,7 @@ export function problemOf({ log }: Pick<Gateway, 'log'>, error: unknown, trail: 
       return aiProblem(
         error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
         { vendor, reason },
-        { ...options, openai: error.code ?? undefined, extra },
+        { ...options, alias: error.code ?? undefined, extra },
       )
     }
     case 'unauthorized':

@@ -11,13 +11,13 @@ export const aiProblem = Problem.define({
   model_not_allowed: [
     403,
     "The model '{model}' is not part of your plan",
-    { advice: '`GET /api/ai/models` lists those that are.', openai: 'model_not_found' },
+    { advice: '`GET /api/ai/models` lists those that are.', alias: 'model_not_found' },
   ],
   model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],
   model_not_listed: [
     404,
     'No such model; others may still be asked by their names',
-    { advice: '`GET /v1/models` lists those that it knows.', openai: 'model_not_found' },
+    { advice: '`GET /v1/models` lists those that it knows.', alias: 'model_not_found' },
   ],
   vendor_refused: [
     400,

@@ -61,8 +61,8 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       config,
       print: (line = '') => console.log(line),
       async platform() {
-        const { migrations } = await import('../migrations.ts')
-        opened ??= await openPlatform(config, migrations, { log: createLog('warn'), isGuest: true })
+        const { openWithRooms } = await import('../open.ts')
+        opened ??= await openWithRooms(config, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

@@ -52,6 +52,7 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
       { name: 'auth', description: 'Registration, sign-in, tokens', problems: identityProblem.catalogue },
       { name: 'users', description: 'The own account', problems: identityProblem.catalogue },
     ],
+    limits: { signup: platform.config.limits.signup },
     deps,
     authenticate: authenticator.authenticate,
     routes(app) {

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 export class FolderInUse extends Error {}
 
 /**
- * Locks the folder for each part (api, storefront, worker): different parts may run as processes of their own.
+ * Locks the folder for each part of the service: different parts may run as processes of their own.
  * @returns the way out. @throws FolderInUse with a sentence that names the process.
  */
 export function lockFolder(dataDir: string, parts: readonly string[]): () => void {

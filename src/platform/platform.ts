@@ -86,7 +86,7 @@ export async function openPlatform(
   }
 
   return {
-    config: withSandboxSecrets(config, secrets),
+    config,
     db,
     dialect: database.dialect,
     databaseAddress: database.address,
@@ -112,19 +112,4 @@ export async function openPlatform(
       await database.close()
     },
   }
-}
-
-/** What the sandbox signs its events with where nobody set a secret: every data folder has its own. */
-function withSandboxSecrets(config: Config, secrets: Secrets): Config {
-  const { processor } = config
-  if (!processor.sandboxed) return config
-  const made = (name: string) => `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
-  return Object.freeze({
-    ...config,
-    processor: Object.freeze({
-      ...processor,
-      webhookSecret: processor.webhookSecret ?? made('billing'),
-      storefrontWebhookSecret: processor.storefrontWebhookSecret ?? made('storefront'),
-    }),
-  })
 }

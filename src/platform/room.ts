@@ -4,6 +4,7 @@
  */
 import type { Part } from '../config.ts'
 import type { Db } from './db/db.ts'
+import type { Limits } from './http/access-control.ts'
 import type { App } from './http/app.ts'
 import type { Tag } from './http/openapi.ts'
 
@@ -13,6 +14,8 @@ export type Room = {
   /** The server that its routes are mounted on; the API's when left out. */
   server?: Exclude<Part, 'worker'>
   routes?(app: App): unknown
+  /** The buckets that its routes count in, beside `general`. */
+  limits?: Limits
   /** Removes what it holds about a user who is deleted, in the deletion's transaction. */
   erase?(tx: Db, userId: string): Promise<void>
   /** What it holds about a user, for the full export. */

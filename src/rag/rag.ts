@@ -36,6 +36,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       },
       { name: 'mcp', description: 'The Model Context Protocol', problems: ragProblem.catalogue },
     ],
+    limits: { rag: platform.config.limits.rag },
     room,
     /** For /v1/embeddings where no vendor is configured. */
     localEmbedder: {

@@ -8,6 +8,9 @@ import { sessionRoutes } from './sessions/routes.ts'
 import { requireSameSite } from './sessions/same-site.ts'
 import type { StorefrontDeps } from './storefront.ts'
 
+/** What is an API on this server, and no page. */
+export const STOREFRONT_API = /^\/(api|v1)(\/|$)/
+
 /** Every address of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {
   const ownOrigin = new URL(deps.config.urls.storefront).origin

@@ -11,7 +11,7 @@ import { checkCredentials } from '#identity/sign-in/credentials.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Caller } from '#platform/http/access-control.ts'
+import type { Authenticators } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact/contact.ts'
@@ -32,6 +32,7 @@ import {
   type PaymentDeps,
   payerOf,
 } from './payments/payments.ts'
+import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { paidTwiceEmail, purchaseEmail } from './purchases/emails.ts'
@@ -39,7 +40,7 @@ import { CONFIRMATION_JOB, openLicenseKey, PAID_TWICE_JOB, PREPARE_JOB } from '.
 import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './purchases/recovery.ts'
 import * as purchaseStore from './purchases/store.ts'
 import { storefrontRoutes } from './routes.ts'
-import { findStoreCaller, type SessionDeps } from './sessions/sessions.ts'
+import { findStoreCaller, SESSION_COOKIE, type SessionDeps } from './sessions/sessions.ts'
 import * as sessionStore from './sessions/store.ts'
 
 const EXPORTED_MAX = 10_000
@@ -63,10 +64,7 @@ export type StorefrontDeps = Platform &
 
 type Ownership = { userId: string; tier: Tier }
 
-export type Storefront = Room & {
-  /** The holder of the cookie. */
-  authenticate(token: string): Promise<Caller | null>
-}
+export type Storefront = Room & { session: Authenticators['session'] }
 
 export function createStorefront(
   platform: Platform,
@@ -107,7 +105,11 @@ export function createStorefront(
   return {
     server: 'storefront',
     routes: (app) => storefrontRoutes(app, deps),
-    authenticate: (token) => findStoreCaller(deps, token),
+    session: {
+      cookie: SESSION_COOKIE,
+      authenticate: (token) => findStoreCaller(deps, token),
+      problem: () => storefrontProblem('not_signed_in'),
+    },
     erase: eraseStorefront,
     collect: collectStorefront,
     /** Sweeps now and hourly. */

@@ -293,7 +293,7 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
 function chunkPrinter(wantsUsage: boolean): Printer {
   return {
     answer: (answer) => answerPrinter(answer, wantsUsage),
-    failure: ({ message, openaiCode: code }) =>
+    failure: ({ message, alias: code }) =>
       `data: ${JSON.stringify({ error: { message, type: 'server_error', code, param: null } })}\n\n`,
   }
 }

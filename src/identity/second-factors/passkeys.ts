@@ -45,7 +45,7 @@ export async function registrationOptions(
     issueToken(deps, tx, 'passkey-register', user.id, {}, challenge.toString('base64url')),
   )
   return webauthn().generateRegistrationOptions({
-    rpName: deps.config.products.name,
+    rpName: deps.config.brand,
     rpID: relyingParty(deps).id,
     userID: new TextEncoder().encode(user.id),
     userName: user.email,

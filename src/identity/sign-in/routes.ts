@@ -55,7 +55,8 @@ export function authRoutes(app: App, deps: IdentityDeps): void {
         }),
         response: { 201: UserView },
       },
-      config: { access: 'anyone', limit: 'signup' },
+      // Without a limit of their own registrations are requests like others.
+      config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
     },
     async (request, reply) =>
       reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body))),

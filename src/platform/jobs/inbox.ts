@@ -12,7 +12,7 @@ export type Received = 'handled' | 'queued' | 'duplicate'
 export type Inbox = ReturnType<typeof createInbox>
 
 /**
- * Who delivers waits no longer for the handling: Stripe counts a slow answer as a failed one, and most are handled in a
+ * Who delivers waits no longer for the handling: a payment processor counts a slow answer as a failed one, and most are handled in a
  * tenth of this.
  */
 const PATIENCE_MS = 2_500

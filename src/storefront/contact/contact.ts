@@ -90,11 +90,11 @@ export async function listContactMessages(db: Db, { page, limit }: { page: numbe
   return { messages, total, page, limit, pages: Math.ceil(total / limit) }
 }
 
-function notification({ mail, products }: Config, row: ContactRow) {
+function notification({ mail, brand }: Config, row: ContactRow) {
   const label = labelOf(row.subject)
   return composeEmail({
     to: mail.supportEmail,
-    subject: `[${products.name}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
+    subject: `[${brand}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
     before: ['A message came through the contact form. Reply to this mail to answer it.'],
     facts: [
       ['Name', row.name],

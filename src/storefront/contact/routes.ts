@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { addressKey } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
-import { invalid, platformProblem } from '#platform/problems.ts'
+import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
+import { storefrontProblem } from '../problems.ts'
 import type { StorefrontDeps } from '../storefront.ts'
 import { type ContactForm, receiveMessage, SUBJECT_WORDS } from './contact.ts'
 
@@ -44,7 +45,7 @@ export async function sendMessage(deps: StorefrontDeps, body: Static<typeof Cont
   if (!subject) throw invalid(['body', 'subject'], `Should be one of ${SUBJECT_WORDS.join(', ')}`, 'enum')
   const form: ContactForm = { ...body, subject, name: body.name.trim(), message: body.message.trim() }
   for (const field of ['name', 'message'] as const) {
-    if (form[field] === '') throw platformProblem('field_missing', { field })
+    if (form[field] === '') throw storefrontProblem('field_missing', { field })
   }
   if (deps.config.limits.general !== null) {
     const hit = await deps.limiter.hit('contact', addressKey(address), PER_ADDRESS)

@@ -4,10 +4,10 @@ import { Compile } from 'typebox/compile'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { originOf } from '#identity/origin.ts'
 import { identityProblem } from '#identity/problems.ts'
-import { type Caller, SESSION_COOKIE } from '#platform/http/access-control.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
-import { isApiRequest } from '#platform/http/path.ts'
+import { canonicalPath } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { brandOf } from '#storefront/brand.ts'
@@ -20,8 +20,9 @@ import { RECOVERY_MESSAGE } from '#storefront/purchases/routes.ts'
 import * as purchaseStore from '#storefront/purchases/store.ts'
 import { redirectOf, safeRedirect } from '#storefront/sessions/redirect.ts'
 import { clearSessionCookie, LoginForm, setSessionCookie } from '#storefront/sessions/routes.ts'
-import { closeStoreSession, findStoreCaller, openStoreSession } from '#storefront/sessions/sessions.ts'
+import { closeStoreSession, findStoreCaller, openStoreSession, SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
 import type { StorefrontDeps } from '#storefront/storefront.ts'
+import { STOREFRONT_API } from '../routes.ts'
 import { assetRoutes } from './assets.ts'
 import { contactPage, contactSentPage } from './contact-page.ts'
 import { dashboardPage } from './dashboard-page.ts'
@@ -141,7 +142,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   // Everything else: people get a page, programs the JSON of the contract.
   app.get('/*', ANYONE, async (request, reply) => {
-    if (isApiRequest(request, {})) throw platformProblem('not_found')
+    if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
     return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
   })
 

@@ -1,13 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { originOf } from '#identity/origin.ts'
-import { SESSION_COOKIE } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import type { Config } from '#src/config.ts'
 import type { StorefrontDeps } from '../storefront.ts'
 import { safeRedirect } from './redirect.ts'
-import { closeStoreSession, openStoreSession, SESSION_MS } from './sessions.ts'
+import { closeStoreSession, openStoreSession, SESSION_COOKIE, SESSION_MS } from './sessions.ts'
 
 export const LoginForm = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 254 }),

@@ -15,6 +15,7 @@ import type { Secrets } from '#platform/secrets.ts'
 import type { Config } from '#src/config.ts'
 import * as store from './store.ts'
 
+export const SESSION_COOKIE = 'store_session'
 export const SESSION_MS = 30 * DAY_MS
 /** `last_used_at` moves forward at most this often. */
 const TOUCH_MS = MINUTE_MS
