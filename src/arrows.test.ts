@@ -1,4 +1,4 @@
-// Holds the rooms to their arrows: who may import whom, and who may speak SQL to which table.
+// The rooms' architecture: who may import whom, and who may speak SQL to which table.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'

@@ -1,4 +1,3 @@
-// Holds the catalogues of problems to what clients are promised of them, and docs/errors.md to the catalogues.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

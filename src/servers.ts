@@ -5,7 +5,7 @@ import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
 import type { Authenticators, Entitlements, Limits } from '#platform/http/access-control.ts'
 import { type App, createApp } from '#platform/http/app.ts'
-import { admitBodies } from '#platform/http/bodies.ts'
+import { createBodyAdmission } from '#platform/http/bodies.ts'
 import { healthRoutes, type ServiceState } from '#platform/http/health.ts'
 import { referenceRoutes } from '#platform/http/reference.ts'
 import { apiErrors } from '#platform/http/replies.ts'
@@ -68,7 +68,7 @@ export async function createServers(
   const { authenticators, state, sandbox, rooms } = needs
   const entitlements = createEntitlements(config.catalogue)
   const shared = {
-    ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: admitBodies(platform) },
+    ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
     limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
   }
   const ofApi = {

@@ -1,6 +1,6 @@
 // Guards the operator's hands: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
 
-import { openPlatform, type Platform } from '#platform/platform.ts'
+import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { ConfigError, configFromProcess } from '../config.ts'
 import type { Command, Context } from './context.ts'

@@ -1,6 +1,8 @@
-// One service a data folder: a second would take the first's running calls for dead, and book them twice.
-// The lock is SQLite's own on a file without tables: the system lets it go with the process, also after kill -9, and no pid that
-// another program has got meanwhile (in a container, always the same few) can hold it.
+/**
+ * One service a data folder: a second would take the first's running calls for dead, and book them twice.
+ * The lock is SQLite's own on a file without tables: the system lets it go with the process, also after kill -9, and no pid that
+ * another program has got meanwhile (in a container, always the same few) can hold it.
+ */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'

@@ -1,4 +1,4 @@
-// Guards what every room stands on: one object of services, opened once, closed once.
+/** What every room stands on: one object of services, opened once, closed once. */
 import type { Config } from '../config.ts'
 import { type Bus, createBus } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'

@@ -232,7 +232,7 @@ const SessionView = Type.Object(
   { title: 'Session' },
 )
 
-/** @throws the 401 of a user who was deleted between the gate and here. */
+/** @throws the 401 of a user who was deleted between access control and here. */
 export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Promise<User> {
   const user = await findUser(deps.db, callerOf(request).userId)
   if (!user) throw unauthenticated()

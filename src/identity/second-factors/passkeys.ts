@@ -10,7 +10,7 @@ import type {
 } from '@simplewebauthn/server'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { lazily } from '#platform/lazy.ts'
+import { lazyRequire } from '#platform/lazy-require.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { issueToken, spendToken } from '../account/one-time-tokens.ts'
 import { tellOwner } from '../account/tell-owner.ts'
@@ -23,7 +23,7 @@ import { findUser, type User } from '../users.ts'
 const PASSKEYS_MAX = 20
 
 /** Three hundred files of certificate formats, for those who have a passkey. */
-const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
+const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
 /** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
 const ALGORITHMS = [-8, -7, -257]

@@ -1,5 +1,7 @@
-// Guards what both servers share: ids, limits of bodies, headers, validation, the gate, and errors as replies.
-// One thing to know: a route is its schema and its terms (`config: { access, needs, limit }`); one without `access` or `operationId` is refused at the start.
+/**
+ * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A route is its schema and its policy
+ * (`config: { access, needs, limit, scope }`); one without `access` or `operationId` is refused at the start.
+ */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'

@@ -1,4 +1,4 @@
-// A request's path as the router reads it (RFC 3986, section 6.2): what limits, policies and the shape of errors go by.
+/** A request's path as the router reads it (RFC 3986, section 6.2): what limits, policies and the shape of errors go by. */
 import type { FastifyRequest } from 'fastify'
 import type { RoutePolicy } from './access-control.ts'
 

@@ -1,5 +1,7 @@
-// The developer's pages: one description of the API, made from the schemas that validate, shown twice.
-// Registered before the routes and only with DEBUG: a production service describes itself to nobody.
+/**
+ * The API's description, made from the schemas that validate, and two pages that show it. Registered before the routes and only with
+ * DEBUG: a production service describes itself to nobody.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'

@@ -1,5 +1,7 @@
-// Events that come from outside: each is a row, unique by its source and id, before anything is done about it.
-// One thing to know: `receive` tries to handle the event before it returns, but not for long; the jobs see to the rest.
+/**
+ * The inbox: each event from outside is a row, unique by its source and id, before anything is done about it. `receive` tries to
+ * handle it before it returns, but not for long; the jobs see to the rest.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
