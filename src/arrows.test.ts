@@ -8,6 +8,7 @@ const SRC = import.meta.dirname
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
+  config: ['models', 'catalogue'],
   models: [],
   platform: [],
   catalogue: [],
