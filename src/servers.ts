@@ -84,10 +84,11 @@ export async function createServers(
   const storefront = config.serve.has('storefront') ? await createApp(platform, ofStorefront) : null
   const health = api || storefront ? null : await createApp(platform, ofApi)
 
+  // First: what is registered later inherits it.
+  if (sandbox?.watch) for (const app of [api, storefront]) app?.addHook('onRequest', sandbox.watch)
   if (api && sandbox) await api.register(sandbox.routes, { prefix: '/sandbox' })
   if (api) await describe(api, platform, rooms, entitlements)
   for (const app of [api, storefront, health]) {
-    if (app && sandbox?.watch) app.addHook('onRequest', sandbox.watch)
     if (app) healthRoutes(app, { platform, authenticators, state, configured: configured(config) })
   }
   const servers = { api, storefront }
