@@ -23,7 +23,7 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
     [
       ['free', []],
       ['documents', ['rag']],
-      ['pro', ['ai', 'rag', 'api_keys']],
+      ['pro', ['ai', 'rag', 'api_keys', 'exports']],
     ],
   )
   const [, documents] = plans
@@ -57,6 +57,20 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
   await app.settle()
   assert.deepEqual((await ada.get('/api/auth/me')).body.entitlements, [])
   assert.equal((await search()).status, 403)
+})
+
+test('an entitlement that only the file knows is told to whoever holds it', async (t) => {
+  const app = await testApp(t, { env: { CATALOGUE } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'documents' })
+  for (const [user, holds] of [
+    [ada, true],
+    [eve, false],
+  ] as const) {
+    for (const path of ['/api/auth/me', '/api/billing/subscription']) {
+      assert.equal((await user.get(path)).body.entitlements.includes('exports'), holds, path)
+    }
+  }
 })
 
 test('a change to a plan that grants more opens more', async (t) => {

@@ -74,7 +74,7 @@ export type ChangedUser = {
   has_password: boolean
   totp_enabled: boolean
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<string>
   tier_override: string | null
   last_login_at: string | null
 }
@@ -460,7 +460,7 @@ export type Plan = {
   amount_yearly?: number
   currency?: string
   features: Array<string>
-  grants: Array<'ai' | 'rag' | 'api_keys'>
+  grants: Array<string>
 }
 
 export type Provider = {
@@ -578,7 +578,7 @@ export type Subscription = {
   /** The processor’s own word, as `paused` or `unpaid`; null when nothing runs */
   processor_status: string | null
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<string>
 }
 
 export type Token = {
@@ -653,7 +653,7 @@ export type User = {
   has_password: boolean
   totp_enabled: boolean
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<string>
 }
 
 export type VerifyResetTokenResponse = {
