@@ -1,4 +1,4 @@
-// Guards the superuser's view: numbers, people, messages, and work that gave up. Rules live in the rooms they are about.
+// The superuser's API: numbers, users, messages, and jobs that gave up. Rules live in the rooms they are about.
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { changeUser, listUsers, stats } from '#identity/admin/administration.ts'

@@ -54,7 +54,7 @@ export async function run(args: string[], { config, platform, print }: Context):
   }
 }
 
-/** Looks as a guest, so that a database of an older version is not migrated by being asked. */
+/** Opens it read-only, so that a database of an older version is not migrated by being asked. */
 async function hasPeople(platform: Context['platform']): Promise<boolean> {
   try {
     const { db } = await platform()

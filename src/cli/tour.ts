@@ -1,5 +1,5 @@
 // Walks the main path over HTTP, as a stranger and their program would, and says what came back and how long it took.
-// One thing to know: it uses no code of the service; what it shows is what a customer gets.
+// It uses no code of the service; what it shows is what a customer gets.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

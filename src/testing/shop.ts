@@ -1,4 +1,4 @@
-// Guards the tests' way through the processor's hosted pages: a person with a card, and a processor that signs what it is told to say.
+// A buyer on the processor's hosted pages, for tests: a person with a card, and a processor that signs what it is told to say.
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'

@@ -1,10 +1,10 @@
 /** What a subscription asks for, period by period. */
 import type { Stripe } from 'stripe'
 import { decimal, discountOn, productName } from './catalogue.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { all, get, must, newId, put } from './objects.ts'
 import { type Attempt, attemptPayment, newIntent } from './payments.ts'
-import { seconds, type World } from './world.ts'
 
 export type Line = {
   description: string
@@ -19,16 +19,16 @@ export type Line = {
 
 /** A finalised, open invoice with its payment intent (none where nothing is to pay). */
 export function newInvoice(
-  world: World,
+  deps: ProcessorDeps,
   subscription: Stripe.Subscription,
   reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update',
   lines: Line[],
   coupon?: Stripe.Coupon,
 ): Stripe.Invoice {
-  const { db } = world
+  const { db } = deps
   const customer = must<Stripe.Customer>(db, 'customer', String(subscription.customer))
   const id = newId('in')
-  const at = seconds(world)
+  const at = seconds(deps)
   const subtotal = lines.reduce((sum, line) => sum + line.amount, 0)
   const off = discountOn(Math.max(subtotal, 0), coupon)
   const total = subtotal - off
@@ -83,7 +83,7 @@ export function newInvoice(
     latest_revision: null,
     lines: {
       object: 'list',
-      data: lines.map((line) => lineItem(world, id, subscription, line)),
+      data: lines.map((line) => lineItem(deps, id, subscription, line)),
       has_more: false,
       url: `/v1/invoices/${id}/lines`,
     },
@@ -123,7 +123,7 @@ export function newInvoice(
   put(db, invoice, { owner: customer.id })
 
   if (invoice.amount_due > 0) {
-    const intent = newIntent(world, {
+    const intent = newIntent(deps, {
       amount: invoice.amount_due,
       currency: invoice.currency,
       customer: customer.id,
@@ -147,38 +147,38 @@ export function newInvoice(
     }
     put(db, payment, { owner: id })
   }
-  emit(world, 'invoice.created', { ...invoice, status: 'draft' })
-  emit(world, 'invoice.finalized', invoice)
+  emit(deps, 'invoice.created', { ...invoice, status: 'draft' })
+  emit(deps, 'invoice.finalized', invoice)
   return invoice
 }
 
 /** Tries to collect an open invoice; one with nothing to pay is paid at once. */
 export function collect(
-  world: World,
+  deps: ProcessorDeps,
   invoiceId: string,
   method: Stripe.PaymentMethod | undefined,
   present: boolean,
 ): Attempt {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   if (invoice.amount_due === 0) {
-    markPaid(world, invoice.id)
+    markPaid(deps, invoice.id)
     return { status: 'succeeded' }
   }
   const outcome: Attempt = method
-    ? attemptPayment(world, intentOf(world, invoiceId), method, present)
+    ? attemptPayment(deps, intentOf(deps, invoiceId), method, present)
     : {
         status: 'failed',
         error: { type: 'card_error', code: 'missing_payment_method', message: 'There is no payment method.' },
       }
 
-  if (outcome.status === 'succeeded') markPaid(world, invoiceId)
-  if (outcome.status === 'failed') markUnpaid(world, invoiceId)
+  if (outcome.status === 'succeeded') markPaid(deps, invoiceId)
+  if (outcome.status === 'failed') markUnpaid(deps, invoiceId)
   return outcome
 }
 
-export function markPaid(world: World, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
-  const at = seconds(world)
+export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const at = seconds(deps)
   const paid: Stripe.Invoice = {
     ...invoice,
     status: 'paid',
@@ -190,69 +190,69 @@ export function markPaid(world: World, invoiceId: string): Stripe.Invoice {
     next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, paid_at: at },
   }
-  put(world.db, paid)
-  for (const payment of paymentsOf(world, invoiceId)) {
-    put(world.db, {
+  put(deps.db, paid)
+  for (const payment of paymentsOf(deps, invoiceId)) {
+    put(deps.db, {
       ...payment,
       amount_paid: payment.amount_requested,
       status: 'paid',
       status_transitions: { canceled_at: null, paid_at: at },
     })
   }
-  emit(world, 'invoice.paid', paid)
-  emit(world, 'invoice.payment_succeeded', paid)
+  emit(deps, 'invoice.paid', paid)
+  emit(deps, 'invoice.payment_succeeded', paid)
   return paid
 }
 
-export function markUnpaid(world: World, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   const unpaid: Stripe.Invoice = {
     ...invoice,
     attempted: true,
     attempt_count: invoice.attempt_count + 1,
-    next_payment_attempt: invoice.billing_reason === 'subscription_create' ? null : seconds(world) + 3 * 24 * 3_600,
+    next_payment_attempt: invoice.billing_reason === 'subscription_create' ? null : seconds(deps) + 3 * 24 * 3_600,
   }
-  put(world.db, unpaid)
-  emit(world, 'invoice.payment_failed', unpaid)
+  put(deps.db, unpaid)
+  emit(deps, 'invoice.payment_failed', unpaid)
   return unpaid
 }
 
-export function voidInvoice(world: World, invoiceId: string): void {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   const voided = {
     ...invoice,
     status: 'void',
-    status_transitions: { ...invoice.status_transitions, voided_at: seconds(world) },
+    status_transitions: { ...invoice.status_transitions, voided_at: seconds(deps) },
   }
-  put(world.db, voided)
-  emit(world, 'invoice.voided', voided)
+  put(deps.db, voided)
+  emit(deps, 'invoice.voided', voided)
 }
 
-export const paymentsOf = ({ db }: Pick<World, 'db'>, invoiceId: string) =>
+export const paymentsOf = ({ db }: Pick<ProcessorDeps, 'db'>, invoiceId: string) =>
   all<Stripe.InvoicePayment>(db, 'invoice_payment', invoiceId)
 
-export function intentOf(world: Pick<World, 'db'>, invoiceId: string): string {
-  return String(paymentsOf(world, invoiceId)[0]?.payment.payment_intent ?? '')
+export function intentOf(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): string {
+  return String(paymentsOf(deps, invoiceId)[0]?.payment.payment_intent ?? '')
 }
 
 /** The invoice a payment intent collects, when there is one. */
-export function invoiceOfIntent(world: Pick<World, 'db'>, intentId: string): Stripe.Invoice | undefined {
-  const payment = all<Stripe.InvoicePayment>(world.db, 'invoice_payment').find(
+export function invoiceOfIntent(deps: Pick<ProcessorDeps, 'db'>, intentId: string): Stripe.Invoice | undefined {
+  const payment = all<Stripe.InvoicePayment>(deps.db, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
   )
-  return payment && get<Stripe.Invoice>(world.db, String(payment.invoice))
+  return payment && get<Stripe.Invoice>(deps.db, String(payment.invoice))
 }
 
 export const subscriptionOf = (invoice: Stripe.Invoice): string =>
   String(invoice.parent?.subscription_details?.subscription ?? '')
 
-function lineItem(world: World, invoice: string, subscription: Stripe.Subscription, line: Line): object {
+function lineItem(deps: ProcessorDeps, invoice: string, subscription: Stripe.Subscription, line: Line): object {
   return {
     id: newId('il'),
     object: 'line_item',
     amount: line.amount,
     currency: line.price.currency,
-    description: line.proration ? line.description : `${line.quantity} × ${productName(world, line.price)}`,
+    description: line.proration ? line.description : `${line.quantity} × ${productName(deps, line.price)}`,
     discount_amounts: [],
     discountable: !line.proration,
     discounts: [],

@@ -5,7 +5,7 @@ import type { SandboxDatabase } from '../database.ts'
 /** Where signed events go: one per part of the product, each with a secret of its own, as two endpoints of one account. */
 export type Endpoint = { name: string; url: string; secret: string }
 
-export type World = {
+export type ProcessorDeps = {
   db: SandboxDatabase
   clock: Clock
   /** Asked anew for each delivery: the ports are known only once the product listens. */
@@ -17,4 +17,4 @@ export type World = {
 export const API_VERSION = '2026-09-30.endive'
 
 /** Unix seconds, as the processor's API counts time. */
-export const seconds = (world: { clock: Clock }): number => Math.floor(world.clock.ms() / 1000)
+export const seconds = (deps: { clock: Clock }): number => Math.floor(deps.clock.ms() / 1000)

@@ -1,4 +1,4 @@
-// Commands (but for `seed`) are guests of the service's data: they look, and make or migrate nothing.
+// Commands (but for `seed`) are read-only towards the service's data: they make and migrate nothing.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
