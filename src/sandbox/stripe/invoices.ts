@@ -3,6 +3,7 @@ import type { Stripe } from 'stripe'
 import { decimal, discountOn, productName } from './catalogue.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
+import { INVOICE_CONSTANTS } from './invoice-object.ts'
 import { all, get, must, newId, put } from './objects.ts'
 import { type Attempt, attemptPayment, newIntent } from './payments.ts'
 
@@ -36,120 +37,73 @@ export function newInvoice(
   put(db, { ...customer, next_invoice_sequence: (customer.next_invoice_sequence ?? 1) + 1 })
 
   const invoice = {
+    ...INVOICE_CONSTANTS,
     id,
-    object: 'invoice',
-    account_country: 'US',
-    account_name: 'Latchkey sandbox',
-    account_tax_ids: null,
     amount_due: Math.max(total, 0),
-    amount_overpaid: 0,
-    amount_paid: 0,
     amount_remaining: Math.max(total, 0),
-    amount_shipping: 0,
-    application: null,
-    attempt_count: 0,
-    attempted: false,
-    auto_advance: true,
-    automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
-    automatically_finalizes_at: null,
     billing_reason: reason,
-    collection_method: 'charge_automatically',
     created: at,
     currency: subscription.currency,
-    custom_fields: null,
     customer: customer.id,
-    customer_account: null,
-    customer_address: null,
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    customer_shipping: null,
-    customer_tax_exempt: 'none',
-    customer_tax_ids: [],
-    default_payment_method: null,
-    default_source: null,
-    default_tax_rates: [],
-    description: null,
-    discounts: [],
-    due_date: null,
     effective_at: at,
-    ending_balance: 0,
-    footer: null,
-    from_invoice: null,
-    hosted_invoice_url: null,
-    invoice_pdf: null,
-    issuer: { type: 'self' },
-    last_finalization_error: null,
-    latest_revision: null,
     lines: {
       object: 'list',
       data: lines.map((line) => lineItem(deps, id, subscription, line)),
       has_more: false,
       url: `/v1/invoices/${id}/lines`,
     },
-    livemode: false,
-    metadata: {},
-    next_payment_attempt: null,
     number,
-    on_behalf_of: null,
     parent: {
       quote_details: null,
       subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
       type: 'subscription_details',
     },
-    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
     period_end: at,
     period_start: at,
-    post_payment_credit_notes_amount: 0,
-    pre_payment_credit_notes_amount: 0,
-    receipt_number: null,
-    rendering: null,
-    shipping_cost: null,
-    shipping_details: null,
-    starting_balance: 0,
-    statement_descriptor: null,
     status: 'open',
     status_transitions: { finalized_at: at, marked_uncollectible_at: null, paid_at: null, voided_at: null },
     subtotal,
     subtotal_excluding_tax: subtotal,
-    test_clock: null,
     total,
     total_discount_amounts: off > 0 ? [{ amount: off, discount: newId('di') }] : [],
     total_excluding_tax: total,
-    total_pretax_credit_amounts: [],
-    total_taxes: [],
-    webhooks_delivered_at: null,
   } as unknown as Stripe.Invoice
   put(db, invoice, { owner: customer.id })
 
-  if (invoice.amount_due > 0) {
-    const intent = newIntent(deps, {
-      amount: invoice.amount_due,
-      currency: invoice.currency,
-      customer: customer.id,
-      description: reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
-      metadata: {},
-      receiptEmail: null,
-    })
-    const payment: Stripe.InvoicePayment = {
-      id: newId('inpay'),
-      object: 'invoice_payment',
-      amount_paid: null,
-      amount_requested: invoice.amount_due,
-      created: at,
-      currency: invoice.currency,
-      invoice: id,
-      is_default: true,
-      livemode: false,
-      payment: { payment_intent: intent.id, type: 'payment_intent' },
-      status: 'open',
-      status_transitions: { canceled_at: null, paid_at: null },
-    }
-    put(db, payment, { owner: id })
-  }
+  if (invoice.amount_due > 0) askForPayment(deps, invoice)
   emit(deps, 'invoice.created', { ...invoice, status: 'draft' })
   emit(deps, 'invoice.finalized', invoice)
   return invoice
+}
+
+/** The payment intent of an open invoice, and the row that ties the two. */
+function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const intent = newIntent(deps, {
+    amount: invoice.amount_due,
+    currency: invoice.currency,
+    customer: String(invoice.customer),
+    description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+    metadata: {},
+    receiptEmail: null,
+  })
+  const payment: Stripe.InvoicePayment = {
+    id: newId('inpay'),
+    object: 'invoice_payment',
+    amount_paid: null,
+    amount_requested: invoice.amount_due,
+    created: seconds(deps),
+    currency: invoice.currency,
+    invoice: invoice.id,
+    is_default: true,
+    livemode: false,
+    payment: { payment_intent: intent.id, type: 'payment_intent' },
+    status: 'open',
+    status_transitions: { canceled_at: null, paid_at: null },
+  }
+  put(deps.db, payment, { owner: invoice.id })
 }
 
 /** Tries to collect an open invoice; one with nothing to pay is paid at once. */
