@@ -1,9 +1,9 @@
 // Guards the superuser's view: numbers, people, messages, and work that gave up. Rules live in the rooms they are about.
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
-import { changeUser, listUsers, stats } from '#identity/admin/administration.ts'
+import { changeUser, listUsers, userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
-import { requireFreshSignIn } from '#identity/sign-in/sign-in-methods.ts'
+import { requireFreshSignIn } from '#identity/sign-in-methods.ts'
 import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
@@ -83,7 +83,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       },
       config: { access: 'superuser' },
     },
-    () => stats(db, clock.now()),
+    () => userStats(db, clock.now()),
   )
 
   app.get(

@@ -1,5 +1,5 @@
-// Guards accounts: who someone is, how they prove it, and what becomes of an account.
-// One thing to know: this wires the room; each rule lives in the file named after its noun.
+// Accounts: who someone is, how they prove it, and what becomes of an account. This composes the room from the files of
+// its nouns.
 import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '#platform/clock.ts'
 import { handleVerification } from './account/email-verification.ts'
-import { forgetOldTokens } from './account/one-time-tokens.ts'
 import type { IdentityDeps } from './deps.ts'
+import { forgetOldTokens } from './one-time-tokens.ts'
 import { handleReset } from './passwords/password-reset.ts'
 import { forgetOldSessions } from './sessions/sessions.ts'
 

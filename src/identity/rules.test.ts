@@ -6,7 +6,7 @@ import { readConfig } from '#src/config.ts'
 import { isPictureUrl } from './account/profile.ts'
 import { refuseWeak } from './passwords/password-rules.ts'
 import { decodePhc, encodePhc } from './passwords/phc.ts'
-import { RecentMap } from './sessions/lru-cache.ts'
+import { LruCache } from './sessions/lru-cache.ts'
 import { delayAfter } from './sign-in/sign-in-limits.ts'
 
 test('weak passwords are refused, and the field is named', () => {
@@ -93,7 +93,7 @@ test('a picture is on the web, and nothing else', () => {
 })
 
 test('a map of recent things never grows past its size, and keeps what is asked for', () => {
-  const recent = new RecentMap<number, number>(100)
+  const recent = new LruCache<number, number>(100)
   for (let key = 0; key < 10_000; key++) {
     recent.set(key, key)
     assert.equal(recent.get(0), 0, `asked for all the time, at ${key}`)

@@ -25,7 +25,7 @@ export type UsersTable = {
   is_superuser: boolean
   is_totp_on: boolean
   subscription_status: SubscriptionStatus
-  /** What the gates read: the override, else the processor's. */
+  /** What access control reads: the override, else the processor's. */
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null

@@ -1,4 +1,4 @@
-// Guards who a user is: the one shape that others see, and the look-ups that other rooms may use.
+// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others see.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { type Catalogue, ENTITLEMENTS, FREE, grantsOf } from '#catalogue/catalogue.ts'
@@ -32,17 +32,17 @@ export const UserView = Type.Object(
 export type UserView = Static<typeof UserView>
 
 export function userView(catalogue: Catalogue, user: User): UserView {
-  return viewOf(catalogue, user, user.password_hash !== null)
+  return toUserView(catalogue, user, user.password_hash !== null)
 }
 
 /** The view of one user, read as narrowly as it is shown. */
 export async function findUserView(catalogue: Catalogue, db: Db, id: string): Promise<UserView | null> {
   const found = shownById(db, id)
   const user = found instanceof Promise ? await found : found
-  return user ? viewOf(catalogue, user, user.is_password_set as boolean) : null
+  return user ? toUserView(catalogue, user, user.is_password_set as boolean) : null
 }
 
-function viewOf(
+function toUserView(
   catalogue: Catalogue,
   user: Omit<UserView, 'has_password' | 'totp_enabled' | 'entitlements'> & { is_totp_on: boolean },
   hasPassword: boolean,

@@ -4,7 +4,7 @@ import { invalid, unauthenticated } from '#platform/problems.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { type User, updateUser } from '../users.ts'
 
-/** No control characters: a name stands in letters and in lists. */
+/** No control characters: a name stands in emails and in lists. */
 export const FullName = Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' })
 export const AvatarUrl = Type.String({ maxLength: 2_048 })
 

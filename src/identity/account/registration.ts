@@ -3,11 +3,11 @@ import { registrationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { issueToken } from '../one-time-tokens.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { findUserByEmail, insertUser, type User } from '../users.ts'
-import { mayMailVerification } from './email-verification.ts'
-import { issueToken } from './one-time-tokens.ts'
+import { maySendVerification } from './email-verification.ts'
 
 export type Registration = { email: string; password: string; full_name?: string | null | undefined }
 
@@ -18,14 +18,14 @@ export async function register(deps: IdentityDeps, registration: Registration): 
   refuseWeak(deps, 'password', password, email)
   if (await findUserByEmail(db, email)) throw taken()
   const password_hash = await hasher.hash(password)
-  const mayWrite = await mayMailVerification(deps, email, 'registered')
+  const maySend = await maySendVerification(deps, email, 'registered')
 
   try {
     return await transaction(db, async (tx) => {
       const now = clock.now()
       const user = await insertUser(tx, { email, password_hash, full_name }, now)
       const token = await issueToken(deps, tx, 'verify', user.id, { email })
-      if (mayWrite) await sendMail(deps, tx, registrationEmail(deps.config, { to: email, name: full_name, token }))
+      if (maySend) await sendMail(deps, tx, registrationEmail(deps.config, { to: email, name: full_name, token }))
       await recordAudit(tx, { actorId: user.id, action: 'registered', at: now })
       return user
     })

@@ -9,17 +9,17 @@ import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { originOf } from '../origin.ts'
-import type { Asker } from '../passwords/own-password.ts'
-import { changePassword } from '../passwords/password-change.ts'
 import { NewPassword } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
-import { endEverySession, endOneSession } from '../sessions/session-ends.ts'
+import { revokeSession, revokeSessions } from '../sessions/revocation.ts'
 import { listSessions } from '../sessions/sessions.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
+import type { Requester } from '../sign-in/step-up.ts'
+import { requireFreshSignIn } from '../sign-in-methods.ts'
 import { findUser, findUserView, type User, UserView, userView } from '../users.ts'
 import { deleteAccount } from './deletion.ts'
 import { changeEmail } from './email-change.ts'
 import { exportAccount, exportEverything } from './export.ts'
+import { changePassword } from './password-change.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
 
 const tags = ['users']
@@ -74,7 +74,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      await changePassword(deps, await ownUser(deps, request), request.body, asker(request))
+      await changePassword(deps, await ownUser(deps, request), request.body, requesterOf(request))
       return { message: 'Password changed successfully' }
     },
   )
@@ -92,7 +92,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      await changeEmail(deps, await ownUser(deps, request), request.body, asker(request))
+      await changeEmail(deps, await ownUser(deps, request), request.body, requesterOf(request))
       return { message: 'Verification email sent to your new address' }
     },
   )
@@ -146,7 +146,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       },
     },
     async (request) => {
-      await deleteAccount(deps, await ownUser(deps, request), request.body, asker(request))
+      await deleteAccount(deps, await ownUser(deps, request), request.body, requesterOf(request))
       return { message: 'User deleted successfully' }
     },
   )
@@ -182,7 +182,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     async (request) => {
       const { userId, sessionId } = callerOf(request)
       await transaction(deps.db, async (tx) => {
-        await endEverySession(deps, tx, userId, sessionId)
+        await revokeSessions(deps, tx, userId, sessionId)
         await recordAudit(tx, { actorId: userId, action: 'sessions.ended', at: deps.clock.now() })
       })
       return { message: 'Other sessions revoked' }
@@ -205,7 +205,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       const { userId } = callerOf(request)
       const { id } = request.params
       const ended = await transaction(deps.db, async (tx) => {
-        if (!(await endOneSession(deps, tx, userId, id))) return false
+        if (!(await revokeSession(deps, tx, userId, id))) return false
         await recordAudit(tx, {
           actorId: userId,
           action: 'session.ended',
@@ -232,7 +232,7 @@ const SessionView = Type.Object(
   { title: 'Session' },
 )
 
-/** @throws the 401 of a user who was deleted between the gate and here. */
+/** @throws the 401 of a user who was deleted between authentication and here. */
 export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Promise<User> {
   const user = await findUser(deps.db, callerOf(request).userId)
   if (!user) throw unauthenticated()
@@ -246,6 +246,6 @@ export async function ownView(deps: IdentityDeps, request: FastifyRequest): Prom
   return view
 }
 
-function asker(request: FastifyRequest): Asker {
+function requesterOf(request: FastifyRequest): Requester {
   return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
 }

@@ -1,19 +1,18 @@
-// Guards how the first superuser comes to be: by settings, by the command line, or by a link printed at the first start.
-// One thing to know: whoever reads the service's output or its settings is the operator; nobody else gets there.
-
+// How the first superuser comes to be: by settings, the command line, or a link printed at the first start. Whoever
+// reads the service's output or its settings is the operator; nobody else gets there.
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { issueToken, peekToken, spendToken, voidTokens } from '../account/one-time-tokens.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import { announceChange } from '../changes.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { notifyOwner } from '../notify-owner.ts'
+import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { checkCredentials } from '../sign-in/credentials.ts'
+import { announceUserChange } from '../user-changes.ts'
 import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from '../users.ts'
 
-type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'limiter'>
+type SuperuserDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'limiter'>
 
 /** What a start has to say: a link to print, or nothing. */
 export type SuperuserNotice = { says: string; link: string } | null
@@ -57,7 +56,7 @@ export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNoti
  * address since the caller looked is not promoted. @throws Problem 409 then.
  */
 export async function addSuperuser(
-  deps: Deps,
+  deps: SuperuserDeps,
   email: string,
   { passwordHash = null, expectedId }: { passwordHash?: string | null; expectedId?: string | null } = {},
 ): Promise<{ user: User; made: boolean; setPasswordLink: string | null }> {
@@ -72,11 +71,11 @@ export async function addSuperuser(
       existing ??
       (await insertUser(tx, { email, full_name: null, password_hash: passwordHash, is_verified: true }, now))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
-    announceChange(tx, user.id)
+    announceUserChange(tx, user.id)
     // A printed link lies in a log for as long as logs are kept.
     await voidTokens(deps, tx, null, ['superuser'])
     const token = made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
-    if (existing && !existing.is_superuser) await tellOwner(deps, tx, user.id, 'superuser-made')
+    if (existing && !existing.is_superuser) await notifyOwner(deps, tx, user.id, 'superuser-made')
     await recordAudit(tx, { actorId: null, action: 'superuser.added', subject: `user:${user.id}`, at: now })
     const setPasswordLink = token === null ? null : `${deps.config.urls.frontend}/reset-password?token=${token}`
     return { user, made, setPasswordLink }

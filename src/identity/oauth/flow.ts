@@ -1,9 +1,9 @@
-// Guards sign-in through a provider: one flow belongs to one browser, is used once, and ends in one of our own pages.
-// One thing to know: `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that
-// only the starting browser has must come back with it.
+// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one of our own pages.
+// `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that only the starting
+// browser has must come back.
 import { randomBytes } from 'node:crypto'
-import { issueToken, spendToken } from '../account/one-time-tokens.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import type { OAuthProvider } from '../tables.ts'
 import type { Provider, ProviderIdentity } from './providers.ts'
@@ -72,13 +72,13 @@ export async function startOAuth(
   provider: OAuthProvider,
   { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: Linker | null },
 ): Promise<StartedFlow> {
-  const speaker = deps.providers[provider]
-  if (!speaker) throw identityProblem('oauth_provider_not_configured', { provider })
+  const client = deps.providers[provider]
+  if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
 
-  const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : secret()
-  const state = secret()
-  const checks = { state, verifier: secret(), nonce: secret() }
-  const url = await speaker.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
+  const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : randomSecret()
+  const state = randomSecret()
+  const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
+  const url = await client.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
     throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })
   })
   const flow: Flow = {
@@ -111,11 +111,11 @@ export async function finishOAuth(
     throw new RefusedSignIn(error === 'access_denied' ? 'access_denied' : 'provider_error', { linking, cause: error })
   }
 
-  const speaker = deps.providers[provider]
-  if (!speaker) throw new RefusedSignIn('provider_error', { linking })
+  const client = deps.providers[provider]
+  if (!client) throw new RefusedSignIn('provider_error', { linking })
   const [verifier, nonce] = JSON.parse(deps.secrets.open('oauth/flow', flow.sealed)) as [string, string]
   const returned = new URL(`${redirectUriOf(deps, provider)}?${search}`)
-  const identity = await speaker.identify(returned, { state, verifier, nonce }).catch((cause) => {
+  const identity = await client.identify(returned, { state, verifier, nonce }).catch((cause) => {
     deps.log.warn({ err: cause, provider }, 'a sign-in through a provider failed')
     throw new RefusedSignIn('provider_error', { linking, cause })
   })
@@ -125,4 +125,4 @@ export async function finishOAuth(
 const redirectUriOf = ({ config }: IdentityDeps, provider: OAuthProvider) =>
   `${config.urls.base}/api/auth/callback/${provider}`
 
-const secret = () => randomBytes(32).toString('base64url')
+const randomSecret = () => randomBytes(32).toString('base64url')

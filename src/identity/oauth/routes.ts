@@ -7,10 +7,10 @@ import { platformProblem } from '#platform/problems.ts'
 import { originOf } from '../origin.ts'
 import { issueChallenge } from '../sign-in/challenge.ts'
 import { signIn } from '../sign-in/sign-in.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
+import { requireFreshSignIn } from '../sign-in-methods.ts'
 import type { OAuthProvider } from '../tables.ts'
 import { finishOAuth, type Linker, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
-import { accountOf, linkProvider, listLinks, unlinkProvider } from './links.ts'
+import { findOrCreateAccount, linkProvider, listLinks, unlinkProvider } from './links.ts'
 
 const tags = ['auth']
 const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
@@ -105,7 +105,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
       schema: {
         operationId: 'unlinkOAuth',
         tags: ['users'],
-        summary: 'Take a provider away; never the last way in',
+        summary: 'Take a provider away; never the last sign-in method',
         params: Provider,
         response: { 200: Message },
       },
@@ -143,7 +143,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
       await linkProvider(deps, linkTo, provider, identity)
       return `${frontend}/account?${new URLSearchParams({ tab: 'security', linked: provider })}`
     }
-    const user = await accountOf(deps, provider, identity)
+    const user = await findOrCreateAccount(deps, provider, identity)
     if (user.is_totp_on) {
       return `${frontend}/login?${new URLSearchParams({ challenge: await issueChallenge(deps, user.id) })}`
     }

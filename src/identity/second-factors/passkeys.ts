@@ -1,5 +1,5 @@
-// Guards passkeys (WebAuthn Level 3): a key on the person's device, bound to our address, used with finger, face or PIN.
-// One thing to know: user verification is required, so a passkey is two factors in one and asks for no code.
+// Passkeys (WebAuthn Level 3), bound to the user app's host. User verification is required, so a passkey is two factors
+// in one and asks for no code.
 import { randomBytes } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
@@ -12,12 +12,12 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { lazily } from '#platform/lazy.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { issueToken, spendToken } from '../account/one-time-tokens.ts'
-import { tellOwner } from '../account/tell-owner.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { notifyOwner } from '../notify-owner.ts'
+import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
-import { lockAsking } from '../sessions/sessions.ts'
-import { requireWayIn } from '../sign-in/sign-in-methods.ts'
+import { lockSessionUser } from '../sessions/sessions.ts'
+import { requireSignInMethod } from '../sign-in-methods.ts'
 import { findUser, type User } from '../users.ts'
 
 const PASSKEYS_MAX = 20
@@ -38,7 +38,7 @@ export async function registrationOptions(
     .select(['credential_id', 'transports'])
     .where('user_id', '=', user.id)
     .execute()
-  if (known.length >= PASSKEYS_MAX) throw tooMany()
+  if (known.length >= PASSKEYS_MAX) throw passkeyLimitReached()
 
   const challenge = randomBytes(32)
   await transaction(deps.db, (tx) =>
@@ -78,19 +78,19 @@ export async function addPasskey(
         (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
     })
     .catch((cause) => {
-      throw unverified(cause)
+      throw passkeyNotVerified(cause)
     })
-  if (!registrationInfo) throw unverified()
+  if (!registrationInfo) throw passkeyNotVerified()
   const { credential } = registrationInfo
 
   return transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     const { count } = await tx
       .selectFrom('passkeys')
       .select((e) => e.fn.countAll<number>().as('count'))
       .where('user_id', '=', user.id)
       .executeTakeFirstOrThrow()
-    if (Number(count) >= PASSKEYS_MAX) throw tooMany()
+    if (Number(count) >= PASSKEYS_MAX) throw passkeyLimitReached()
     const now = deps.clock.now()
     const row = {
       user_id: user.id,
@@ -109,10 +109,10 @@ export async function addPasskey(
       .onConflict((conflict) => conflict.column('credential_id').doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (!inserted) throw unverified()
-    await tellOwner(deps, tx, user.id, 'passkey-added', { name })
+    if (!inserted) throw passkeyNotVerified()
+    await notifyOwner(deps, tx, user.id, 'passkey-added', { name })
     await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
-    return viewOf(row)
+    return passkeyView(row)
   })
 }
 
@@ -134,7 +134,7 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
     .selectAll()
     .where('credential_id', '=', response.id)
     .executeTakeFirst()
-  if (!key) throw unrecognised()
+  if (!key) throw passkeyNotRecognised()
 
   const { id: expectedRPID, origins } = relyingParty(deps)
   const { verified, authenticationInfo } = await webauthn()
@@ -152,12 +152,12 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
       },
     })
     .catch((cause) => {
-      throw unrecognised(cause)
+      throw passkeyNotRecognised(cause)
     })
-  if (!verified) throw unrecognised()
+  if (!verified) throw passkeyNotRecognised()
 
   const user = await findUser(deps.db, key.user_id)
-  if (!user) throw unrecognised()
+  if (!user) throw passkeyNotRecognised()
   if (!user.is_active) throw platformProblem('inactive_account')
   await deps.db
     .updateTable('passkeys')
@@ -170,17 +170,17 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
 
 export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[]> {
   const rows = await db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').execute()
-  return rows.map(viewOf)
+  return rows.map(passkeyView)
 }
 
-/** @throws Problem 404, 400 when it is the only way in, 401 when the session that asks has ended. */
+/** @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
 export async function removePasskey(
   deps: IdentityDeps,
   { userId, sessionId }: { userId: string; sessionId: string | null },
   id: string,
 ): Promise<void> {
   await transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, { userId, sessionId })
     const removed = await tx
       .deleteFrom('passkeys')
       .where('user_id', '=', userId)
@@ -188,8 +188,8 @@ export async function removePasskey(
       .returning('name')
       .executeTakeFirst()
     if (!removed) throw identityProblem('passkey_not_found')
-    await requireWayIn(tx, userId)
-    await tellOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
+    await requireSignInMethod(tx, userId)
+    await notifyOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
     await recordAudit(tx, {
       actorId: userId,
       action: 'passkey.removed',
@@ -207,15 +207,15 @@ function relyingParty({ config }: IdentityDeps): { id: string; origins: string[]
 
 const transportsOf = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
 
-const viewOf = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
+const passkeyView = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
   id,
   name,
   created_at,
   last_used_at,
 })
 
-const tooMany = () => identityProblem('passkey_limit_reached', { max: PASSKEYS_MAX })
+const passkeyLimitReached = () => identityProblem('passkey_limit_reached', { max: PASSKEYS_MAX })
 
-const unverified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
+const passkeyNotVerified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
 
-const unrecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })
+const passkeyNotRecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })

@@ -7,11 +7,11 @@ import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { ownUser } from '../account/routes.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { originOf } from '../origin.ts'
-import { confirmPassword } from '../passwords/own-password.ts'
 import { TokenView, tokenView } from '../sessions/token-view.ts'
 import { signIn } from '../sign-in/sign-in.ts'
 import { countAttempt } from '../sign-in/sign-in-limits.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
+import { confirmPassword } from '../sign-in/step-up.ts'
+import { requireFreshSignIn } from '../sign-in-methods.ts'
 import { addPasskey, checkPasskey, listPasskeys, loginOptions, registrationOptions, removePasskey } from './passkeys.ts'
 import { confirmTotp, prepareTotp, removeTotp } from './totp.ts'
 
@@ -194,7 +194,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       schema: {
         operationId: 'deletePasskey',
         tags: ['auth'],
-        summary: 'Remove a passkey; never the last way in',
+        summary: 'Remove a passkey; never the last sign-in method',
         params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
         response: { 200: Message },
       },

@@ -1,14 +1,14 @@
-// Guards the second factor: TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes.
-// One thing to know: a code works once. The step it belongs to is noted by one conditional UPDATE.
+// TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes. A code works once: its time step is
+// noted by one conditional UPDATE.
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import { announceChange } from '../changes.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
-import { lockAsking } from '../sessions/sessions.ts'
+import { lockSessionUser } from '../sessions/sessions.ts'
+import { announceUserChange } from '../user-changes.ts'
 import { type User, updateUser } from '../users.ts'
 import { qrCode } from './qr-code.ts'
 
@@ -52,7 +52,7 @@ export async function confirmTotp(
   const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode)
 
   await transaction(db, async (tx) => {
-    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptTotp(deps, tx, user.id, code, { confirmed: false }))) throw codeWrong()
     await tx.updateTable('totp').set({ confirmed_at: clock.now() }).where('user_id', '=', user.id).execute()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user.id).execute()
@@ -61,8 +61,8 @@ export async function confirmTotp(
       .values(codes.map((text) => ({ user_id: user.id, hash: recoveryHash(secrets, text), spent_at: null })))
       .execute()
     await updateUser(tx, user.id, { is_totp_on: true }, clock.now())
-    announceChange(tx, user.id)
-    await tellOwner(deps, tx, user.id, 'two-factor-on')
+    announceUserChange(tx, user.id)
+    await notifyOwner(deps, tx, user.id, 'two-factor-on')
     await recordAudit(tx, { actorId: user.id, action: 'totp.on', at: clock.now() })
   })
   return { recovery_codes: codes }
@@ -76,10 +76,10 @@ export async function removeTotp(
 ): Promise<void> {
   if (!user.is_totp_on) throw identityProblem('two_factor_not_on')
   await transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
     await dropTotp(deps, tx, user.id)
-    await tellOwner(deps, tx, user.id, 'two-factor-off')
+    await notifyOwner(deps, tx, user.id, 'two-factor-off')
     await recordAudit(tx, { actorId: user.id, action: 'totp.off', at: deps.clock.now() })
   })
 }
@@ -88,7 +88,7 @@ export async function dropTotp({ clock }: Pick<IdentityDeps, 'clock'>, tx: Db, u
   await tx.deleteFrom('totp').where('user_id', '=', userId).execute()
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
   await updateUser(tx, userId, { is_totp_on: false }, clock.now())
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
 }
 
 /** True once for each code: six digits of the moment, or a recovery code that was not used. */

@@ -1,13 +1,13 @@
-// Guards sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row.
-// One thing to know: whoever ends a session says so with `announceChange`, and every node forgets what it had cached.
+// Sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row. Whoever ends one calls
+// `announceUserChange`, and every node drops what it had cached.
 import '../tables.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { announceChange } from '../changes.ts'
 import type { IdentityDeps } from '../deps.ts'
-import { lockUser } from '../sign-in/sign-in-methods.ts'
+import { lockUser } from '../sign-in-methods.ts'
+import { announceUserChange } from '../user-changes.ts'
 import { REFRESH_MS, signAccess, signRefresh } from './tokens.ts'
 
 /** Where a request comes from. */
@@ -109,7 +109,7 @@ export async function endSession(
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
   return ended !== undefined
 }
 
@@ -132,9 +132,9 @@ export async function isLive(
 
 /**
  * Locks the user whose session asks for something lasting. Whoever ended the session since the request came in meant to
- * keep out the one who asks. @throws Problem 401 then.
+ * keep out whoever asks. @throws Problem 401 then.
  */
-export async function lockAsking(
+export async function lockSessionUser(
   deps: Pick<IdentityDeps, 'clock'>,
   tx: Db,
   { userId, sessionId }: { userId: string; sessionId: string | null },
@@ -157,7 +157,7 @@ export async function endSessions(
     .where('revoked_at', 'is', null)
     .$if(keepId !== null, (query) => query.where('id', '!=', keepId ?? ''))
     .execute()
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
 }
 
 /** A week after their end sessions are of no use to anyone. */

@@ -15,7 +15,7 @@ export async function signAccess(
   { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<string> {
   const now = seconds(deps.clock.ms())
-  return write(deps, 'access', {
+  return signToken(deps, 'access', {
     sub: userId,
     sid: sessionId,
     iat: now,
@@ -30,17 +30,17 @@ export async function signRefresh(
   { userId, sessionId, jti, issuedAt }: { userId: string; sessionId: string; jti: string; issuedAt: Instant },
 ): Promise<string> {
   const issued = seconds(Date.parse(issuedAt))
-  return write(deps, 'refresh', { sub: userId, sid: sessionId, iat: issued, exp: issued + REFRESH_MS / 1_000, jti })
+  return signToken(deps, 'refresh', { sub: userId, sid: sessionId, iat: issued, exp: issued + REFRESH_MS / 1_000, jti })
 }
 
 /** Null unless it is an access token of this service, signed by a published key, and not expired. */
 export async function readAccess(deps: TokenDeps, token: string): Promise<AccessClaims | null> {
-  const claims = await read(deps, 'access', token)
+  const claims = await readToken(deps, 'access', token)
   return claims && { userId: claims.sub, sessionId: claims.sid, expiresMs: claims.exp * 1_000 }
 }
 
 export async function readRefresh(deps: TokenDeps, token: string): Promise<RefreshClaims | null> {
-  const claims = await read(deps, 'refresh', token)
+  const claims = await readToken(deps, 'refresh', token)
   return claims && { userId: claims.sub, sessionId: claims.sid, jti: claims.jti }
 }
 
@@ -50,13 +50,17 @@ type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string 
 /** RFC 7519, 4.1.3: whom the tokens are for. */
 const audienceOf = (base: string) => `${base}/api`
 
-async function write({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
+async function signToken({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
   const key = await keyring.current()
   const { base } = config.urls
   return signJws(key.header, key.privateKey, { ...claims, type, iss: base, aud: audienceOf(base) })
 }
 
-async function read({ keyring, clock, config }: TokenDeps, type: TokenType, token: string): Promise<Claims | null> {
+async function readToken(
+  { keyring, clock, config }: TokenDeps,
+  type: TokenType,
+  token: string,
+): Promise<Claims | null> {
   const parts = splitJws(token)
   if (!parts) return null
   const key = keyring.find(parts.header) ?? (await keyring.seek(parts.header))

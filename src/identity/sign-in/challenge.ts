@@ -1,6 +1,6 @@
 import { platformProblem } from '#platform/problems.ts'
-import { issueToken, peekToken, spendToken } from '../account/one-time-tokens.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { issueToken, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode } from '../second-factors/totp.ts'
 import { findUser, type User } from '../users.ts'

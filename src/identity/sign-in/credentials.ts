@@ -1,5 +1,5 @@
-// Guards the door that opens with an email address and a password, for the API and the storefront alike.
-// One thing to know: an unknown address takes the same steps and the same time as a known one with a wrong password.
+// Email address, password and code, for the sign-ins of the API and the storefront. An unknown address takes the same
+// steps and the same time as a known one with a wrong password.
 import { platformProblem } from '#platform/problems.ts'
 import type { IdentityDeps } from '../deps.ts'
 import { identityProblem } from '../problems.ts'

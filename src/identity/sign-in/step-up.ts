@@ -4,18 +4,18 @@ import type { IdentityDeps } from '../deps.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode, codeWrong } from '../second-factors/totp.ts'
 import { isLive } from '../sessions/sessions.ts'
-import { countAttempt } from '../sign-in/sign-in-limits.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
+import { requireFreshSignIn } from '../sign-in-methods.ts'
 import type { User } from '../users.ts'
+import { countAttempt } from './sign-in-limits.ts'
 
-/** What a signed-in user shows again before something weighty. */
+/** What a signed-in user shows again before a sensitive change. */
 export type Proof = { password?: string | null | undefined; code?: string | null | undefined }
 
 /** What a wrong password is called where it is asked for. */
 export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 
 /** Which session asks, and from where. */
-export type Asker = { sessionId: string | null; address: string }
+export type Requester = { sessionId: string | null; address: string }
 
 /**
  * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which `lockConfirmed`
@@ -25,7 +25,7 @@ export async function confirmOwner(
   deps: IdentityDeps,
   user: User,
   { password, code }: Proof,
-  { sessionId, address }: Asker,
+  { sessionId, address }: Requester,
   wrong: WrongPassword = 'password_wrong',
 ): Promise<void> {
   if (user.password_hash === null) await requireFreshSignIn(deps, user.id, sessionId)
@@ -37,7 +37,7 @@ export async function confirmOwner(
 }
 
 /**
- * Asks a signed-in user for the password before something weighty. Counts as a sign-in attempt on the account: a stolen
+ * Asks a signed-in user for the password before a sensitive change. Counts as a sign-in attempt on the account: a stolen
  * access token is no way to guess at leisure. Asks nothing of an account without a password.
  * @throws Problem 400 `wrong`, 429.
  */
@@ -64,7 +64,7 @@ export async function lockConfirmed(
   tx: Db,
   confirmed: User,
   { code }: Proof,
-  { sessionId }: Asker,
+  { sessionId }: Requester,
   wrong: WrongPassword = 'password_wrong',
 ): Promise<User> {
   const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()

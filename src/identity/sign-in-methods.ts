@@ -2,16 +2,16 @@ import { recordAudit } from '#audit/audit.ts'
 import { type Instant, MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { identityProblem } from '../problems.ts'
-import type { OAuthProvider } from '../tables.ts'
+import type { IdentityDeps } from './deps.ts'
+import { identityProblem } from './problems.ts'
+import type { OAuthProvider } from './tables.ts'
 
 const FRESH_MS = 10 * MINUTE_MS
 const EVER: Instant = '1970-01-01T00:00:00.000Z'
 
 /**
- * What a session left open is not enough for asks for a sign-in of the last ten minutes: changes of second factors and ways
- * in, the whole export, a superuser's changes to users.
+ * What a session left open is not enough for asks for a sign-in of the last ten minutes: changes of sign-in
+ * methods and second factors, the whole export, a superuser's changes to users.
  * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request came in.
  */
 export async function requireFreshSignIn(
@@ -38,7 +38,7 @@ export async function requireFreshSignIn(
  * locked, so that two removals at once cannot each count on the other's.
  * @throws Problem 400.
  */
-export async function requireWayIn(tx: Db, userId: string): Promise<void> {
+export async function requireSignInMethod(tx: Db, userId: string): Promise<void> {
   const user = await forUpdate(
     tx,
     tx.selectFrom('users').select('password_hash').where('id', '=', userId),
@@ -68,7 +68,11 @@ export async function recordRevokedKeys(
 }
 
 /** Takes away passkeys and linked providers, all of them or those that came after a moment. The password stays. */
-export async function removeWaysIn(tx: Db, userId: string, since: Instant = EVER): Promise<RemovedWaysIn> {
+export async function removeSignInMethods(
+  tx: Db,
+  userId: string,
+  since: Instant = EVER,
+): Promise<RemovedSignInMethods> {
   const passkeys = await tx
     .deleteFrom('passkeys')
     .where('user_id', '=', userId)
@@ -84,6 +88,6 @@ export async function removeWaysIn(tx: Db, userId: string, since: Instant = EVER
   return { passkeys: passkeys.map(({ name }) => name), providers: providers.map(({ provider }) => provider) }
 }
 
-export type RemovedWaysIn = { passkeys: string[]; providers: OAuthProvider[] }
+export type RemovedSignInMethods = { passkeys: string[]; providers: OAuthProvider[] }
 
-export const NO_WAYS_IN: RemovedWaysIn = { passkeys: [], providers: [] }
+export const NO_SIGN_IN_METHODS: RemovedSignInMethods = { passkeys: [], providers: [] }

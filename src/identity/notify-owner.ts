@@ -2,15 +2,15 @@ import { type AccessChange, type AccessDetails, accessChangedEmail } from '#mail
 import { sendMail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { findUser } from '../users.ts'
-import { LETTER_RATE } from './email-rate.ts'
+import { EMAIL_RATE } from './email-rate.ts'
+import { findUser } from './users.ts'
 
 /**
- * Mails the owner that a way into the account has come or gone, once the transaction that changed it has committed. What an
+ * Mails the owner that a sign-in method, key or role has come or gone, once the transaction has committed. What an
  * intruder adds in a stolen session is seen by the one person who can tell. An address that nobody has proven may be that of
  * somebody who never came here: it gets no more of one kind than anyone may ask for.
  */
-export async function tellOwner(
+export async function notifyOwner(
   { config, clock, jobs, limiter, secrets }: Pick<Platform, 'config' | 'clock' | 'jobs' | 'limiter' | 'secrets'>,
   tx: Db,
   userId: string,
@@ -21,7 +21,7 @@ export async function tellOwner(
   if (!user) return
   if (!user.is_verified) {
     const key = `${change}:${secrets.hash('letters', user.email_key)}`
-    if (!(await limiter.hit('access-letters', key, LETTER_RATE)).allowed) return
+    if (!(await limiter.hit('access-letters', key, EMAIL_RATE)).allowed) return
   }
   await sendMail({ jobs }, tx, accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }))
 }

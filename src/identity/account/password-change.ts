@@ -3,11 +3,11 @@ import { passwordChangedEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { IdentityDeps } from '../deps.ts'
+import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
-import { endEverySession } from '../sessions/session-ends.ts'
+import { revokeSessions } from '../sessions/revocation.ts'
+import { confirmOwner, lockConfirmed, type Requester } from '../sign-in/step-up.ts'
 import { type User, updateUser } from '../users.ts'
-import { type Asker, confirmOwner, lockConfirmed } from './own-password.ts'
-import { refuseWeak } from './password-rules.ts'
 
 export type PasswordChange = { current_password: string; new_password: string; code?: string | null | undefined }
 
@@ -18,7 +18,7 @@ export async function changePassword(
   deps: IdentityDeps,
   user: User,
   { current_password, new_password, code }: PasswordChange,
-  asker: Asker,
+  asker: Requester,
 ): Promise<void> {
   if (user.password_hash === null) throw identityProblem('password_not_set')
   const proof = { password: current_password, code }
@@ -31,7 +31,7 @@ export async function changePassword(
     // Of two changes at once the second shows a password that is no longer right.
     await lockConfirmed(deps, tx, user, proof, asker, WRONG)
     await updateUser(tx, user.id, { password_hash }, now)
-    await endEverySession(deps, tx, user.id, asker.sessionId)
+    await revokeSessions(deps, tx, user.id, asker.sessionId)
     await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user.email, at: now }))
     await recordAudit(tx, { actorId: user.id, action: 'password.changed', at: now })
   })

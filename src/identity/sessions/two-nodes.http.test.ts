@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { call, clientOf, freePorts, PASSWORD } from '#testing/app.ts'
 import { freshDatabaseUrl } from '#testing/database.ts'
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'latchkey.js')
+const ENTRY = join(import.meta.dirname, '..', '..', '..', 'latchkey.js')
 const ROOT = { email: 'root@example.com', password: 'root of all that is' }
 
 const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env
