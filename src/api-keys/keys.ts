@@ -4,7 +4,7 @@ import './tables.ts'
 import type { Selectable } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
 import { notifyOwner } from '#identity/notify-owner.ts'
-import { lockSessionUser } from '#identity/sessions/sessions.ts'
+import { lockSessionUser, type SessionRef } from '#identity/sessions/sessions.ts'
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
@@ -25,9 +25,6 @@ export type KeySettings = {
   monthlyTokens: number | null
 }
 
-/** Who asks for a secret, and in which session: one that was ended meanwhile gets none. */
-export type KeyMaker = { userId: string; sessionId: string | null }
-
 /** Far beyond any honest use; it bounds the list and the table. */
 const LIVE_KEYS_MAX = 1_000
 
@@ -36,10 +33,11 @@ export const KEYS_CHANGED = 'api-keys.changed'
 /** @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many. */
 export async function issueKey(
   deps: KeyDeps,
-  { userId, sessionId }: KeyMaker,
+  session: SessionRef,
   settings: KeySettings,
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock } = deps
+  const { userId } = session
   if (settings.expiresAt !== null && Date.parse(settings.expiresAt) <= clock.ms()) {
     throw invalid(['body', 'expires_at'], 'Should be in the future')
   }
@@ -47,7 +45,7 @@ export async function issueKey(
 
   const key = await transaction(db, async (tx) => {
     // Without the lock, two tabs could both take the last free place.
-    await lockSessionUser(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const { live } = await tx
       .selectFrom('api_keys')
       .select(({ fn }) => fn.countAll<number>().as('live'))
@@ -163,14 +161,15 @@ export async function revokeKeys(
  */
 export async function rotateKey(
   deps: KeyDeps,
-  { userId, sessionId }: KeyMaker,
+  session: SessionRef,
   id: string,
   graceMs: number,
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock, bus } = deps
+  const { userId } = session
   const secret = newSecret()
   const key = await transaction(db, async (tx) => {
-    await lockSessionUser(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const old = await findKey(tx, userId, id)
     if (!old.is_active || (old.expires_at !== null && Date.parse(old.expires_at) <= clock.ms())) {
       throw apiKeyProblem('key_not_active')

@@ -9,7 +9,7 @@ import { changeEmail } from '#identity/account/email-change.ts'
 import { unlinkProvider } from '#identity/oauth/links.ts'
 import { addPasskey as keepPasskey, removePasskey } from '#identity/second-factors/passkeys.ts'
 import { confirmTotp } from '#identity/second-factors/totp.ts'
-import { requireFreshSignIn } from '#identity/sign-in-methods.ts'
+import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { findUser } from '#identity/users.ts'
 import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
@@ -110,7 +110,7 @@ test('an email that looks like another is no way to link: addresses of providers
 test('whoever registers an address while it is being made the superuser is not promoted', async (t) => {
   const app = await testApp(t)
   const token = new URL(app.service.superuserNotice!.link).searchParams.get('token')!
-  const { hasher } = app.service.identity.deps
+  const { hasher } = app.service.identity
   const hash = hasher.hash
   // The moment that a hash takes, and a storm of sign-ins makes long.
   hasher.hash = async (password) => {
@@ -142,7 +142,7 @@ test('a start voids the link of the start before, and there is none once there i
 
 test('a password that was changed while a sensitive request was being checked is no longer good for it', async (t) => {
   const app = await testApp(t)
-  const { hasher } = app.service.identity.deps
+  const { hasher } = app.service.identity
   for (const [path, body] of [
     ['change-email', { new_email: 'eve@example.com', password: PASSWORD }],
     ['', { password: PASSWORD }],
@@ -288,7 +288,7 @@ test('switched off while a sign-in is under way: no session comes of it', async 
   const { identity } = app.service
   await identity.addSuperuser(root.email)
   const ada = await app.as('ada')
-  const { hasher } = identity.deps
+  const { hasher } = identity
   const verify = hasher.verify
   hasher.verify = async (password, stored) => {
     const outcome = await verify(password, stored)
@@ -536,7 +536,6 @@ test('a session that was ended while it asked for an API key gets none', async (
 test('a session that was ended while it asked for a passkey or a second factor gets neither', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  const { deps } = app.service.identity
   const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
   const { response } = createCredential(options, placeOf(app))
   const { secret } = (await ada.post('/api/users/me/totp')).body
@@ -545,8 +544,10 @@ test('a session that was ended while it asked for a passkey or a second factor g
   const user = await findUser(app.platform.db, ada.userId)
   assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
 
-  await assert.rejects(keepPasskey(deps, user!, { response, name: 'late', sessionId: session.id }), { status: 401 })
-  await assert.rejects(confirmTotp(deps, user!, { code, sessionId: session.id }), { status: 401 })
+  await assert.rejects(keepPasskey(app.platform, user!, { response, name: 'late', sessionId: session.id }), {
+    status: 401,
+  })
+  await assert.rejects(confirmTotp(app.platform, user!, { code, sessionId: session.id }), { status: 401 })
   assert.equal((await findUser(app.platform.db, ada.userId))?.is_totp_on, false)
 })
 
@@ -554,19 +555,20 @@ test('a session that was ended while it asked gets nothing by the freshness of i
   const app = await testApp(t)
   const olga = await ofProvider(app, 'olga@example.com')
   await throughProvider(app, 'github', { email: 'olga@example.com' }, olga)
-  const { deps } = app.service.identity
+  const { hasher } = app.service.identity
+  const deps = { ...app.platform, hasher, revokeKeys: async () => [], sessionsElsewhere: [], erase: [] }
   await addPasskey(app, olga)
   const [passkey] = (await olga.get('/api/auth/passkeys')).body
   const [session] = (await olga.get('/api/users/me/sessions')).body
   const user = await findUser(app.platform.db, olga.userId)
-  const asker = { sessionId: session.id, address: '192.0.2.1' }
+  const requester = { sessionId: session.id, address: '192.0.2.1' }
   const remover = { userId: olga.userId, sessionId: session.id }
-  await requireFreshSignIn(deps, olga.userId, session.id)
+  await requireFreshSignIn(app.platform, remover)
   assert.equal((await olga.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
 
-  await assert.rejects(requireFreshSignIn(deps, olga.userId, session.id), { status: 401 })
-  await assert.rejects(changeEmail(deps, user!, { new_email: 'eve@example.com' }, asker), { status: 401 })
-  await assert.rejects(deleteAccount(deps, user!, { confirm: 'DELETE' }, asker), { status: 401 })
+  await assert.rejects(requireFreshSignIn(app.platform, remover), { status: 401 })
+  await assert.rejects(changeEmail(deps, user!, { new_email: 'eve@example.com' }, requester), { status: 401 })
+  await assert.rejects(deleteAccount(deps, user!, { confirm: 'DELETE' }, requester), { status: 401 })
   await assert.rejects(unlinkProvider(deps, remover, 'github'), { status: 401 })
   await assert.rejects(removePasskey(deps, remover, passkey.id), { status: 401 })
   assert.equal((await findUser(app.platform.db, olga.userId))?.email, 'olga@example.com')
@@ -574,7 +576,7 @@ test('a session that was ended while it asked gets nothing by the freshness of i
 
 test('a session that is ended while its password is hashed changes nothing', async (t) => {
   const app = await testApp(t)
-  const { hasher } = app.service.identity.deps
+  const { hasher } = app.service.identity
   const [ada, bea] = [await app.as('ada'), await app.as('bea')]
   const code = await turnTotpOn(app, bea)
   const shown = { password: PASSWORD, current_password: PASSWORD, new_password: 'nobody knows this one' }

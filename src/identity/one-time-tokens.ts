@@ -1,11 +1,11 @@
 // Tokens that work once, as in mailed links: 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
 // A newer token of the same purpose voids the older ones of that user.
 import { randomBytes } from 'node:crypto'
-import './tables.ts'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
-import { type Db, forUpdate } from '#platform/db/db.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
 import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
-import type { Secrets } from '#platform/secrets.ts'
+import type { Platform } from '#platform/platform.ts'
+import { lockUser } from './users.ts'
 
 export type Purpose =
   | 'verify'
@@ -31,7 +31,7 @@ const LIFE_MS: Record<Purpose, number> = {
 /** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
 const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>(['undo-email', 'challenge', 'oauth', 'passkey-login'])
 
-export type OneTimeTokenDeps = { clock: Clock; secrets: Secrets }
+export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>
 
 export type OneTimeToken<D> = {
   userId: string | null
@@ -52,7 +52,7 @@ export async function issueToken(
   const now = clock.now()
   if (!COEXISTING.has(purpose)) {
     // Of two emails asked for at once the later voids the earlier: without the lock neither sees the other.
-    if (userId !== null) await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).execute()
+    if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
   await tx
@@ -116,7 +116,7 @@ export async function peekToken<D extends Record<string, unknown>>(
 }
 
 export async function voidTokens(
-  { clock }: { clock: Clock },
+  { clock }: Pick<Platform, 'clock'>,
   tx: Db,
   userId: string | null,
   purposes: Purpose[],
@@ -134,7 +134,7 @@ export async function voidTokens(
 }
 
 /** What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not. */
-export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db, signal?: AbortSignal): Promise<void> {
+export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db, signal?: AbortSignal): Promise<void> {
   const now = clock.now()
   await inSlices(
     () =>
@@ -155,5 +155,5 @@ export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db, signa
 
 const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
 
-const tokenHash = (secrets: Secrets, purpose: Purpose, token: string) =>
+const tokenHash = (secrets: Platform['secrets'], purpose: Purpose, token: string) =>
   secrets.hash(`one-time-tokens/${purpose}`, token)

@@ -2,7 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
 import { type Catalogue, ENTITLEMENTS, FREE, grantsOf } from '#catalogue/catalogue.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { UsersTable } from './tables.ts'
@@ -105,6 +105,11 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
 /** By address, in any case. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
   return (await byEmail(db, emailKey(email))) ?? null
+}
+
+/** Whoever counts or removes what a user has, and decides by it, takes this lock first. */
+export async function lockUser(tx: Db, userId: string): Promise<void> {
+  await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
 }
 
 export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &

@@ -4,30 +4,33 @@ import { forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { IdentityNeeds } from '../deps.ts'
 import { identityProblem } from '../problems.ts'
-import { revokeSessions } from '../sessions/revocation.ts'
-import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { confirmOwner, lockConfirmed, type Proof, type Requester, type StepUpDeps } from '../sign-in/step-up.ts'
 import { announceUserChange } from '../user-changes.ts'
 import type { User } from '../users.ts'
+
+export type DeletionDeps = StepUpDeps & RevocationDeps & Pick<IdentityNeeds, 'erase'> & Pick<Platform, 'jobs'>
 
 export type Confirmation = Proof & { confirm?: string | null | undefined }
 
 /** @throws Problem 400 `Type DELETE to confirm` for an account without a password; as `confirmOwner` and `lockConfirmed`. */
 export async function deleteAccount(
-  deps: IdentityDeps,
+  deps: DeletionDeps,
   user: User,
   { confirm, ...proof }: Confirmation,
-  asker: Requester,
+  requester: Requester,
 ): Promise<void> {
   if (user.password_hash === null && confirm !== 'DELETE') {
     throw identityProblem('confirmation_missing')
   }
-  await confirmOwner(deps, user, proof, asker)
+  await confirmOwner(deps, user, proof, requester)
 
   await transaction(deps.db, async (tx) => {
     // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
-    await lockConfirmed(deps, tx, user, proof, asker)
+    await lockConfirmed(deps, tx, user, proof, requester)
     await revokeSessions(deps, tx, user.id)
     for (const erase of deps.erase) await erase(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })

@@ -6,36 +6,37 @@ import { emailChangedEmail, emailRestoredEmail, type RemovedAccess, verification
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { IdentityNeeds } from '../deps.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
 import { mailReset } from '../passwords/password-reset.ts'
 import { identityProblem } from '../problems.ts'
 import { dropTotp } from '../second-factors/totp.ts'
-import { revokeSessions } from '../sessions/revocation.ts'
-import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
-import { lockUser, recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { confirmOwner, lockConfirmed, type Proof, type Requester, type StepUpDeps } from '../sign-in/step-up.ts'
+import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
 import { announceUserChange } from '../user-changes.ts'
-import { emailKey, findUser, findUserByEmail, type User, updateUser } from '../users.ts'
+import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
 import { maySendVerification } from './email-verification.ts'
 
 /** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
-  deps: IdentityDeps,
+  deps: StepUpDeps & RevocationDeps & Pick<Platform, 'jobs'>,
   asked: User,
   { new_email, ...proof }: { new_email: string } & Proof,
-  asker: Requester,
+  requester: Requester,
 ): Promise<void> {
-  await confirmOwner(deps, asked, proof, asker)
+  await confirmOwner(deps, asked, proof, requester)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
   const maySend = await maySendVerification(deps, new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
-      const user = await lockConfirmed(deps, tx, asked, proof, asker)
+      const user = await lockConfirmed(deps, tx, asked, proof, requester)
       const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
       await updateUser(tx, user.id, changes, now)
-      await revokeSessions(deps, tx, user.id, asker.sessionId)
+      await revokeSessions(deps, tx, user.id, requester.sessionId)
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
       const verification = verificationEmail(deps.config, { to: new_email, name: user.full_name, token: verify })
@@ -53,10 +54,14 @@ export async function changeEmail(
   )
 }
 
+export type UndoDeps = RevocationDeps &
+  Pick<IdentityNeeds, 'revokeKeys'> &
+  Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>
+
 type Undo = { email: string }
 
 /** Restores the address, ends every session and mails a password reset to it. @throws Problem 400. */
-export async function undoEmailChange(deps: IdentityDeps, token: string): Promise<void> {
+export async function undoEmailChange(deps: UndoDeps, token: string): Promise<void> {
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
@@ -94,7 +99,7 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
  * mailbox. So does the provider that the account was made with.
  */
 async function removeAccessSince(
-  deps: IdentityDeps,
+  deps: Pick<UndoDeps, 'clock' | 'revokeKeys'>,
   tx: Db,
   user: User,
   changedAt: Instant,

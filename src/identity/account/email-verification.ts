@@ -2,14 +2,16 @@ import { recordAudit } from '#audit/audit.ts'
 import { verificationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { EMAIL_RATE } from '../email-rate.ts'
+import type { Platform } from '#platform/platform.ts'
+import { countEmail } from '../email-rate.ts'
 import { issueToken, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { isLive } from '../sessions/sessions.ts'
-import { readAccess } from '../sessions/tokens.ts'
+import { readAccess, type TokenDeps } from '../sessions/tokens.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, updateUser } from '../users.ts'
+
+export type VerificationDeps = TokenDeps & Pick<Platform, 'db' | 'secrets'>
 
 type Verification = { email: string }
 
@@ -19,7 +21,7 @@ type Verification = { email: string }
  * @throws Problem 400 when the token is unknown, voided or expired and its address is not verified.
  */
 export async function verifyEmail(
-  deps: IdentityDeps,
+  deps: VerificationDeps,
   token: string,
   bearer: string | null,
 ): Promise<'verified' | 'already'> {
@@ -37,7 +39,7 @@ export async function verifyEmail(
     }
 
     const now = deps.clock.now()
-    const isHolder = claims?.userId === user.id && (await isLive(deps, tx, user.id, claims.sessionId))
+    const isHolder = claims?.userId === user.id && (await isLive(deps, tx, claims))
     await updateUser(tx, user.id, { is_verified: true, verified_apart_at: isHolder ? null : now }, now)
     announceUserChange(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'email.verified', data: { signed_in: isHolder }, at: now })
@@ -49,7 +51,10 @@ export async function verifyEmail(
  * Known and unknown addresses take one path, a job; what it does takes no one's time.
  * Past five emails an hour none is sent, and the answer is the same.
  */
-export async function requestVerification(deps: IdentityDeps, email: string): Promise<void> {
+export async function requestVerification(
+  deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
+  email: string,
+): Promise<void> {
   const allowed = await maySendVerification(deps, email, 'asked for')
   await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
 }
@@ -59,16 +64,14 @@ export async function requestVerification(deps: IdentityDeps, email: string): Pr
  * of its own, or else anybody could ask so often for another's email that the one of the registration never comes.
  */
 export async function maySendVerification(
-  { limiter, secrets }: Pick<IdentityDeps, 'limiter' | 'secrets'>,
+  deps: Pick<Platform, 'limiter' | 'secrets'>,
   email: string,
   reason: 'registered' | 'changed' | 'asked for',
 ): Promise<boolean> {
-  const key = secrets.hash('letters', emailKey(email))
-  const { allowed } = await limiter.hit('verification-letters', `${reason}:${key}`, EMAIL_RATE)
-  return allowed
+  return countEmail(deps, 'verification-letters', email, reason)
 }
 
-export function handleVerification(deps: IdentityDeps): void {
+export function handleVerification(deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>): void {
   deps.jobs.handle<{ email: string; allowed: boolean }>('identity.verification', async ({ email, allowed }) => {
     const user = await findUserByEmail(deps.db, email)
     if (!user || user.is_verified || !user.is_active || !allowed) return

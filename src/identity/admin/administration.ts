@@ -3,10 +3,10 @@ import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { notifyOwner } from '../notify-owner.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
-import { revokeSessions } from '../sessions/revocation.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { isSuperuser, isUnverified, type User, updateUser } from '../users.ts'
 
@@ -23,7 +23,7 @@ export type UserChanges = {
  * @throws Problem 404 `User not found`, 400 for the last superuser.
  */
 export async function changeUser(
-  deps: IdentityDeps,
+  deps: NotifyDeps & RevocationDeps & Pick<Platform, 'db'>,
   actorId: string,
   userId: string,
   changes: UserChanges,

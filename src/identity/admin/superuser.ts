@@ -3,16 +3,16 @@
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { notifyOwner } from '../notify-owner.ts'
-import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
+import { issueToken, type OneTimeTokenDeps, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
+import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
-import { checkCredentials } from '../sign-in/credentials.ts'
+import { type CredentialDeps, checkCredentials } from '../sign-in/credentials.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from '../users.ts'
 
-type SuperuserDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'limiter'>
+export type SuperuserDeps = NotifyDeps & Pick<Platform, 'db'>
 
 /** What a start has to say: a link to print, or nothing. */
 export type SuperuserNotice = { says: string; link: string } | null
@@ -23,7 +23,9 @@ export async function hasSuperuser(db: Db): Promise<boolean> {
 }
 
 /** Makes the configured superuser at the first start; where there is none, issues a link that makes one. */
-export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNotice> {
+export async function ensureSuperuser(
+  deps: SuperuserDeps & Pick<Platform, 'log'> & { hasher: Hasher },
+): Promise<SuperuserNotice> {
   const { db, config, hasher, log } = deps
 
   if (config.superuser) {
@@ -83,7 +85,7 @@ export async function addSuperuser(
 }
 
 /** Whether the printed link is still good: open, and nobody was quicker. */
-export async function setupIsOpen(deps: IdentityDeps, token: string): Promise<boolean> {
+export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, token: string): Promise<boolean> {
   const known = await peekToken(deps, deps.db, 'superuser', token)
   return known?.state === 'open'
 }
@@ -93,7 +95,7 @@ export async function setupIsOpen(deps: IdentityDeps, token: string): Promise<bo
  * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
  */
 export async function setUpSuperuser(
-  deps: IdentityDeps,
+  deps: SuperuserDeps & CredentialDeps,
   { token, email, password, address }: { token: string; email: string; password: string; address: string },
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()

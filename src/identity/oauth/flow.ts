@@ -2,13 +2,16 @@
 // `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that only the starting
 // browser has must come back.
 import { randomBytes } from 'node:crypto'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
 import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
+import type { SessionRef } from '../sessions/sessions.ts'
 import type { OAuthProvider } from '../tables.ts'
 import type { Provider, ProviderIdentity } from './providers.ts'
 
-export type OAuthDeps = IdentityDeps & { providers: Record<OAuthProvider, Provider | null> }
+export type OAuthDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets' | 'log'> & {
+  providers: Record<OAuthProvider, Provider | null>
+}
 
 /** Why a sign-in did not happen, as in `?error=`. */
 export type OAuthRefusal =
@@ -39,12 +42,9 @@ type Flow = {
   browser: string
   /** PKCE verifier and nonce, sealed. */
   sealed: string
-  /** Whose account the provider is to be linked to; null signs in. */
-  linkTo: Linker | null
+  /** In which session a provider is to be linked: the flow ends with it; null signs in. */
+  linkTo: SessionRef | null
 }
-
-/** Who asked to link a provider, and in which session: the flow ends with it. */
-export type Linker = { userId: string; sessionId: string }
 
 const NAMES: Record<string, OAuthProvider> = {
   google: 'google',
@@ -70,7 +70,7 @@ export type StartedFlow = { authorization_url: string; state: string; browserSec
 export async function startOAuth(
   deps: OAuthDeps,
   provider: OAuthProvider,
-  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: Linker | null },
+  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: SessionRef | null },
 ): Promise<StartedFlow> {
   const client = deps.providers[provider]
   if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
@@ -91,7 +91,7 @@ export async function startOAuth(
   return { authorization_url: url.href, state, browserSecret }
 }
 
-export type FinishedFlow = { identity: ProviderIdentity; linkTo: Linker | null }
+export type FinishedFlow = { identity: ProviderIdentity; linkTo: SessionRef | null }
 
 /** @throws RefusedSignIn. */
 export async function finishOAuth(
@@ -122,7 +122,7 @@ export async function finishOAuth(
   return { identity, linkTo: flow.linkTo }
 }
 
-const redirectUriOf = ({ config }: IdentityDeps, provider: OAuthProvider) =>
+const redirectUriOf = ({ config }: Pick<Platform, 'config'>, provider: OAuthProvider) =>
   `${config.urls.base}/api/auth/callback/${provider}`
 
 const randomSecret = () => randomBytes(32).toString('base64url')

@@ -2,30 +2,28 @@
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { isPictureUrl } from '../account/profile.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { notifyOwner } from '../notify-owner.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
-import { revokeSessions } from '../sessions/revocation.ts'
-import { isLive, lockSessionUser } from '../sessions/sessions.ts'
-import {
-  lockUser,
-  NO_SIGN_IN_METHODS,
-  recordRevokedKeys,
-  removeSignInMethods,
-  requireSignInMethod,
-} from '../sign-in-methods.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { isLive, lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
+import { NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods, requireSignInMethod } from '../sign-in-methods.ts'
 import type { OAuthProvider } from '../tables.ts'
-import { findUser, findUserByEmail, insertUser, type User, updateUser } from '../users.ts'
-import { type Linker, RefusedSignIn } from './flow.ts'
+import { findUser, findUserByEmail, insertUser, lockUser, type User, updateUser } from '../users.ts'
+import { RefusedSignIn } from './flow.ts'
 import type { ProviderIdentity } from './providers.ts'
+
+/** `revokeKeys`: those from before an address was verified fall when its owner comes. */
+export type LinkDeps = NotifyDeps & RevocationDeps & Pick<IdentityNeeds, 'revokeKeys'> & Pick<Platform, 'db'>
 
 /**
  * The account of a linked person; else the account with the same address, when the provider and we have both verified
  * it; else a new account. @throws RefusedSignIn.
  */
 export async function findOrCreateAccount(
-  deps: IdentityDeps,
+  deps: LinkDeps,
   provider: OAuthProvider,
   identity: ProviderIdentity,
 ): Promise<User> {
@@ -40,7 +38,7 @@ export async function findOrCreateAccount(
 }
 
 async function findOrCreate(
-  deps: IdentityDeps,
+  deps: LinkDeps,
   tx: Db,
   provider: OAuthProvider,
   identity: ProviderIdentity,
@@ -91,7 +89,7 @@ async function findOrCreate(
  * verified the address) it falls, with every session and other sign-in method; so do the API keys from before the address was verified.
  */
 async function linkByEmail(
-  deps: IdentityDeps,
+  deps: LinkDeps,
   tx: Db,
   userId: string,
   provider: OAuthProvider,
@@ -124,23 +122,24 @@ async function linkByEmail(
 }
 
 /** The sandbox vouches for whatever is typed: not enough for an account that may do everything. */
-function isUnproven({ config }: IdentityDeps, provider: OAuthProvider, user: User): boolean {
+function isUnproven({ config }: Pick<Platform, 'config'>, provider: OAuthProvider, user: User): boolean {
   return user.is_superuser && config.oauth[provider]?.sandboxed === true
 }
 
 /** Links a provider to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
 export async function linkProvider(
-  deps: IdentityDeps,
-  { userId, sessionId }: Linker,
+  deps: LinkDeps,
+  session: SessionRef,
   provider: OAuthProvider,
   identity: ProviderIdentity,
 ): Promise<void> {
+  const { userId } = session
   await transaction(deps.db, async (tx) => {
     await lockUser(tx, userId)
     const user = await findUser(tx, userId)
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
     // Signed out since the flow began: whoever did that means to keep out whoever began it.
-    if (!(await isLive(deps, tx, userId, sessionId))) throw new RefusedSignIn('invalid_state', { linking: true })
+    if (!(await isLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
     if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
     if (owner?.id === userId) return
@@ -152,13 +151,10 @@ export async function linkProvider(
 }
 
 /** @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
-export async function unlinkProvider(
-  deps: IdentityDeps,
-  { userId, sessionId }: { userId: string; sessionId: string | null },
-  provider: OAuthProvider,
-): Promise<void> {
+export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provider: OAuthProvider): Promise<void> {
+  const { userId } = session
   await transaction(deps.db, async (tx) => {
-    await lockSessionUser(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const removed = await tx
       .deleteFrom('oauth_links')
       .where('user_id', '=', userId)

@@ -2,23 +2,33 @@ import { recordAudit } from '#audit/audit.ts'
 import { passwordChangedEmail, passwordResetEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { EMAIL_RATE } from '../email-rate.ts'
-import { issueToken, peekToken, spendToken } from '../one-time-tokens.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { countEmail } from '../email-rate.ts'
+import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
-import { revokeSessions } from '../sessions/revocation.ts'
-import { lockUser, NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
-import { emailKey, findUser, findUserByEmail, type User, updateUser } from '../users.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
+import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
+import type { Hasher } from './hasher.ts'
 import { refuseWeak } from './password-rules.ts'
 
+type ResetEmailDeps = Pick<Platform, 'clock' | 'config' | 'jobs' | 'secrets'>
+export type PasswordResetDeps = ResetEmailDeps &
+  RevocationDeps &
+  Pick<IdentityNeeds, 'revokeKeys'> &
+  Pick<Platform, 'db'> & { hasher: Hasher }
+
 /** The same for known and unknown addresses, as with `requestVerification`. */
-export async function requestReset(deps: IdentityDeps, email: string): Promise<void> {
-  const { db, jobs, limiter, secrets } = deps
-  const { allowed } = await limiter.hit('reset-letters', secrets.hash('letters', emailKey(email)), EMAIL_RATE)
-  await jobs.enqueue(db, 'identity.reset', { email, allowed })
+export async function requestReset(
+  deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
+  email: string,
+): Promise<void> {
+  const allowed = await countEmail(deps, 'reset-letters', email)
+  await deps.jobs.enqueue(deps.db, 'identity.reset', { email, allowed })
 }
 
-export function handleReset(deps: IdentityDeps): void {
+export function handleReset(deps: ResetEmailDeps & Pick<Platform, 'db'>): void {
   deps.jobs.handle<{ email: string; allowed: boolean }>('identity.reset', async ({ email, allowed }) => {
     const user = await findUserByEmail(deps.db, email)
     if (!user?.is_active || !allowed) return
@@ -26,13 +36,13 @@ export function handleReset(deps: IdentityDeps): void {
   })
 }
 
-export async function mailReset(deps: IdentityDeps, tx: Db, user: User): Promise<void> {
+export async function mailReset(deps: ResetEmailDeps, tx: Db, user: User): Promise<void> {
   const token = await issueToken(deps, tx, 'reset', user.id, { email: user.email })
   await sendMail(deps, tx, passwordResetEmail(deps.config, { to: user.email, name: user.full_name, token }))
 }
 
 /** @throws Problem 400 unless the token could be spent now. */
-export async function checkResetToken(deps: IdentityDeps, token: string): Promise<void> {
+export async function checkResetToken(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, token: string): Promise<void> {
   await userOfResetToken(deps, deps.db, token)
 }
 
@@ -42,7 +52,7 @@ export async function checkResetToken(deps: IdentityDeps, token: string): Promis
  * @throws Problem 400 for the token, 422 for the password; a refused password leaves the token good.
  */
 export async function resetPassword(
-  deps: IdentityDeps,
+  deps: PasswordResetDeps,
   { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
 ): Promise<void> {
   const user = await userOfResetToken(deps, deps.db, token)
@@ -67,7 +77,7 @@ export async function resetPassword(
   })
 }
 
-async function userOfResetToken(deps: IdentityDeps, db: Db, token: string): Promise<User> {
+async function userOfResetToken(deps: OneTimeTokenDeps, db: Db, token: string): Promise<User> {
   const known = await peekToken<{ email: string }>(deps, db, 'reset', token)
   const user = known?.state === 'open' && known.userId ? await findUser(db, known.userId) : null
   // A link that went to an address says nothing once the account has another.

@@ -8,17 +8,21 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
+import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { lazily } from '#platform/lazy.ts'
+import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
 import { notifyOwner } from '../notify-owner.ts'
 import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
-import { lockSessionUser } from '../sessions/sessions.ts'
+import { lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
 import { requireSignInMethod } from '../sign-in-methods.ts'
 import { findUser, type User } from '../users.ts'
+import type { SecondFactorDeps } from './totp.ts'
+
+export type PasskeyDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'>
 
 const PASSKEYS_MAX = 20
 
@@ -28,9 +32,21 @@ const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauth
 /** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
 const ALGORITHMS = [-8, -7, -257]
 
+/** What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside. */
+export const PasskeyCredential = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 2_048 }),
+    rawId: Type.String({ maxLength: 2_048 }),
+    type: Type.Literal('public-key'),
+    response: Type.Object({ clientDataJSON: Type.String() }),
+  },
+  { title: 'PasskeyCredential' },
+)
+export const PasskeyOptions = Type.Object({ options: Type.Any() }, { title: 'PasskeyOptions' })
+
 /** @throws Problem 400 when the account has as many passkeys as it may. */
 export async function registrationOptions(
-  deps: IdentityDeps,
+  deps: PasskeyDeps,
   user: User,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const known = await deps.db
@@ -62,7 +78,7 @@ export type PasskeyView = { id: string; name: string; created_at: string; last_u
 
 /** @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended. */
 export async function addPasskey(
-  deps: IdentityDeps,
+  deps: SecondFactorDeps,
   user: User,
   { response, name, sessionId }: { response: RegistrationResponseJSON; name: string; sessionId: string | null },
 ): Promise<PasskeyView> {
@@ -116,7 +132,7 @@ export async function addPasskey(
   })
 }
 
-export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function loginOptions(deps: PasskeyDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const challenge = randomBytes(32)
   await issueToken(deps, deps.db, 'passkey-login', null, {}, challenge.toString('base64url'))
   // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
@@ -128,7 +144,7 @@ export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredent
 }
 
 /** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
-export async function checkPasskey(deps: IdentityDeps, response: AuthenticationResponseJSON): Promise<User> {
+export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationResponseJSON): Promise<User> {
   const key = await deps.db
     .selectFrom('passkeys')
     .selectAll()
@@ -174,13 +190,10 @@ export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[
 }
 
 /** @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
-export async function removePasskey(
-  deps: IdentityDeps,
-  { userId, sessionId }: { userId: string; sessionId: string | null },
-  id: string,
-): Promise<void> {
+export async function removePasskey(deps: SecondFactorDeps, session: SessionRef, id: string): Promise<void> {
+  const { userId } = session
   await transaction(deps.db, async (tx) => {
-    await lockSessionUser(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const removed = await tx
       .deleteFrom('passkeys')
       .where('user_id', '=', userId)
@@ -200,7 +213,7 @@ export async function removePasskey(
 }
 
 /** Passkeys are bound to the host of the user app, which is where the browser is when it asks for them. */
-function relyingParty({ config }: IdentityDeps): { id: string; origins: string[] } {
+function relyingParty({ config }: Pick<Platform, 'config'>): { id: string; origins: string[] } {
   const frontend = new URL(config.urls.frontend)
   return { id: frontend.hostname, origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])] }
 }

@@ -4,24 +4,26 @@ import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { notifyOwner } from '../notify-owner.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { lockSessionUser } from '../sessions/sessions.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { type User, updateUser } from '../users.ts'
 import { qrCode } from './qr-code.ts'
 
+export type SecondFactorDeps = NotifyDeps & Pick<Platform, 'db'>
+
 const PERIOD_S = 30
 const RECOVERY_CODES = 10
 /** RFC 4648 base32 in lower case, without what is easily misread. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-type CodeDeps = Pick<IdentityDeps, 'clock' | 'secrets'>
+export type CodeDeps = Pick<Platform, 'clock' | 'secrets'>
 
 /** A new secret that waits for its first code. @throws Problem 400 when two-factor is on already. */
 export async function prepareTotp(
-  { db, clock, secrets, config }: IdentityDeps,
+  { db, clock, secrets, config }: Pick<Platform, 'db' | 'clock' | 'secrets' | 'config'>,
   user: User,
 ): Promise<{ secret: string; otpauth_url: string; qr_code: string }> {
   if (user.is_totp_on) throw identityProblem('two_factor_already_on')
@@ -43,7 +45,7 @@ export async function prepareTotp(
 
 /** Turns two-factor on with the first right code. The codes are shown this once. @throws Problem 400, 401 when the session that asks has ended. */
 export async function confirmTotp(
-  deps: IdentityDeps,
+  deps: SecondFactorDeps,
   user: User,
   { code, sessionId }: { code: string; sessionId: string | null },
 ): Promise<{ recovery_codes: string[] }> {
@@ -70,7 +72,7 @@ export async function confirmTotp(
 
 /** @throws Problem 400 when two-factor is off or the code is wrong, 401 when the session that asks has ended. */
 export async function removeTotp(
-  deps: IdentityDeps,
+  deps: SecondFactorDeps,
   user: User,
   { code, sessionId }: { code: string; sessionId: string | null },
 ): Promise<void> {
@@ -84,7 +86,7 @@ export async function removeTotp(
   })
 }
 
-export async function dropTotp({ clock }: Pick<IdentityDeps, 'clock'>, tx: Db, userId: string): Promise<void> {
+export async function dropTotp({ clock }: Pick<Platform, 'clock'>, tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('totp').where('user_id', '=', userId).execute()
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
   await updateUser(tx, userId, { is_totp_on: false }, clock.now())

@@ -3,16 +3,18 @@
 // nobody tells within it.
 import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
 import { onUserChange, USER_CHANGED } from '../user-changes.ts'
 import { LruCache } from './lru-cache.ts'
-import { type AccessClaims, readAccess } from './tokens.ts'
+import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
 export type Authenticator = {
   /** Null when the token is not valid now. `fresh`: what is cached of the session does not count. */
   authenticate(token: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   close(): Promise<void>
 }
+
+type AuthenticatorDeps = TokenDeps & Pick<Platform, 'db' | 'bus' | 'log'>
 
 const TOKENS_MAX = 20_000
 const SESSIONS_MAX = 20_000
@@ -23,7 +25,7 @@ const FLUSH_MS = 5_000
 
 type SessionState = { caller: Caller | null; expiresMs: number; readMs: number }
 
-export function createAuthenticator(deps: IdentityDeps): Authenticator {
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { bus, clock } = deps
   const tokens = new LruCache<string, AccessClaims>(TOKENS_MAX)
   const states = new LruCache<string, SessionState>(SESSIONS_MAX)
@@ -118,7 +120,7 @@ const findSession = prepared(
 )
 
 async function readSessionState(
-  { db, clock }: IdentityDeps,
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
   { userId, sessionId }: AccessClaims,
 ): Promise<SessionState> {
   const readMs = clock.ms()
@@ -139,7 +141,7 @@ async function readSessionState(
 }
 
 /** `last_used_at` moves forward at most once a minute and session, off the request's path. */
-function createTouches({ db, clock, log }: IdentityDeps) {
+function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>) {
   const noted = new LruCache<string, number>(SESSIONS_MAX)
   const pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null

@@ -2,9 +2,8 @@
 // key verifies for 31 days more, a day longer than the longest token that it has signed.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import '../tables.ts'
-import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
-import type { Secrets } from '#platform/secrets.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
 import { headerOf } from './jws.ts'
 
 export type SigningKey = {
@@ -38,7 +37,7 @@ const RELOAD_MS = MINUTE_MS
 /** A flood of unknown headers costs one query a second. */
 const SEEK_MS = SECOND_MS
 
-type KeyringDeps = { db: Db; clock: Clock; secrets: Secrets }
+type KeyringDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
 export function createKeyring(deps: KeyringDeps): Keyring {
   const { clock } = deps

@@ -1,11 +1,12 @@
-import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '#platform/clock.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
 import { openJws, signJws, splitJws } from './jws.ts'
 import type { Keyring } from './keyring.ts'
 
 export const ACCESS_MS = 30 * MINUTE_MS
 export const REFRESH_MS = 30 * DAY_MS
 
-export type TokenDeps = { keyring: Keyring; clock: Clock; config: { urls: { base: string } } }
+export type TokenDeps = Pick<Platform, 'clock' | 'config'> & { keyring: Keyring }
 
 export type AccessClaims = { userId: string; sessionId: string; expiresMs: number }
 export type RefreshClaims = { userId: string; sessionId: string; jti: string }

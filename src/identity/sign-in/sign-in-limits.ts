@@ -6,7 +6,7 @@ import { addressKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 
-type SignInLimitDeps = Pick<Platform, 'config' | 'limiter' | 'secrets'>
+export type SignInLimitDeps = Pick<Platform, 'config' | 'limiter' | 'secrets'>
 
 const FREE_FAILURES = 10
 const FIRST_DELAY_MS = 250

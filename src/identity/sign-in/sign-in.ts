@@ -7,10 +7,13 @@ import { sendMail } from '#mail/mail.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Origin } from '../origin.ts'
 import { identityProblem } from '../problems.ts'
-import { type Origin, openSession, signPair, type TokenPair } from '../sessions/sessions.ts'
+import { openSession, signPair, type TokenPair } from '../sessions/sessions.ts'
+import type { TokenDeps } from '../sessions/tokens.ts'
 import type { User } from '../users.ts'
+
+export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs'>
 
 export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
 
@@ -52,7 +55,7 @@ export async function completeSignIn<T extends { sessionId: string }>(
  * Opens a session of the API for a user whose credentials were checked just now.
  * @throws Problem as `enter`.
  */
-export async function signIn(deps: IdentityDeps, user: User, origin: Origin, method: SignInMethod): Promise<TokenPair> {
+export async function signIn(deps: SignInDeps, user: User, origin: Origin, method: SignInMethod): Promise<TokenPair> {
   const session = await transaction(deps.db, (tx) =>
     completeSignIn(deps, tx, user, { origin, method }, () => openSession(deps, tx, user.id, origin)),
   )

@@ -1,12 +1,30 @@
+// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the password, a code.
+import { MINUTE_MS } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Hasher } from '../passwords/hasher.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode, codeWrong } from '../second-factors/totp.ts'
-import { isLive } from '../sessions/sessions.ts'
-import { requireFreshSignIn } from '../sign-in-methods.ts'
+import { authenticatedAt, isLive, type SessionRef } from '../sessions/sessions.ts'
 import type { User } from '../users.ts'
-import { countAttempt } from './sign-in-limits.ts'
+import { countAttempt, type SignInLimitDeps } from './sign-in-limits.ts'
+
+const FRESH_MS = 10 * MINUTE_MS
+
+/**
+ * Asks for a sign-in of the last ten minutes: for changes of sign-in methods and second factors, the whole export, a
+ * superuser's changes to users.
+ * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request came in.
+ */
+export async function requireFreshSignIn(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  session: SessionRef,
+): Promise<void> {
+  const signedInAt = await authenticatedAt({ clock }, db, session)
+  if (signedInAt === null) throw unauthenticated()
+  if (clock.ms() - Date.parse(signedInAt) > FRESH_MS) throw identityProblem('fresh_sign_in_required')
+}
 
 /** What a signed-in user shows again before a sensitive change. */
 export type Proof = { password?: string | null | undefined; code?: string | null | undefined }
@@ -17,18 +35,20 @@ export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 /** Which session asks, and from where. */
 export type Requester = { sessionId: string | null; address: string }
 
+export type StepUpDeps = SignInLimitDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
+
 /**
- * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which `lockConfirmed`
- * then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
+ * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which
+ * `lockConfirmed` then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
  */
 export async function confirmOwner(
-  deps: IdentityDeps,
+  deps: StepUpDeps,
   user: User,
   { password, code }: Proof,
   { sessionId, address }: Requester,
   wrong: WrongPassword = 'password_wrong',
 ): Promise<void> {
-  if (user.password_hash === null) await requireFreshSignIn(deps, user.id, sessionId)
+  if (user.password_hash === null) await requireFreshSignIn(deps, { userId: user.id, sessionId })
   await confirmPassword(deps, user, password, { wrong, address })
   if (!user.is_totp_on) return
   if (!code) throw codeMissing()
@@ -42,7 +62,7 @@ export async function confirmOwner(
  * @throws Problem 400 `wrong`, 429.
  */
 export async function confirmPassword(
-  deps: IdentityDeps,
+  deps: SignInLimitDeps & { hasher: Hasher },
   user: User,
   password: string | null | undefined,
   { wrong, address }: { wrong: WrongPassword; address: string },
@@ -54,13 +74,13 @@ export async function confirmPassword(
 }
 
 /**
- * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what it is
- * shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds: a password
- * that was changed in them, or a session that was ended, to shut someone out, is no longer right.
+ * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what it
+ * is shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds: a
+ * password that was changed in them, or a session that was ended, to shut someone out, is no longer right.
  * @throws Problem 400 then or for the code, 401 when the user or the session is gone.
  */
 export async function lockConfirmed(
-  deps: IdentityDeps,
+  deps: Pick<Platform, 'clock' | 'secrets'>,
   tx: Db,
   confirmed: User,
   { code }: Proof,
@@ -70,7 +90,7 @@ export async function lockConfirmed(
   const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
   if (!user?.is_active) throw unauthenticated()
   if (user.password_hash !== confirmed.password_hash) throw identityProblem(wrong)
-  if (!(await isLive(deps, tx, user.id, sessionId ?? ''))) throw unauthenticated()
+  if (!(await isLive(deps, tx, { userId: user.id, sessionId }))) throw unauthenticated()
   if (!user.is_totp_on) return user
   if (!code) throw codeMissing()
   if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()

@@ -3,7 +3,8 @@
  * with the account's: one by one, all others at once, with a changed password or address, a deactivated or deleted user.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Origin, USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
+import type { Origin } from '#identity/origin.ts'
+import { USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
 import type { Credentials } from '#identity/sign-in/credentials.ts'
 import { completeSignIn } from '#identity/sign-in/sign-in.ts'
 import { findUser, type User } from '#identity/users.ts'
