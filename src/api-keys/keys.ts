@@ -30,7 +30,9 @@ const LIVE_KEYS_MAX = 1_000
 
 export const KEYS_CHANGED = 'api-keys.changed'
 
-/** @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many. */
+/**
+ * @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many.
+ */
 export async function issueKey(
   deps: KeyDeps,
   session: SessionRef,
@@ -128,8 +130,8 @@ export async function revokeKey(deps: KeyDeps, userId: string, id: string): Prom
 export type RevokedKey = { id: string; name: string }
 
 /**
- * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one. The
- * audit entry is the caller's, who knows why.
+ * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one.
+ * The audit entry is the caller's, who knows why.
  */
 export async function revokeKeys(
   { clock, bus }: Pick<KeyDeps, 'clock' | 'bus'>,

@@ -12,7 +12,9 @@ import { isKeyShaped } from './secret.ts'
 type VerifierDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
-  /** Who calls with this key; null when it is none, revoked or expired. `fresh`: what is cached of it does not count. */
+  /**
+   * Who calls with this key; null when it is none, revoked or expired. `fresh`: what is cached of it does not count.
+   */
   verify(secret: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
@@ -57,7 +59,24 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
     reading.clear()
   })
 
-  const stateOf = (hash: string): MaybePromise<KeyState | null> => {
+  return {
+    verify(secret, { fresh = false } = {}) {
+      const known = hashes.get(secret)
+      if (known === undefined && !isKeyShaped(secret)) return null
+      const hash = known ?? keyHash(deps, secret)
+      if (fresh) {
+        states.delete(hash)
+        reading.delete(hash)
+      }
+      const state = stateOf(hash)
+      return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
+    },
+    lastUse: uses.lastUse,
+    monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
+    close: uses.close,
+  }
+
+  function stateOf(hash: string): MaybePromise<KeyState | null> {
     const known = states.get(hash)
     if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
     const running = reading.get(hash)
@@ -82,7 +101,7 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
     return read
   }
 
-  const open = (secret: string, hash: string, state: KeyState | null): Caller | null => {
+  function open(secret: string, hash: string, state: KeyState | null): Caller | null {
     if (state === null || state.endsMs <= clock.ms() || state.caller.keyId === null) {
       hashes.delete(secret)
       return null
@@ -94,23 +113,6 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
     }
     uses.note(state.caller.userId, state.caller.keyId)
     return state.caller
-  }
-
-  return {
-    verify(secret, { fresh = false } = {}) {
-      const known = hashes.get(secret)
-      if (known === undefined && !isKeyShaped(secret)) return null
-      const hash = known ?? keyHash(deps, secret)
-      if (fresh) {
-        states.delete(hash)
-        reading.delete(hash)
-      }
-      const state = stateOf(hash)
-      return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
-    },
-    lastUse: uses.lastUse,
-    monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
-    close: uses.close,
   }
 }
 
@@ -151,7 +153,23 @@ function createUses({ db, clock, log }: VerifierDeps) {
   let pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null
 
-  const flush = async () => {
+  return {
+    note(userId: string, keyId: string) {
+      const use = pending.get(keyId)
+      if (use === undefined) pending.set(keyId, { userId, at: clock.now() })
+      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+    },
+    lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null {
+      const at = pending.get(key.id)?.at ?? null
+      return at === null || (key.last_used_at !== null && key.last_used_at > at) ? key.last_used_at : at
+    },
+    async close() {
+      if (timer) clearTimeout(timer)
+      await flush()
+    },
+  }
+
+  async function flush() {
     timer = null
     const batch = pending
     if (batch.size === 0) return
@@ -171,21 +189,5 @@ function createUses({ db, clock, log }: VerifierDeps) {
     } catch (error) {
       log.warn({ err: error }, 'the last use of API keys was not noted')
     }
-  }
-
-  return {
-    note(userId: string, keyId: string) {
-      const use = pending.get(keyId)
-      if (use === undefined) pending.set(keyId, { userId, at: clock.now() })
-      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
-    },
-    lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null {
-      const at = pending.get(key.id)?.at ?? null
-      return at === null || (key.last_used_at !== null && key.last_used_at > at) ? key.last_used_at : at
-    },
-    async close() {
-      if (timer) clearTimeout(timer)
-      await flush()
-    },
   }
 }

@@ -7,7 +7,9 @@ export type IdentityNeeds = {
   erase: ((tx: Db, userId: string) => Promise<void>)[]
   /** What a room holds about a user, for the full export. */
   collect: ((db: Db, userId: string) => Promise<Collected>)[]
-  /** Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which. */
+  /**
+   * Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which.
+   */
   revokeKeys: (
     tx: Db,
     userId: string,
@@ -33,5 +35,8 @@ export type LiveSession = {
   last_used_at: Instant
 }
 
-/** By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. */
+/**
+ * By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one
+ * another.
+ */
 export type Collected = Record<string, object | null | (() => Promise<object>)>

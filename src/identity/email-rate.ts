@@ -6,8 +6,10 @@ import { emailKey } from './users.ts'
 const EMAIL_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
 
 /**
- * Counts an email to an address. Each reason has a count of its own.
- * @returns false when it is to stay unsent.
+ * Counts an email to an address that anyone could have named: who is flooded has not asked for it. Each reason has a
+ * count of its own, or else anybody could ask so often for another's email that the one of the registration never
+ * comes.
+ * @returns false when it is not to be sent.
  */
 export async function countEmail(
   { limiter, secrets }: Pick<Platform, 'limiter' | 'secrets'>,

@@ -133,7 +133,9 @@ export async function voidTokens(
     .execute()
 }
 
-/** What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not. */
+/**
+ * What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not.
+ */
 export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db, signal?: AbortSignal): Promise<void> {
   const now = clock.now()
   await inSlices(

@@ -8,15 +8,19 @@ import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import { confirmOwner, lockConfirmed, type Proof, type Requester, type StepUpDeps } from '../sign-in/step-up.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { announceUserChange } from '../user-changes.ts'
 import type { User } from '../users.ts'
 
-export type DeletionDeps = StepUpDeps & RevocationDeps & Pick<IdentityNeeds, 'erase'> & Pick<Platform, 'jobs'>
+export type DeletionDeps = CredentialDeps & RevocationDeps & Pick<IdentityNeeds, 'erase'> & Pick<Platform, 'jobs'>
 
 export type Confirmation = Proof & { confirm?: string | null | undefined }
 
-/** @throws Problem 400 `Type DELETE to confirm` for an account without a password; as `confirmOwner` and `lockConfirmed`. */
+/**
+ * @throws Problem 400 `Type DELETE to confirm` for an account without a password; as `confirmOwner` and
+ * `lockConfirmed`.
+ */
 export async function deleteAccount(
   deps: DeletionDeps,
   user: User,

@@ -8,27 +8,28 @@ import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
+import { countEmail } from '../email-rate.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
 import { mailReset } from '../passwords/password-reset.ts'
 import { identityProblem } from '../problems.ts'
-import { dropTotp } from '../second-factors/totp.ts'
+import { dropTotpSince } from '../second-factors/totp.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import { confirmOwner, lockConfirmed, type Proof, type Requester, type StepUpDeps } from '../sign-in/step-up.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
-import { maySendVerification } from './email-verification.ts'
 
 /** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
-  deps: StepUpDeps & RevocationDeps & Pick<Platform, 'jobs'>,
+  deps: CredentialDeps & RevocationDeps & Pick<Platform, 'jobs'>,
   asked: User,
   { new_email, ...proof }: { new_email: string } & Proof,
   requester: Requester,
 ): Promise<void> {
   await confirmOwner(deps, asked, proof, requester)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
-  const maySend = await maySendVerification(deps, new_email, 'changed')
+  const maySend = await countEmail(deps, 'verification-letters', new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
@@ -108,15 +109,9 @@ async function removeAccessSince(
   const since = weekBefore > user.created_at ? weekBefore : user.created_at
   const methods = await removeSignInMethods(tx, user.id, since)
   const keys = await deps.revokeKeys(tx, user.id, { after: since })
-  const totp = await tx
-    .selectFrom('totp')
-    .select('user_id')
-    .where('user_id', '=', user.id)
-    .where('confirmed_at', '>', since)
-    .executeTakeFirst()
-  if (totp) await dropTotp(deps, tx, user.id)
+  const twoFactor = await dropTotpSince(deps, tx, user.id, since)
   announceUserChange(tx, user.id)
-  return { ...methods, keys, twoFactor: totp !== undefined }
+  return { ...methods, keys, twoFactor }
 }
 
 /** The address may be taken between the look and the write. */

@@ -6,7 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import { countEmail } from '../email-rate.ts'
 import { issueToken, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
-import { isLive } from '../sessions/sessions.ts'
+import { isSessionLive } from '../sessions/sessions.ts'
 import { readAccess, type TokenDeps } from '../sessions/tokens.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, updateUser } from '../users.ts'
@@ -16,8 +16,8 @@ export type VerificationDeps = TokenDeps & Pick<Platform, 'db' | 'secrets'>
 type Verification = { email: string }
 
 /**
- * `bearer` is the access token of whoever follows the link, where they are signed in. Only then is it known that whoever reads
- * the mailbox has set the password.
+ * `bearer` is the access token of whoever follows the link, where they are signed in. Only then is it known that
+ * whoever reads the mailbox has set the password.
  * @throws Problem 400 when the token is unknown, voided or expired and its address is not verified.
  */
 export async function verifyEmail(
@@ -39,7 +39,7 @@ export async function verifyEmail(
     }
 
     const now = deps.clock.now()
-    const isHolder = claims?.userId === user.id && (await isLive(deps, tx, claims))
+    const isHolder = claims?.userId === user.id && (await isSessionLive(deps, tx, claims))
     await updateUser(tx, user.id, { is_verified: true, verified_apart_at: isHolder ? null : now }, now)
     announceUserChange(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'email.verified', data: { signed_in: isHolder }, at: now })
@@ -55,20 +55,8 @@ export async function requestVerification(
   deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
   email: string,
 ): Promise<void> {
-  const allowed = await maySendVerification(deps, email, 'asked for')
+  const allowed = await countEmail(deps, 'verification-letters', email, 'asked for')
   await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
-}
-
-/**
- * Counts an email to an address that anyone could have named: who is flooded has not asked for it. Each reason has a count
- * of its own, or else anybody could ask so often for another's email that the one of the registration never comes.
- */
-export async function maySendVerification(
-  deps: Pick<Platform, 'limiter' | 'secrets'>,
-  email: string,
-  reason: 'registered' | 'changed' | 'asked for',
-): Promise<boolean> {
-  return countEmail(deps, 'verification-letters', email, reason)
 }
 
 export function handleVerification(deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>): void {

@@ -2,7 +2,7 @@ import { auditOf } from '#audit/audit.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Collected, IdentityNeeds } from '../deps.ts'
 import type { User } from '../users.ts'
-import { zipOf } from './zip.ts'
+import { writeZip } from './zip.ts'
 
 export type ExportDeps = Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'collect'>
 
@@ -25,11 +25,11 @@ export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
 }
 
 /**
- * Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each, as a ZIP
- * that is made while it is sent: a large collection is never in memory as a whole.
+ * Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each, as a
+ * ZIP that is made while it is sent: a large collection is never in memory as a whole.
  */
 export function exportEverything(deps: ExportDeps, user: User): AsyncGenerator<Buffer> {
-  return zipOf(filesOf(deps, user), new Date(deps.clock.ms()))
+  return writeZip(filesOf(deps, user), new Date(deps.clock.ms()))
 }
 
 async function* filesOf(deps: ExportDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {

@@ -7,8 +7,9 @@ import { Message, Nullable } from '#platform/http/schema.ts'
 import { originOf } from '../origin.ts'
 import { ownUser, ownView } from '../own-user.ts'
 import { NewPassword } from '../passwords/password-rules.ts'
-import { AnyEmail, OneTime } from '../schema.ts'
-import { type Requester, requireFreshSignIn, type StepUpDeps } from '../sign-in/step-up.ts'
+import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
 import { UserView, userView } from '../users.ts'
 import { type DeletionDeps, deleteAccount } from './deletion.ts'
 import { changeEmail, type UndoDeps, undoEmailChange } from './email-change.ts'
@@ -25,7 +26,7 @@ const OwnCode = Type.Optional(Nullable(Type.String({ maxLength: 64 })))
 /** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
 const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
 
-type AccountRouteDeps = RegistrationDeps & VerificationDeps & StepUpDeps & UndoDeps & DeletionDeps & ExportDeps
+type AccountRouteDeps = RegistrationDeps & VerificationDeps & CredentialDeps & UndoDeps & DeletionDeps & ExportDeps
 
 export function accountRoutes(app: App, deps: AccountRouteDeps): void {
   app.post(
@@ -64,7 +65,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         operationId: 'verifyEmail',
         tags: ['auth'],
         summary: 'Verify an address with the mailed token; with a bearer, by the account’s own holder',
-        body: OneTime,
+        body: OneTimeTokenBody,
         response: { 200: Message },
       },
       config: { access: 'anyone' },
@@ -102,7 +103,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         operationId: 'undoEmailChange',
         tags: ['auth'],
         summary: 'Give an account back to its former address',
-        body: OneTime,
+        body: OneTimeTokenBody,
         response: { 200: Message },
       },
       config: { access: 'anyone' },

@@ -91,7 +91,8 @@ export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
 }
 
 /**
- * Spends the printed link: an existing account shows its password and is promoted, an unknown address becomes an account.
+ * Spends the printed link: an existing account shows its password and is promoted, an unknown address becomes an
+ * account.
  * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
  */
 export async function setUpSuperuser(

@@ -9,7 +9,7 @@ import type { SessionRef } from '../sessions/sessions.ts'
 import type { OAuthProvider } from '../tables.ts'
 import type { Provider, ProviderIdentity } from './providers.ts'
 
-export type OAuthDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets' | 'log'> & {
+export type OAuthFlowDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets' | 'log'> & {
   providers: Record<OAuthProvider, Provider | null>
 }
 
@@ -68,7 +68,7 @@ export type StartedFlow = { authorization_url: string; state: string; browserSec
  * @throws Problem 400 when the provider is not configured, 502 when it cannot be reached.
  */
 export async function startOAuth(
-  deps: OAuthDeps,
+  deps: OAuthFlowDeps,
   provider: OAuthProvider,
   { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: SessionRef | null },
 ): Promise<StartedFlow> {
@@ -95,7 +95,7 @@ export type FinishedFlow = { identity: ProviderIdentity; linkTo: SessionRef | nu
 
 /** @throws RefusedSignIn. */
 export async function finishOAuth(
-  deps: OAuthDeps,
+  deps: OAuthFlowDeps,
   provider: OAuthProvider,
   { search, browserSecret }: { search: URLSearchParams; browserSecret: string | null },
 ): Promise<FinishedFlow> {

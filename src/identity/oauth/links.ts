@@ -8,7 +8,7 @@ import type { IdentityNeeds } from '../deps.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import { isLive, lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
+import { isSessionLive, lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
 import { NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods, requireSignInMethod } from '../sign-in-methods.ts'
 import type { OAuthProvider } from '../tables.ts'
 import { findUser, findUserByEmail, insertUser, lockUser, type User, updateUser } from '../users.ts'
@@ -53,7 +53,8 @@ async function findOrCreate(
     return linked
   }
   const { email } = identity
-  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's address.
+  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's
+  // address.
   if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
   if (!identity.emailVerified) throw refuse('email_not_verified')
 
@@ -85,8 +86,9 @@ async function findOrCreate(
 }
 
 /**
- * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link that
- * verified the address) it falls, with every session and other sign-in method; so do the API keys from before the address was verified.
+ * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link
+ * that verified the address) it falls, with every session and other sign-in method; so do the API keys from before the
+ * address was verified.
  */
 async function linkByEmail(
   deps: LinkDeps,
@@ -139,7 +141,7 @@ export async function linkProvider(
     const user = await findUser(tx, userId)
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
     // Signed out since the flow began: whoever did that means to keep out whoever began it.
-    if (!(await isLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
+    if (!(await isSessionLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
     if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
     if (owner?.id === userId) return
@@ -150,7 +152,10 @@ export async function linkProvider(
   })
 }
 
-/** @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
+/**
+ * @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has
+ * ended.
+ */
 export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provider: OAuthProvider): Promise<void> {
   const { userId } = session
   await transaction(deps.db, async (tx) => {

@@ -17,7 +17,10 @@ export type Checks = { state: string; verifier: string; nonce: string }
 
 export type Provider = {
   authorizationUrl(redirectUri: string, checks: Checks): Promise<URL>
-  /** `returned` is our own redirect URI with the provider's parameters. @throws when the provider or a check refuses. */
+  /**
+   * `returned` is our own redirect URI with the provider's parameters.
+   * @throws when the provider or a check refuses.
+   */
   identify(returned: URL, checks: Checks): Promise<ProviderIdentity>
 }
 

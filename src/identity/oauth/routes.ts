@@ -10,7 +10,7 @@ import { issueChallenge } from '../sign-in/challenge.ts'
 import { type SignInDeps, signIn } from '../sign-in/sign-in.ts'
 import { requireFreshSignIn } from '../sign-in/step-up.ts'
 import type { OAuthProvider } from '../tables.ts'
-import { finishOAuth, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
+import { finishOAuth, type OAuthFlowDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
 import { findOrCreateAccount, type LinkDeps, linkProvider, listLinks, unlinkProvider } from './links.ts'
 
 const tags = ['auth']
@@ -18,7 +18,7 @@ const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
 const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() }, { title: 'OAuthStart' })
 const FLOW_S = 600
 
-export function oauthRoutes(app: App, deps: OAuthDeps & LinkDeps & SignInDeps): void {
+export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDeps): void {
   const { frontend, base } = deps.config.urls
   const https = base.startsWith('https:')
   // `__Host-`: no other subdomain can plant it (RFC 6265bis, 4.1.3.2); browsers take the prefix on https alone.

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
 import { Message } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { AnyEmail, OneTime } from '../schema.ts'
+import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
 import { checkResetToken, type PasswordResetDeps, requestReset, resetPassword } from './password-reset.ts'
 import { NewPassword } from './password-rules.ts'
 
@@ -34,7 +34,7 @@ export function passwordRoutes(app: App, deps: PasswordResetDeps & Pick<Platform
         operationId: 'verifyResetToken',
         tags,
         summary: 'Whether a reset token is still good; it is not spent',
-        body: OneTime,
+        body: OneTimeTokenBody,
         response: { 200: Type.Object({ valid: Type.Boolean() }) },
       },
       config: { access: 'anyone' },

@@ -32,7 +32,9 @@ const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauth
 /** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
 const ALGORITHMS = [-8, -7, -257]
 
-/** What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside. */
+/**
+ * What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside.
+ */
 export const PasskeyCredential = Type.Object(
   {
     id: Type.String({ minLength: 1, maxLength: 2_048 }),

@@ -7,8 +7,9 @@ import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { originOf } from '../origin.ts'
 import { ownUser } from '../own-user.ts'
 import { Code } from '../schema.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
 import { countAttempt } from '../sign-in/sign-in-limits.ts'
-import { confirmPassword, requireFreshSignIn, type StepUpDeps } from '../sign-in/step-up.ts'
+import { confirmPassword, requireFreshSignIn } from '../sign-in/step-up.ts'
 import {
   addPasskey,
   listPasskeys,
@@ -29,7 +30,7 @@ const Passkey = Type.Object(
   { title: 'Passkey' },
 )
 
-export function secondFactorRoutes(app: App, deps: SecondFactorDeps & StepUpDeps): void {
+export function secondFactorRoutes(app: App, deps: SecondFactorDeps & CredentialDeps): void {
   app.post(
     '/api/users/me/totp',
     {

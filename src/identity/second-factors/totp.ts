@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '#audit/audit.ts'
+import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
@@ -43,7 +44,10 @@ export async function prepareTotp(
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
 }
 
-/** Turns two-factor on with the first right code. The codes are shown this once. @throws Problem 400, 401 when the session that asks has ended. */
+/**
+ * Turns two-factor on with the first right code. The codes are shown this once.
+ * @throws Problem 400, 401 when the session that asks has ended.
+ */
 export async function confirmTotp(
   deps: SecondFactorDeps,
   user: User,
@@ -86,7 +90,24 @@ export async function removeTotp(
   })
 }
 
-export async function dropTotp({ clock }: Pick<Platform, 'clock'>, tx: Db, userId: string): Promise<void> {
+/** Turns two-factor off where it was turned on after a moment. @returns whether it was. */
+export async function dropTotpSince(
+  deps: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string,
+  since: Instant,
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('totp')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('confirmed_at', '>', since)
+    .executeTakeFirst()
+  if (found) await dropTotp(deps, tx, userId)
+  return found !== undefined
+}
+
+async function dropTotp({ clock }: Pick<Platform, 'clock'>, tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('totp').where('user_id', '=', userId).execute()
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
   await updateUser(tx, userId, { is_totp_on: false }, clock.now())

@@ -1,4 +1,6 @@
-/** A map that drops what was not asked for longest. `get` moves a value to the young end every so often, not each time. */
+/**
+ * A map that drops what was not asked for longest. `get` moves a value to the young end every so often, not each time.
+ */
 export class LruCache<K, V> {
   readonly #max: number
   #young = new Map<K, V>()

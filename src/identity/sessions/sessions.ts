@@ -124,7 +124,7 @@ export async function authenticatedAt(
   return row?.authenticated_at ?? null
 }
 
-export async function isLive(deps: Pick<Platform, 'clock'>, db: Db, session: SessionRef): Promise<boolean> {
+export async function isSessionLive(deps: Pick<Platform, 'clock'>, db: Db, session: SessionRef): Promise<boolean> {
   return (await authenticatedAt(deps, db, session)) !== null
 }
 
@@ -134,7 +134,7 @@ export async function isLive(deps: Pick<Platform, 'clock'>, db: Db, session: Ses
  */
 export async function lockSessionUser(deps: Pick<Platform, 'clock'>, tx: Db, session: SessionRef): Promise<void> {
   await lockUser(tx, session.userId)
-  if (!(await isLive(deps, tx, session))) throw unauthenticated()
+  if (!(await isSessionLive(deps, tx, session))) throw unauthenticated()
 }
 
 /** All of a user's, but the one to keep. */

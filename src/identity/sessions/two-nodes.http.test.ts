@@ -1,4 +1,5 @@
-// Two nodes, each a process of its own, on one database: what ends on one of them has ended on the other within a second.
+// Two nodes, each a process of its own, on one database: what ends on one of them has ended on the other within a
+// second.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'

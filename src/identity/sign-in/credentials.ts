@@ -8,6 +8,7 @@ import { acceptCode } from '../second-factors/totp.ts'
 import { emailKey, findUser, findUserByEmail, type User } from '../users.ts'
 import { countAttempt, forgetFailures, type SignInLimitDeps } from './sign-in-limits.ts'
 
+/** What checks a password, and counts the attempt. */
 export type CredentialDeps = SignInLimitDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
 
 export type Credentials = {

@@ -14,8 +14,8 @@ const DELAY_MAX_MS = 4_000
 const HOURLY = { requests: 1_000_000, seconds: HOUR_MS / 1_000 }
 
 /**
- * Counts an attempt before anything is checked. `account` is its address in lower case, known or not: one count whatever
- * is shown, a password or a code; null where the attempt names no account.
+ * Counts an attempt before anything is checked. `account` is its address in lower case, known or not: one count
+ * whatever is shown, a password or a code; null where the attempt names no account.
  * @throws Problem 429 `Rate limit exceeded`.
  */
 export async function countAttempt(

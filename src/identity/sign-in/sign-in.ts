@@ -18,8 +18,8 @@ export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs'>
 export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
 
 /**
- * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is. A
- * sign-in from a device that the account does not know is told by mail.
+ * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is.
+ * A sign-in from a device that the account does not know is told by mail.
  * @throws Problem 401 when the password has changed since, 403 when the account was switched off.
  */
 export async function completeSignIn<T extends { sessionId: string }>(

@@ -6,8 +6,9 @@ import { unauthenticated } from '#platform/problems.ts'
 import type { Hasher } from '../passwords/hasher.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode, codeWrong } from '../second-factors/totp.ts'
-import { authenticatedAt, isLive, type SessionRef } from '../sessions/sessions.ts'
+import { authenticatedAt, isSessionLive, type SessionRef } from '../sessions/sessions.ts'
 import type { User } from '../users.ts'
+import type { CredentialDeps } from './credentials.ts'
 import { countAttempt, type SignInLimitDeps } from './sign-in-limits.ts'
 
 const FRESH_MS = 10 * MINUTE_MS
@@ -35,14 +36,12 @@ export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 /** Which session asks, and from where. */
 export type Requester = { sessionId: string | null; address: string }
 
-export type StepUpDeps = SignInLimitDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
-
 /**
  * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which
  * `lockConfirmed` then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
  */
 export async function confirmOwner(
-  deps: StepUpDeps,
+  deps: CredentialDeps,
   user: User,
   { password, code }: Proof,
   { sessionId, address }: Requester,
@@ -57,8 +56,8 @@ export async function confirmOwner(
 }
 
 /**
- * Asks a signed-in user for the password before a sensitive change. Counts as a sign-in attempt on the account: a stolen
- * access token is no way to guess at leisure. Asks nothing of an account without a password.
+ * Asks a signed-in user for the password before a sensitive change. Counts as a sign-in attempt on the account: a
+ * stolen access token is no way to guess at leisure. Asks nothing of an account without a password.
  * @throws Problem 400 `wrong`, 429.
  */
 export async function confirmPassword(
@@ -74,9 +73,9 @@ export async function confirmPassword(
 }
 
 /**
- * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what it
- * is shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds: a
- * password that was changed in them, or a session that was ended, to shut someone out, is no longer right.
+ * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what
+ * it is shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds:
+ * a password that was changed in them, or a session that was ended, to shut someone out, is no longer right.
  * @throws Problem 400 then or for the code, 401 when the user or the session is gone.
  */
 export async function lockConfirmed(
@@ -90,7 +89,7 @@ export async function lockConfirmed(
   const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
   if (!user?.is_active) throw unauthenticated()
   if (user.password_hash !== confirmed.password_hash) throw identityProblem(wrong)
-  if (!(await isLive(deps, tx, { userId: user.id, sessionId }))) throw unauthenticated()
+  if (!(await isSessionLive(deps, tx, { userId: user.id, sessionId }))) throw unauthenticated()
   if (!user.is_totp_on) return user
   if (!code) throw codeMissing()
   if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
