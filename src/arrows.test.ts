@@ -53,6 +53,35 @@ test('rooms import only along the arrows', () => {
   assert.deepEqual(wrong, [])
 })
 
+/** Within identity: a folder, or a file with arrows of its own, may import the folders on the right, and the files beside them. */
+const IDENTITY_MAY_IMPORT: Record<string, string[]> = {
+  sessions: [],
+  passwords: ['sessions'],
+  'second-factors': ['sessions'],
+  'sign-in': ['sessions', 'passwords', 'second-factors'],
+  account: ['sessions', 'passwords', 'second-factors', 'sign-in'],
+  oauth: ['sessions', 'sign-in', 'account'],
+  admin: ['sessions', 'passwords', 'sign-in'],
+  // They ask for a step-up, which asks for a second factor's code.
+  'second-factors/routes.ts': ['sign-in'],
+  'cleaning.ts': ['sessions'],
+  'identity.ts': ['sessions', 'passwords', 'second-factors', 'sign-in', 'account', 'oauth', 'admin'],
+}
+
+test('the folders of identity import only along their arrows', () => {
+  const wrong: string[] = []
+  for (const file of files.filter((file) => file.startsWith('identity/'))) {
+    const inside = file.slice('identity/'.length)
+    const folder = roomOf(inside)
+    const allowed = IDENTITY_MAY_IMPORT[inside] ?? IDENTITY_MAY_IMPORT[folder] ?? []
+    for (const specifier of importsOf(file).filter((specifier) => specifier.startsWith('.'))) {
+      const target = roomOf(join(dirname(inside), specifier))
+      if (!['', '..', folder, ...allowed].includes(target)) wrong.push(`${file} imports ${specifier}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+})
+
 test('only config.ts reads the environment', () => {
   const wrong = files.filter(
     (file) => file !== 'config.ts' && /process\.env\b/.test(readFileSync(join(SRC, file), 'utf8')),

@@ -11,7 +11,6 @@ import { createProcessor } from '#billing/processor.ts'
 import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
-import { checkCredentials } from '#identity/sign-in/credentials.ts'
 import { createMail } from '#mail/mail.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import { type App, CONNECTIONS_MAX, createApp } from '#platform/http/app.ts'
@@ -92,7 +91,7 @@ export async function createService(
   const shop = createStorefront(platform, {
     mail,
     processor,
-    checkCredentials: (credentials) => checkCredentials(identity.deps, credentials),
+    checkCredentials: identity.checkCredentials,
   })
   if (processor) billing.listen(shop.events)
 

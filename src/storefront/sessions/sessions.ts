@@ -3,9 +3,10 @@
  * with the account's: one by one, all others at once, with a changed password or address, a deactivated or deleted user.
  */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Origin, USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
+import type { Origin } from '#identity/origin.ts'
+import { USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
 import type { Credentials } from '#identity/sign-in/credentials.ts'
-import { enter } from '#identity/sign-in/sign-in.ts'
+import { completeSignIn } from '#identity/sign-in/sign-in.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Clock, DAY_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
@@ -40,7 +41,7 @@ export async function openStoreSession(
   const user = await checkCredentials({ ...credentials, address: origin.address })
   const token = randomBytes(32).toString('base64url')
   await transaction(db, (tx) =>
-    enter(deps, tx, user, { origin, method: 'password', place: 'storefront' }, async () => {
+    completeSignIn(deps, tx, user, { origin, method: 'password', place: 'storefront' }, async () => {
       const now = clock.now()
       const sessionId = randomUUID()
       await store.removeExpired(tx, user.id, now)

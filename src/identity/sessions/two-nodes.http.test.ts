@@ -1,4 +1,5 @@
-// Two nodes, each a process of its own, on one database: what ends on one of them has ended on the other within a second.
+// Two nodes, each a process of its own, on one database: what ends on one of them has ended on the other within a
+// second.
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -9,7 +10,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { call, clientOf, freePorts, PASSWORD } from '#testing/app.ts'
 import { freshDatabaseUrl } from '#testing/database.ts'
 
-const ENTRY = join(import.meta.dirname, '..', '..', 'latchkey.js')
+const ENTRY = join(import.meta.dirname, '..', '..', '..', 'latchkey.js')
 const ROOT = { email: 'root@example.com', password: 'root of all that is' }
 
 const { TEST_DATABASE_URL, TEST_REDIS_URL } = process.env

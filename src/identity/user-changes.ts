@@ -1,6 +1,6 @@
 import { afterCommit, type Db } from '#platform/db/db.ts'
 
-/** What all nodes hear on the bus, as `{ userId }`, when a user's tier or standing changes or sessions end. */
+/** What all nodes hear on the bus, as `{ userId }`, when a user's tier or status changes or sessions end. */
 export const USER_CHANGED = 'identity.changed'
 
 /** Told after the commit that what a caller's credentials stand for has changed. */
@@ -18,7 +18,7 @@ export function onUserChange(listener: ChangeListener): () => void {
 }
 
 /** To be called inside the transaction that changes the user or ends sessions. */
-export function announceChange(tx: Db, userId: string): void {
+export function announceUserChange(tx: Db, userId: string): void {
   afterCommit(tx, () => {
     for (const listener of listeners) listener(userId)
   })

@@ -1,4 +1,4 @@
-// Ways to come into somebody's account, or to stay there after being shut out; each is tried here.
+// Account takeover: ways to get into somebody's account, or to stay there after being shut out; each is tried here.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -9,7 +9,7 @@ import { changeEmail } from '#identity/account/email-change.ts'
 import { unlinkProvider } from '#identity/oauth/links.ts'
 import { addPasskey as keepPasskey, removePasskey } from '#identity/second-factors/passkeys.ts'
 import { confirmTotp } from '#identity/second-factors/totp.ts'
-import { requireFreshSignIn } from '#identity/sign-in/sign-in-methods.ts'
+import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { findUser } from '#identity/users.ts'
 import { type Client, clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { createCredential, type Device, signChallenge } from '#testing/authenticator.ts'
@@ -17,9 +17,9 @@ import { chooseAccount, startAtProvider, throughProvider } from '#testing/provid
 
 const DAY = 86_400_000
 
-test('ways in that were planted in an unproven account fall when its owner resets the password', async (t) => {
+test('sign-in methods that were planted in an unproven account fall when its owner resets the password', async (t) => {
   const app = await testApp(t)
-  // Eve registers the address of a victim, and leaves two doors open for the day when the victim comes.
+  // Eve registers the address of a victim, and adds two sign-in methods for the day when the victim comes.
   const eve = await app.as('victim')
   const planted = await addPasskey(app, eve)
   await throughProvider(app, 'google', { email: 'eve@example.com' }, eve)
@@ -41,7 +41,7 @@ test('a reset takes nothing from an account whose address is proven', async (t) 
   assert.equal((await passkeyLogin(app, device)).status, 200)
 })
 
-test('an intruder who opens a second door before changing the address loses it when the change is undone', async (t) => {
+test('an intruder who adds a sign-in method before changing the address loses it when the change is undone', async (t) => {
   const app = await testApp(t)
   const ada = await verified(app, 'ada')
   const eve = clientOf(app.url, ada.token, ada)
@@ -87,7 +87,7 @@ test('a flow that links a provider ends with the session that began it', async (
   assert.deepEqual((await owner.get('/api/users/me/oauth')).body, [])
 })
 
-test('a letter that looks like another is no way to link: addresses of providers are held to our own form', async (t) => {
+test('an email that looks like another is no way to link: addresses of providers are held to our own form', async (t) => {
   const app = await testApp(t)
   const mike = await verified(app, 'mike')
   // The Kelvin sign is a k in lower case: `miKe@example.com` with it is another mailbox.
@@ -104,13 +104,13 @@ test('a letter that looks like another is no way to link: addresses of providers
   assert.deepEqual((await mike.get('/api/users/me/oauth')).body, [])
   const login = await app.post('/api/auth/forgot-password', { email: 'mi\u212Ae@example.com' })
   assert.equal(login.status, 200)
-  assert.deepEqual(await app.mail('mi\u212Ae@example.com'), [], 'a letter goes to the address of the account alone')
+  assert.deepEqual(await app.mail('mi\u212Ae@example.com'), [], 'an email goes to the address of the account alone')
 })
 
 test('whoever registers an address while it is being made the superuser is not promoted', async (t) => {
   const app = await testApp(t)
   const token = new URL(app.service.superuserNotice!.link).searchParams.get('token')!
-  const { hasher } = app.service.identity.deps
+  const { hasher } = app.service.identity
   const hash = hasher.hash
   // The moment that a hash takes, and a storm of sign-ins makes long.
   hasher.hash = async (password) => {
@@ -140,9 +140,9 @@ test('a start voids the link of the start before, and there is none once there i
   assert.equal((await app.request('POST', '/setup', { body })).status, 400, 'a link that lies about is worth nothing')
 })
 
-test('a password that was changed while a weighty request was being checked is no longer good for it', async (t) => {
+test('a password that was changed while a sensitive request was being checked is no longer good for it', async (t) => {
   const app = await testApp(t)
-  const { hasher } = app.service.identity.deps
+  const { hasher } = app.service.identity
   for (const [path, body] of [
     ['change-email', { new_email: 'eve@example.com', password: PASSWORD }],
     ['', { password: PASSWORD }],
@@ -176,7 +176,7 @@ test('two sign-ins that both renew an old hash both succeed', async (t) => {
   )
 })
 
-test('links in letters lead to our own pages, whatever the request calls the host', async (t) => {
+test('links in emails lead to our own pages, whatever the request calls the host', async (t) => {
   const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
   const ada = await app.as('ada')
   const headers = {
@@ -188,16 +188,16 @@ test('links in letters lead to our own pages, whatever the request calls the hos
   }
   await app.post('/api/auth/forgot-password', { email: ada.email }, { headers })
   await app.post('/api/auth/resend-verification', { email: ada.email }, { headers })
-  const letters = await app.mail(ada.email)
-  assert.ok(letters.length >= 3)
-  for (const { links } of letters) {
+  const mails = await app.mail(ada.email)
+  assert.ok(mails.length >= 3)
+  for (const { links } of mails) {
     for (const link of links) assert.equal(new URL(link).origin, new URL(app.config.urls.frontend).origin)
   }
   const started = await app.get('/api/auth/oauth/google', { headers })
   assert.equal(started.text.includes('evil.example'), false)
 })
 
-test('nobody advertises through our letters, or floods a stranger with them', async (t) => {
+test('nobody advertises through our emails, or floods a stranger with them', async (t) => {
   const app = await testApp(t)
   const names = [
     'You have won, see https://evil.example/prize',
@@ -208,9 +208,9 @@ test('nobody advertises through our letters, or floods a stranger with them', as
   for (const [index, full_name] of names.entries()) {
     const email = `victim${index}@example.com`
     await app.post('/api/auth/register', { email, password: PASSWORD, full_name })
-    const [letter] = await app.mail(email)
-    assert.match(letter!.text, /^Hello,$/m)
-    assert.equal(letter!.text.includes('evil') || letter!.text.includes('aaaa'), false)
+    const [mail] = await app.mail(email)
+    assert.match(mail!.text, /^Hello,$/m)
+    assert.equal(mail!.text.includes('evil') || mail!.text.includes('aaaa'), false)
   }
 
   // Whoever registers the address of another names what they put there.
@@ -238,7 +238,7 @@ test('nobody advertises through our letters, or floods a stranger with them', as
   assert.equal(asked.length, 5)
 })
 
-test('nobody uses up the letter of another’s registration by asking for it before', async (t) => {
+test('nobody uses up the email of another’s registration by asking for it before', async (t) => {
   const app = await testApp(t)
   const email = 'newcomer@example.com'
   for (let time = 0; time < 8; time++) await app.post('/api/auth/resend-verification', { email })
@@ -269,7 +269,7 @@ test('bytes that no database takes are a wrong address or a wrong token, not a f
   assert.equal((await app.mail(ada.email)).length, 2)
 })
 
-test('the program that a stranger names itself is only text in a letter', async (t) => {
+test('the program that a stranger names itself is only text in an email', async (t) => {
   const app = await testApp(t, { env: { TRUST_PROXY: 'true' } })
   const ada = await app.as('ada')
   await app.post(
@@ -277,9 +277,9 @@ test('the program that a stranger names itself is only text in a letter', async 
     { email: ada.email, password: PASSWORD },
     { headers: { 'user-agent': '<script>alert(1)</script>', 'x-forwarded-for': '203.0.113.77' } },
   )
-  const [letter] = await app.mail(ada.email)
-  assert.match(letter!.subject, /new sign-in/i)
-  assert.equal(letter!.html.includes('<script>'), false)
+  const [mail] = await app.mail(ada.email)
+  assert.match(mail!.subject, /new sign-in/i)
+  assert.equal(mail!.html.includes('<script>'), false)
 })
 
 test('switched off while a sign-in is under way: no session comes of it', async (t) => {
@@ -288,7 +288,7 @@ test('switched off while a sign-in is under way: no session comes of it', async 
   const { identity } = app.service
   await identity.addSuperuser(root.email)
   const ada = await app.as('ada')
-  const { hasher } = identity.deps
+  const { hasher } = identity
   const verify = hasher.verify
   hasher.verify = async (password, stored) => {
     const outcome = await verify(password, stored)
@@ -336,8 +336,8 @@ test('an API key that was made or rotated in the week before a change of address
     live.map(({ name }: { name: string }) => name),
     ['of long ago'],
   )
-  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /address.*restored/i.test(subject))
-  for (const name of ['to be rotated', 'planted before', 'planted after']) assert.ok(letter!.text.includes(name), name)
+  const [mail] = (await app.mail(ada.email)).filter(({ subject }) => /address.*restored/i.test(subject))
+  for (const name of ['to be rotated', 'planted before', 'planted after']) assert.ok(mail!.text.includes(name), name)
   const events = await auditOf(app.platform.db, ada.userId)
   const revoked = events.find(({ action }) => action === 'api-keys.revoked')
   assert.equal((revoked!.data as { keys: string[] }).keys.length, 3)
@@ -386,13 +386,13 @@ test('a reset revokes the API keys of a proven account only when asked to, and s
   assert.equal(await keyOpens(app, key.key), true)
   await resetPassword(app, ada.email, 'one more good password', { revoke_api_keys: true })
   assert.equal(await keyOpens(app, key.key), false)
-  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /password was changed/i.test(subject))
-  assert.match(letter!.text, /API keys? .*revoked/i)
+  const [mail] = (await app.mail(ada.email)).filter(({ subject }) => /password was changed/i.test(subject))
+  assert.match(mail!.text, /API keys? .*revoked/i)
 })
 
 test('a stranger’s password falls when the owner of an address that they verified for nobody comes with a provider', async (t) => {
   const app = await testApp(t)
-  // Eve registers the address of a victim, who takes the letter for a formality and follows its link.
+  // Eve registers the address of a victim, who takes the email for a formality and follows its link.
   const eve = await app.as('victim', { tier: 'pro' })
   const planted = await addPasskey(app, eve)
   const key = await makeKey(eve, 'planted')
@@ -418,10 +418,10 @@ test('a stranger’s password falls when the owner of an address that they verif
   const owner = await ofProvider(app, eve.email)
   const me = (await owner.get('/api/auth/me')).body
   assert.deepEqual([me.has_password, me.oauth_provider], [false, 'google'])
-  const [letter] = (await app.mail(eve.email)).filter(({ subject }) => /Google now opens/i.test(subject))
-  assert.match(letter!.text, /password, passkeys and other providers .*removed/i)
-  assert.doesNotMatch(letter!.text, /every other way in/i, 'what stays is not said to be gone')
-  assert.match(letter!.text, /API keys that were made after .*\/api-keys/)
+  const [mail] = (await app.mail(eve.email)).filter(({ subject }) => /Google now opens/i.test(subject))
+  assert.match(mail!.text, /password, passkeys and other providers .*removed/i)
+  assert.doesNotMatch(mail!.text, /every other way in/i, 'what stays is not said to be gone')
+  assert.match(mail!.text, /API keys that were made after .*\/api-keys/)
   const actions = (await auditOf(app.platform.db, eve.userId)).map(({ action }) => action)
   for (const action of ['provider.linked', 'password.removed', 'api-keys.revoked']) assert.ok(actions.includes(action))
 
@@ -441,8 +441,8 @@ test('a password stays when its holder verified the address, and is told of the 
   assert.equal((await ada.get('/api/auth/me')).status, 200)
   assert.equal((await passkeyLogin(app, device)).status, 200)
   assert.equal((await app.post('/api/auth/login', { email: ada.email, password: PASSWORD })).status, 200)
-  const [letter] = (await app.mail(ada.email)).filter(({ subject }) => /Google now opens/i.test(subject))
-  assert.doesNotMatch(letter!.text, /password.* removed/i)
+  const [mail] = (await app.mail(ada.email)).filter(({ subject }) => /Google now opens/i.test(subject))
+  assert.doesNotMatch(mail!.text, /password.* removed/i)
 })
 
 test('a password that a mailed link has set stays when a provider is linked', async (t) => {
@@ -536,7 +536,6 @@ test('a session that was ended while it asked for an API key gets none', async (
 test('a session that was ended while it asked for a passkey or a second factor gets neither', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  const { deps } = app.service.identity
   const { options } = (await ada.post('/api/auth/passkeys/register/options')).body
   const { response } = createCredential(options, placeOf(app))
   const { secret } = (await ada.post('/api/users/me/totp')).body
@@ -545,8 +544,10 @@ test('a session that was ended while it asked for a passkey or a second factor g
   const user = await findUser(app.platform.db, ada.userId)
   assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
 
-  await assert.rejects(keepPasskey(deps, user!, { response, name: 'late', sessionId: session.id }), { status: 401 })
-  await assert.rejects(confirmTotp(deps, user!, { code, sessionId: session.id }), { status: 401 })
+  await assert.rejects(keepPasskey(app.platform, user!, { response, name: 'late', sessionId: session.id }), {
+    status: 401,
+  })
+  await assert.rejects(confirmTotp(app.platform, user!, { code, sessionId: session.id }), { status: 401 })
   assert.equal((await findUser(app.platform.db, ada.userId))?.is_totp_on, false)
 })
 
@@ -554,19 +555,20 @@ test('a session that was ended while it asked gets nothing by the freshness of i
   const app = await testApp(t)
   const olga = await ofProvider(app, 'olga@example.com')
   await throughProvider(app, 'github', { email: 'olga@example.com' }, olga)
-  const { deps } = app.service.identity
+  const { hasher } = app.service.identity
+  const deps = { ...app.platform, hasher, revokeKeys: async () => [], sessionsElsewhere: [], erase: [] }
   await addPasskey(app, olga)
   const [passkey] = (await olga.get('/api/auth/passkeys')).body
   const [session] = (await olga.get('/api/users/me/sessions')).body
   const user = await findUser(app.platform.db, olga.userId)
-  const asker = { sessionId: session.id, address: '192.0.2.1' }
+  const requester = { sessionId: session.id, address: '192.0.2.1' }
   const remover = { userId: olga.userId, sessionId: session.id }
-  await requireFreshSignIn(deps, olga.userId, session.id)
+  await requireFreshSignIn(app.platform, remover)
   assert.equal((await olga.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
 
-  await assert.rejects(requireFreshSignIn(deps, olga.userId, session.id), { status: 401 })
-  await assert.rejects(changeEmail(deps, user!, { new_email: 'eve@example.com' }, asker), { status: 401 })
-  await assert.rejects(deleteAccount(deps, user!, { confirm: 'DELETE' }, asker), { status: 401 })
+  await assert.rejects(requireFreshSignIn(app.platform, remover), { status: 401 })
+  await assert.rejects(changeEmail(deps, user!, { new_email: 'eve@example.com' }, requester), { status: 401 })
+  await assert.rejects(deleteAccount(deps, user!, { confirm: 'DELETE' }, requester), { status: 401 })
   await assert.rejects(unlinkProvider(deps, remover, 'github'), { status: 401 })
   await assert.rejects(removePasskey(deps, remover, passkey.id), { status: 401 })
   assert.equal((await findUser(app.platform.db, olga.userId))?.email, 'olga@example.com')
@@ -574,7 +576,7 @@ test('a session that was ended while it asked gets nothing by the freshness of i
 
 test('a session that is ended while its password is hashed changes nothing', async (t) => {
   const app = await testApp(t)
-  const { hasher } = app.service.identity.deps
+  const { hasher } = app.service.identity
   const [ada, bea] = [await app.as('ada'), await app.as('bea')]
   const code = await turnTotpOn(app, bea)
   const shown = { password: PASSWORD, current_password: PASSWORD, new_password: 'nobody knows this one' }
@@ -674,7 +676,7 @@ async function mailedToken(app: TestApp, email: string, path: string): Promise<s
     const link = links.find((candidate) => candidate.includes(path))
     if (link) return new URL(link).searchParams.get('token') ?? ''
   }
-  throw new Error(`no letter with ${path}`)
+  throw new Error(`no email with ${path}`)
 }
 
 const placeOf = (app: TestApp) => {
