@@ -4,19 +4,16 @@
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/jobs.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
-import type { Secrets } from '#platform/secrets.ts'
-import type { Log } from '#platform/telemetry/log.ts'
-import type { Config } from '#src/config.ts'
+import { isDisputed } from '../payments/store.ts'
 import { storefrontProblem } from '../problems.ts'
-import type { FileStore } from '../products/file-store.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
+import { type ArchiveDeps, archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
 import { readArchive } from './zip/archive.ts'
@@ -34,16 +31,8 @@ const ARCHIVES_SENT_MAX = 3
 const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
-export type DownloadDeps = {
-  config: Config
-  db: Db
-  clock: Clock
-  jobs: Jobs
-  secrets: Secrets
-  log: Log
-  products: FileStore
-  countryOf(address: string): string | null
-}
+export type DownloadDeps = ArchiveDeps &
+  Pick<Platform, 'db' | 'jobs' | 'log'> & { countryOf(address: string): string | null }
 
 export interface DownloadRequest {
   purchaseId?: string | undefined
@@ -252,8 +241,7 @@ async function activePurchase(deps: DownloadDeps, userId: string, id: string | u
 
 /** While a bank holds the payment back, so do we. */
 async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
-  if ((await purchaseStore.disputeOf(db, purchase.payment_ref)) !== 'open') return
-  throw storefrontProblem('payment_disputed')
+  if (await isDisputed(db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
 }
 
 /** The most recent completed one; when there is none, the most recent. */

@@ -5,8 +5,14 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
-import type { StorefrontDeps } from '../storefront.ts'
-import { type Announcement, describeDownload, grantDownload, listDownloads, streamDelivery } from './downloads.ts'
+import {
+  type Announcement,
+  type DownloadDeps,
+  describeDownload,
+  grantDownload,
+  listDownloads,
+  streamDelivery,
+} from './downloads.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -21,7 +27,7 @@ const DownloadView = Type.Object({
   downloaded_at: Instant,
 })
 
-export function downloadRoutes(app: App, deps: StorefrontDeps): void {
+export function downloadRoutes(app: App, deps: DownloadDeps): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/api/download',

@@ -11,19 +11,24 @@ import { isApiRequest } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { brandOf } from '#storefront/brand.ts'
-import { ContactBody, sendMessage } from '#storefront/contact/routes.ts'
-import { readDashboard } from '#storefront/pages/dashboard-data.ts'
-import { type CheckoutState, confirmCheckout } from '#storefront/payments/payments.ts'
+import { type ContactDeps, ContactForm, sendMessage } from '#storefront/contact/contact.ts'
+import type { DownloadDeps } from '#storefront/downloads/downloads.ts'
+import { type CheckoutState, confirmCheckout, type PaymentDeps } from '#storefront/payments/payments.ts'
 import { isForSale } from '#storefront/products/releases.ts'
-import { requestRecovery } from '#storefront/purchases/recovery.ts'
-import { RECOVERY_MESSAGE } from '#storefront/purchases/routes.ts'
+import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '#storefront/purchases/recovery.ts'
 import * as purchaseStore from '#storefront/purchases/store.ts'
+import { clearSessionCookie, setSessionCookie } from '#storefront/sessions/cookie.ts'
 import { redirectOf, safeRedirect } from '#storefront/sessions/redirect.ts'
-import { clearSessionCookie, LoginForm, setSessionCookie } from '#storefront/sessions/routes.ts'
-import { closeStoreSession, findStoreCaller, openStoreSession } from '#storefront/sessions/sessions.ts'
-import type { StorefrontDeps } from '#storefront/storefront.ts'
+import {
+  closeStoreSession,
+  findStoreCaller,
+  LoginForm,
+  openStoreSession,
+  type SessionDeps,
+} from '#storefront/sessions/sessions.ts'
 import { assetRoutes } from './assets.ts'
 import { contactPage, contactSentPage } from './contact-page.ts'
+import { readDashboard } from './dashboard-data.ts'
 import { dashboardPage } from './dashboard-page.ts'
 import { sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
@@ -38,9 +43,12 @@ const PENDING_REFRESH_SECONDS = 5
 const PATIENCE_MS = 3_000
 
 const isLoginForm = Compile(LoginForm)
-const isContactForm = Compile(ContactBody)
+const isContactForm = Compile(ContactForm)
 
-export function pageRoutes(app: App, deps: StorefrontDeps): void {
+/** A buyer does by hand on these pages what programs do at the API: the same rules, each with what it may touch. */
+export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps & ContactDeps
+
+export function pageRoutes(app: App, deps: PageDeps): void {
   const { config, db } = deps
   const callerOf = (request: FastifyRequest) => findStoreCaller(deps, request.cookies[SESSION_COOKIE])
   const show = (reply: FastifyReply, caller: Caller | null, title: string, body: Html, status = 200, path = '') =>

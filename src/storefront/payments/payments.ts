@@ -9,15 +9,17 @@ import { findUser } from '#identity/users.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Payment, recordPurchase, settlePayment } from '../purchases/purchases.ts'
-import type { PaymentRow, PurchaseRow } from '../purchases/store.ts'
-import * as store from '../purchases/store.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import * as purchaseStore from '../purchases/store.ts'
 import { disputeStateOf, factOf, isStanding, type PaymentFact, paymentOfCheckout } from './payment-events.ts'
+import { beginRead, hasCheckout, type PaymentRow } from './store.ts'
 
 export const INBOX_SOURCE = 'processor.storefront'
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 
 export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
-  processor: Stripe | null
+  /** Null: billing is not configured. */
+  processor: Processor | null
 }
 
 /** Stores what an event means here, and handles it. */
@@ -53,7 +55,7 @@ export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Pro
   const { db, clock, processor } = deps
   if (!processor) return false
   const checked_at = clock.now()
-  const ticket = await store.beginRead(db, paymentRef, checked_at)
+  const ticket = await beginRead(db, paymentRef, checked_at)
   const state = paymentRef.startsWith('pi_') ? await readPayment(processor, paymentRef) : null
   await settlePayment(deps, paymentRef, ({ read_settled }) => {
     if (read_settled > ticket) return null
@@ -109,7 +111,7 @@ export type CheckoutState = 'paid' | 'settling' | 'pending' | 'unknown'
 
 /** Asks the processor about a checkout and records what was paid. A session of somebody else is not looked into. */
 export async function confirmCheckout(deps: PaymentDeps, sessionId: string, userId: string): Promise<CheckoutState> {
-  const known = await store.findByCheckoutSession(deps.db, sessionId)
+  const known = await purchaseStore.findByCheckoutSession(deps.db, sessionId)
   if (known) return known.user_id === userId ? 'paid' : 'unknown'
   if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return 'unknown'
 
@@ -125,7 +127,7 @@ export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout
   const payment = paymentOfCheckout(session)
   if (!payment) return null
   await record(deps, payment)
-  return (await store.findByPayment(deps.db, payment.ref)) ?? null
+  return (await purchaseStore.findByPayment(deps.db, payment.ref)) ?? null
 }
 
 /**
@@ -172,7 +174,7 @@ export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise
 async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
   const { userId, tier } = payment
   // What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours.
-  if (!findProduct(deps.config.catalogue, tier) && !(await store.hasCheckout(deps.db, userId, tier))) return
+  if (!findProduct(deps.config.catalogue, tier) && !(await hasCheckout(deps.db, userId, tier))) return
   const user = await findUser(deps.db, payment.userId)
   await recordPurchase(deps, payment, user !== null)
 }
