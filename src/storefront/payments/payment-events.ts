@@ -1,11 +1,15 @@
 /**
- * Turns the processor's events into facts about payments, and nothing else of them is kept: names and addresses stay at the processor.
+ * The processor's events as facts about payments; nothing else of them is kept: names and addresses stay at the processor.
  * Only a payment that was made counts: a completed checkout may still wait for its bank. Subscriptions on the account are billing's.
  */
 import type { Stripe } from 'stripe'
+import type { EventListener } from '#billing/missed-events.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Payment } from '../purchases/purchases.ts'
 import type { DisputeState } from '../tables.ts'
+
+export const INBOX_SOURCE = 'processor.storefront'
 
 export type PaymentFact =
   | { kind: 'paid'; payment: Payment }
@@ -28,6 +32,23 @@ export const PAYMENT_EVENT_TYPES = [
   'charge.dispute.closed',
   'charge.dispute.funds_reinstated',
 ] as const
+
+/** What a delivery would have told, the processor's list of events tells, too. */
+export const PAYMENT_EVENTS: EventListener = {
+  source: INBOX_SOURCE,
+  types: PAYMENT_EVENT_TYPES,
+  isAwaiting: ({ db }) => hasSold(db),
+  read: (event) => factOf(event as Stripe.Event),
+}
+
+/** True once a checkout was opened, or something was bought. */
+async function hasSold(db: Db): Promise<boolean> {
+  const [purchase, checkout] = await Promise.all([
+    db.selectFrom('purchases').select('id').limit(1).executeTakeFirst(),
+    db.selectFrom('store_checkouts').select('attempt').limit(1).executeTakeFirst(),
+  ])
+  return purchase !== undefined || checkout !== undefined
+}
 
 /** What an event means here; null for what concerns others. */
 export function factOf(event: Stripe.Event): PaymentFact | null {

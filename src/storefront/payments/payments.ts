@@ -11,10 +11,16 @@ import type { Platform } from '#platform/platform.ts'
 import { type Payment, recordPurchase, settlePayment } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { disputeStateOf, factOf, isStanding, type PaymentFact, paymentOfCheckout } from './payment-events.ts'
+import {
+  disputeStateOf,
+  factOf,
+  INBOX_SOURCE,
+  isStanding,
+  type PaymentFact,
+  paymentOfCheckout,
+} from './payment-events.ts'
 import { beginRead, hasCheckout, type PaymentRow } from './store.ts'
 
-export const INBOX_SOURCE = 'processor.storefront'
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 
 export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
@@ -43,7 +49,7 @@ export async function handlePaymentFact(deps: PaymentDeps, fact: PaymentFact): P
     default:
       if (await refreshPayment(deps, fact.paymentRef)) return
       // The processor knows nothing of it: the event is all there is.
-      return settlePayment(deps, fact.paymentRef, (known) => claimOf(fact, known))
+      return settlePayment(deps, fact.paymentRef, (known) => changeBy(fact, known))
   }
 }
 
@@ -86,9 +92,9 @@ async function readPayment(processor: Processor, paymentRef: string): Promise<Pa
   }
 }
 
-type Claim = Exclude<PaymentFact, { kind: 'paid' | 'paid-somewhere' }>
+type Reversal = Exclude<PaymentFact, { kind: 'paid' | 'paid-somewhere' }>
 
-function claimOf(fact: Claim, known: PaymentRow): Partial<PaymentRow> {
+function changeBy(fact: Reversal, known: PaymentRow): Partial<PaymentRow> {
   switch (fact.kind) {
     case 'refunded':
       return {
