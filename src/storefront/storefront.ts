@@ -18,9 +18,9 @@ import { openCountries } from './downloads/countries.ts'
 import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
 import * as downloadStore from './downloads/store.ts'
 import { forgetCheckouts } from './payments/checkout.ts'
-import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentFact } from './payments/payment-events.ts'
+import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payments/payment-sweep.ts'
-import { FOLLOW_UP_JOB, followUpCheckout, handlePaymentFact } from './payments/payments.ts'
+import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout } from './payments/payments.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
@@ -69,7 +69,7 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
-  inbox.handle<PaymentFact>(INBOX_SOURCE, (fact) => handlePaymentFact(deps, fact))
+  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event) => applyPaymentEvent(deps, event))
   jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, ({ purchaseId }, { id }) =>
     confirmPurchase(deps, purchaseId, id),
   )

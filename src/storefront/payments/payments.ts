@@ -13,10 +13,10 @@ import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
 import {
   disputeStateOf,
-  factOf,
   INBOX_SOURCE,
-  isStanding,
-  type PaymentFact,
+  isRefunding,
+  type PaymentEvent,
+  paymentEventOf,
   paymentOfCheckout,
 } from './payment-events.ts'
 import { beginRead, hasCheckout, type PaymentRow } from './store.ts'
@@ -28,28 +28,28 @@ export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 's
   processor: Processor | null
 }
 
-/** Stores what an event means here, and handles it. */
-export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, event: Stripe.Event): Promise<void> {
-  const fact = factOf(event)
-  if (fact) await inbox.receive(INBOX_SOURCE, event.id, fact)
+/** Stores what an event means here, and applies it. */
+export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, sent: Stripe.Event): Promise<void> {
+  const event = paymentEventOf(sent)
+  if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
 }
 
-/** Idempotent: a fact may be handled twice. Rejects when the processor cannot be asked; it is tried again later. */
-export async function handlePaymentFact(deps: PaymentDeps, fact: PaymentFact): Promise<void> {
-  switch (fact.kind) {
+/** Idempotent: an event may be applied twice. Rejects when the processor cannot be asked; it is tried again later. */
+export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
+  switch (event.kind) {
     case 'paid':
-      return record(deps, fact.payment)
+      return record(deps, event.payment)
     case 'paid-somewhere': {
-      const session = await findCheckout(deps, fact.paymentIntentId)
+      const session = await findCheckout(deps, event.paymentIntentId)
       // That it is paid is known; the session may have been read a moment before it knew.
       const payment =
-        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: fact.paymentIntentId })
+        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
       return payment ? record(deps, payment) : undefined
     }
     default:
-      if (await refreshPayment(deps, fact.paymentRef)) return
+      if (await refreshPayment(deps, event.paymentRef)) return
       // The processor knows nothing of it: the event is all there is.
-      return settlePayment(deps, fact.paymentRef, (known) => changeBy(fact, known))
+      return settlePayment(deps, event.paymentRef, (known) => changeBy(event, known))
   }
 }
 
@@ -83,7 +83,7 @@ async function readPayment(processor: Processor, paymentRef: string): Promise<Pa
     charge.amount_refunded > 0 ? processor.refunds.list({ payment_intent: paymentRef, limit: 100 }) : null,
     charge.disputed ? processor.disputes.list({ payment_intent: paymentRef, limit: 100 }) : null,
   ])
-  const refundedCents = (refunds?.data ?? []).filter(isStanding).reduce((sum, { amount }) => sum + amount, 0)
+  const refundedCents = (refunds?.data ?? []).filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
   const words = (disputes?.data ?? []).map(disputeStateOf)
   return {
     refunded_cents: refundedCents,
@@ -92,23 +92,23 @@ async function readPayment(processor: Processor, paymentRef: string): Promise<Pa
   }
 }
 
-type Reversal = Exclude<PaymentFact, { kind: 'paid' | 'paid-somewhere' }>
+type Reversal = Exclude<PaymentEvent, { kind: 'paid' | 'paid-somewhere' }>
 
-function changeBy(fact: Reversal, known: PaymentRow): Partial<PaymentRow> {
-  switch (fact.kind) {
+function changeBy(event: Reversal, known: PaymentRow): Partial<PaymentRow> {
+  switch (event.kind) {
     case 'refunded':
       return {
         // Of two partial refunds the later event may arrive first: the sum only grows.
-        refunded_cents: Math.max(known.refunded_cents, fact.refundedCents),
+        refunded_cents: Math.max(known.refunded_cents, event.refundedCents),
         // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
-        is_refunded: known.is_refunded || fact.isFull,
+        is_refunded: known.is_refunded || event.isFull,
       }
     case 'refund-failed':
       // The sum stays: the same failure is told by several events, and each would take it off again.
       return { is_refunded: false }
     case 'disputed':
       // An opening that comes late does not open again what is closed.
-      return fact.dispute === 'open' && known.dispute !== null ? {} : { dispute: fact.dispute }
+      return event.dispute === 'open' && known.dispute !== null ? {} : { dispute: event.dispute }
   }
 }
 
