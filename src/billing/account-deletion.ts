@@ -6,13 +6,13 @@ import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { factsOf } from './sync.ts'
 
-export const END_JOB = 'billing.end-customer'
+export const END_CUSTOMER_JOB = 'billing.end-customer'
 
 /** In the transaction that deletes the user. */
 export async function eraseBilling(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
   for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
     if (state === 'deleted') continue
-    await deps.jobs.enqueue(tx, END_JOB, { customerId }, { key: `${END_JOB}:${customerId}` })
+    await deps.jobs.enqueue(tx, END_CUSTOMER_JOB, { customerId }, { key: `${END_CUSTOMER_JOB}:${customerId}` })
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
-import { HINT_TYPES } from './billing-events.ts'
-import { INBOX_SOURCE } from './webhook.ts'
+import { BILLING_EVENT_TYPES, INBOX_SOURCE } from './billing-events.ts'
 
 const SECOND = 1_000
 
@@ -30,7 +29,7 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
     async events({ userId }: Client): Promise<Stripe.Event[]> {
       const customers = new Set(await it.customers({ userId }))
       const events: Stripe.Event[] = []
-      for await (const event of shop.processor.events.list({ types: [...HINT_TYPES], limit: 100 })) {
+      for await (const event of shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })) {
         const { id, customer } = event.data.object as { id: string; customer?: string }
         if (customers.has(customer ?? id)) events.push(event)
       }
@@ -114,7 +113,9 @@ test('what never came is read oldest first: the checkout that counts is the last
     .where('source', '=', INBOX_SOURCE)
     .orderBy('received_at')
     .execute()
-  const inList = (await shop.processor.events.list({ types: [...HINT_TYPES], limit: 100 })).data.map(({ id }) => id)
+  const inList = (await shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })).data.map(
+    ({ id }) => id,
+  )
   assert.deepEqual(
     handled.map(({ event_id }) => event_id),
     inList.reverse(),

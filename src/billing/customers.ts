@@ -8,7 +8,7 @@ import { findUser, type User } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
-import type { Hint } from './billing-events.ts'
+import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
 import { isAnswer, isMissing, type Processor, requireProcessor } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
@@ -46,7 +46,7 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
   const made = await processor.customers.create(person, { idempotencyKey }).catch(async (error: unknown) => {
-    if (isAnswer(error)) await passGeneration(deps.db, user.id, generation)
+    if (isAnswer(error)) await nextGeneration(deps.db, user.id, generation)
     throw error
   })
 
@@ -59,7 +59,7 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
 }
 
 /** The next customer is asked for under another key. Of several tabs at once the first says so. */
-async function passGeneration(db: Db, userId: string, generation: number): Promise<void> {
+async function nextGeneration(db: Db, userId: string, generation: number): Promise<void> {
   await db
     .updateTable('billing_accounts')
     .set({ customer_generation: generation + 1 })
@@ -80,20 +80,20 @@ async function followAddress(deps: BillingDeps, processor: Processor, user: User
 }
 
 /** What an event tells of whom the user is at the processor. Rejects when the processor must be asked and cannot be. */
-export async function learnCustomer(deps: BillingDeps, user: User, hint: Hint): Promise<void> {
-  const { customerId } = hint
+export async function noteCustomer(deps: BillingDeps, user: User, event: BillingEvent): Promise<void> {
+  const { customerId } = event
   if (customerId === null) return
-  if (hint.about === 'customer') return loseCustomer(deps, user.id, customerId, 'deleted')
+  if (event.about === 'customer') return dropCustomer(deps, user.id, customerId, 'deleted')
 
-  const isCheckout = hint.about === 'checkout'
+  const isCheckout = event.about === 'checkout'
   const known = (await customersOf(deps.db, user.id)).find((one) => one.customer_id === customerId)
   const isOnRecord = user.processor_customer_id === customerId
   if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
-    if (isCheckout) await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(hint.created))
+    if (isCheckout) await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(event.created))
     return
   }
   // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
-  const found = await lookAtCustomer(deps, customerId)
+  const found = await readCustomerState(deps, customerId)
   const state = found === 'deleted' ? 'deleted' : 'present'
   // One that the processor does not know serves only where there is no other.
   await keepCustomer(
@@ -101,7 +101,7 @@ export async function learnCustomer(deps: BillingDeps, user: User, hint: Hint): 
     user.id,
     customerId,
     state,
-    isCheckout && found === 'present' ? instantOf(hint.created) : null,
+    isCheckout && found === 'present' ? instantOf(event.created) : null,
   )
 }
 
@@ -169,7 +169,7 @@ export async function putOnRecord(
 }
 
 /** The processor refuses the customer: another one of the user takes its place, or the next checkout makes one. */
-export async function loseCustomer(
+export async function dropCustomer(
   deps: BillingDeps,
   userId: string,
   customerId: string,
@@ -177,12 +177,12 @@ export async function loseCustomer(
 ): Promise<void> {
   await transaction(deps.db, async (tx) => {
     const account = await lockAccount(tx, userId)
-    await noteLoss(tx, userId, customerId, state)
+    await markLost(tx, userId, customerId, state)
     await putOnRecord(tx, account)
   })
 }
 
-export async function noteLoss(tx: Db, userId: string, customerId: string, state: 'deleted' | 'refused') {
+export async function markLost(tx: Db, userId: string, customerId: string, state: 'deleted' | 'refused') {
   await tx
     .updateTable('billing_customers')
     .set({ state })
@@ -193,7 +193,7 @@ export async function noteLoss(tx: Db, userId: string, customerId: string, state
 }
 
 /** What the processor itself says of a customer. */
-export async function lookAtCustomer(deps: BillingDeps, customerId: string): Promise<Customer['state']> {
+export async function readCustomerState(deps: BillingDeps, customerId: string): Promise<Customer['state']> {
   try {
     const customer = await requireProcessor(deps.processor).customers.retrieve(customerId)
     return customer.deleted ? 'deleted' : 'present'

@@ -16,7 +16,7 @@ const TIMEOUT_MS = 20_000
 const RETRIES_MAX = 2
 
 /** Null when there is no key. The SDK behind it is loaded when the client is first asked for anything. */
-export function createProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
+export function openProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
   if (secretKey === null) return null
   let client: Stripe | null = null
   return new Proxy({} as Processor, {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Stripe } from 'stripe'
-import { createProcessor, type Processor } from '#billing/processor.ts'
+import { openProcessor, type Processor } from '#billing/processor.ts'
 import type { Client, Reply, TestApp } from './app.ts'
 
 export const GOOD_CARD = '4242424242424242'
@@ -30,7 +30,7 @@ export type SignedHow = {
 }
 
 export function shopOf(app: TestApp) {
-  const processor = createProcessor(app.config.processor) as Processor
+  const processor = openProcessor(app.config.processor) as Processor
   const press = (path: string, form: Record<string, string> = {}) =>
     app.request('POST', path, { body: new URLSearchParams(form) })
 
