@@ -14,7 +14,7 @@ import { isMissing, requireProcessor } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
-/** Idempotent. Rejects when the processor cannot be asked; the inbox tries again. */
+/** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
 export async function applyEvent(deps: BillingDeps, event: BillingEvent): Promise<void> {
   const user = await userOf(deps.db, event)
   if (!user) {

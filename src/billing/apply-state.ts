@@ -86,7 +86,7 @@ export async function setStatus(
 
 /**
  * Closes the plans whose grace period is over. `look` reads the processor first, which may know of a payment; what it does not know is
- * closed by our own clock. Rejects when one of them could not be looked at.
+ * closed by our own clock. @throws when one of them could not be looked at.
  */
 export async function endGracePeriods(deps: BillingDeps, look: (userId: string) => Promise<unknown>): Promise<void> {
   const { db, clock, config } = deps

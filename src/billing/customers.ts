@@ -79,7 +79,7 @@ async function followAddress(deps: BillingDeps, processor: Processor, user: User
   await updateAccount(deps.db, user.id, { customer_email: user.email })
 }
 
-/** What an event tells of whom the user is at the processor. Rejects when the processor must be asked and cannot be. */
+/** What an event tells of whom the user is at the processor. @throws when the processor must be asked and cannot be. */
 export async function noteCustomer(deps: BillingDeps, user: User, event: BillingEvent): Promise<void> {
   const { customerId } = event
   if (customerId === null) return

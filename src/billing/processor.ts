@@ -1,5 +1,7 @@
-// Guards the one client of the payment processor: billing and the storefront call it, production and sandbox alike.
-// One thing to know: the SDK knows host and port but no path, so the base address's path is put before each request's own.
+/**
+ * The client of the payment processor (Stripe's SDK), for billing and the storefront, production and sandbox alike. The SDK knows host and
+ * port but no path, so the base address's path is put before each request's own.
+ */
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Stripe } from 'stripe'

@@ -18,7 +18,8 @@ const SUBSCRIPTIONS_MAX = 100
 
 /**
  * Reads the subscriptions of all the user's customers, writes what they amount to, and returns them; null when the processor knows none
- * of the customers. `checkedOut` names a subscription that a checkout is known to have begun. Rejects when the processor cannot be asked.
+ * of the customers. `checkedOut` names a subscription that a checkout is known to have begun.
+ * @throws when the processor cannot be asked.
  */
 export async function syncUser(
   deps: BillingDeps,

@@ -1,5 +1,7 @@
-// Guards the shop: what was paid for, who may download it, and the keys. A server of its own, with pages and cookies of its own.
-// One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
+/**
+ * The shop, a server of its own with pages and cookies of its own: one-time purchases, their license keys and downloads. A purchase is made
+ * once, by whichever hears of the payment first: the webhook, the returning buyer, or a later question.
+ */
 import type { EventListener } from '#billing/missed-events.ts'
 import type { Processor } from '#billing/processor.ts'
 import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
@@ -49,7 +51,7 @@ export type Storefront = {
   /** What it wants to hear of the processor's events, delivered or not. */
   events: EventListener
   routes(app: App): void
-  /** The holder of the cookie, for the gate. */
+  /** The holder of the cookie, for access control. */
   authenticate(token: string): Promise<Caller | null>
   /** Begins to sweep: now and hourly. To be called where jobs run. */
   start(): void

@@ -102,7 +102,7 @@ function storeMessage({ db, clock, jobs }: ContactDeps, form: ContactForm): Prom
   })
 }
 
-/** Hands the notification over, once, and thanks the visitor. Rejects when the mail server does not take it. */
+/** Hands the notification over, once, and thanks the visitor. @throws when the mail server does not take it. */
 export async function notifySupport({ config, db, clock, jobs, mail }: ContactDeps, id: string): Promise<void> {
   const row = await db.selectFrom('contact_messages').selectAll().where('id', '=', id).executeTakeFirst()
   if (!row || row.notified_at !== null) return

@@ -12,7 +12,7 @@ import { weightedCache } from './weighted-cache.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
 import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
 
-export interface BuyerArchive extends Archive {
+export type BuyerArchive = Archive & {
   version: string
   pack: Pack
   licenseKey: string
@@ -22,7 +22,7 @@ export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { pro
 
 /**
  * The ZIP of a purchase: the newest release its entitlement covers, or the named one. Null when its files are missing.
- * The first call for a release compresses it; rejects when its files cannot be read.
+ * The first call for a release compresses it. @throws when its files cannot be read.
  */
 export async function archiveOf(
   deps: ArchiveDeps,

@@ -5,7 +5,7 @@ import type { Config } from '#src/config.ts'
 import { brandOf } from '#storefront/brand.ts'
 import { assetUrl } from './assets.ts'
 
-export interface PageParts {
+export type PageParts = {
   title: string
   body: Html
   /** Null: nobody is signed in. */

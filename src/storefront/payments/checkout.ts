@@ -25,7 +25,8 @@ const UNDER_WAY_MS = 500
 
 /**
  * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
- * that nobody pays twice. Throws 503 without a processor, 502 or 503 when it cannot be asked.
+ * that nobody pays twice.
+ * @throws Problem 503 without a processor, 502 or 503 when it cannot be asked.
  */
 export async function checkoutAddress(deps: PaymentDeps, userId: string, product: CatalogueProduct): Promise<string> {
   const { tier } = product

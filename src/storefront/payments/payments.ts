@@ -34,7 +34,7 @@ export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>,
   if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
 }
 
-/** Idempotent: an event may be applied twice. Rejects when the processor cannot be asked; it is tried again later. */
+/** Idempotent: an event may be applied twice. @throws when the processor cannot be asked; the inbox tries again. */
 export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
   switch (event.kind) {
     case 'paid':

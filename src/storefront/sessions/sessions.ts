@@ -31,7 +31,7 @@ export type CookieDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
 export type SessionDeps = CookieDeps &
   Pick<Platform, 'config' | 'jobs'> & {
-    /** The account's own rule: limits, password, activity, second factor. Throws the problems of the API's login. */
+    /** The account's own rule: limits, password, activity, second factor. @throws the problems of the API's login. */
     checkCredentials(credentials: Credentials): Promise<User>
   }
 
