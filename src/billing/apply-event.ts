@@ -10,7 +10,7 @@ import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
 import { noteCustomer, ownerOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { isMissing, requireProcessor } from './processor.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
@@ -36,19 +36,13 @@ async function userOf(db: Db, { customerId, userId }: BillingEvent): Promise<Use
 
 /** True when the processor knows the subscription that the event is about, so that what was just read decides. */
 async function isKnown(
-  deps: BillingDeps,
+  { processor }: Pick<BillingDeps, 'processor'>,
   { subscriptionId }: BillingEvent,
   present: SubscriptionFacts[] | null,
 ): Promise<boolean> {
   if (subscriptionId === null) return present !== null && present.length > 0
   if (present?.some((one) => one.id === subscriptionId)) return true
-  try {
-    await requireProcessor(deps.processor).subscriptions.retrieve(subscriptionId)
-    return true
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
+  return (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !== null
 }
 
 async function applyUnconfirmed(deps: BillingDeps, userId: string, event: BillingEvent): Promise<void> {
@@ -73,18 +67,16 @@ async function applyUnconfirmed(deps: BillingDeps, userId: string, event: Billin
 }
 
 /** An event names a checkout's prices only when it was asked to; the processor may still know the checkout. */
-async function pricesOf(deps: BillingDeps, { sessionId, priceIds }: BillingEvent): Promise<string[]> {
+async function pricesOf(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  { sessionId, priceIds }: BillingEvent,
+): Promise<string[]> {
   if (sessionId === null || priceIds.length > 0) return priceIds
-  try {
-    const { data } = await requireProcessor(deps.processor).checkout.sessions.listLineItems(sessionId)
-    return data.flatMap((item) => item.price?.id ?? [])
-  } catch (error) {
-    if (isMissing(error)) return priceIds
-    throw error
-  }
+  const items = await unlessMissing(requireProcessor(processor).checkout.sessions.listLineItems(sessionId))
+  return items ? items.data.flatMap((item) => item.price?.id ?? []) : priceIds
 }
 
-/** What the event itself says, SPEC "Inbound webhooks from the processor"; null when it changes nothing. */
+/** What the event itself says; null when it changes nothing. */
 function stateIn(event: BillingEvent, prices: Prices): SubscriptionState | null {
   const subscription: SubscriptionFacts = {
     id: event.subscriptionId ?? '',

@@ -24,7 +24,7 @@ export type Applied = {
 
 /** Under the account's lock. */
 export async function applyState(
-  deps: BillingDeps,
+  deps: Pick<BillingDeps, 'config' | 'clock' | 'jobs'>,
   tx: Db,
   account: Account,
   state: SubscriptionState,
@@ -66,7 +66,7 @@ function pastDueSince(before: Instant | null, status: string, at: Instant): Inst
 
 /** Writes status and tier to the user, where they differ from what is there. */
 export async function setStatus(
-  deps: BillingDeps,
+  { clock }: Pick<BillingDeps, 'clock'>,
   tx: Db,
   userId: string,
   { status, tier }: { status: SubscriptionStatus; tier: Tier },
@@ -74,13 +74,14 @@ export async function setStatus(
   const user = await findUser(tx, userId)
   if (!user || (user.subscription_status === status && user.processor_tier === tier)) return
 
-  await setSubscription(tx, userId, { status, tier }, deps.clock.now())
+  const now = clock.now()
+  await setSubscription(tx, userId, { status, tier }, now)
   await recordAudit(tx, {
     actorId: null,
     action: 'subscription.changed',
     subject: `user:${userId}`,
     data: { status, tier, from: { status: user.subscription_status, tier: user.processor_tier } },
-    at: deps.clock.now(),
+    at: now,
   })
 }
 
@@ -88,7 +89,10 @@ export async function setStatus(
  * Closes the plans whose grace period is over. `look` reads the processor first, which may know of a payment; what it does not know is
  * closed by our own clock. @throws when one of them could not be looked at.
  */
-export async function endGracePeriods(deps: BillingDeps, look: (userId: string) => Promise<unknown>): Promise<void> {
+export async function endGracePeriods(
+  deps: Pick<BillingDeps, 'config' | 'db' | 'clock' | 'processor'>,
+  look: (userId: string) => Promise<unknown>,
+): Promise<void> {
   const { db, clock, config } = deps
   const before = plus(clock.now(), -config.pastDueGraceDays * DAY_MS)
   const failures: unknown[] = []

@@ -10,7 +10,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
 import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
-import { isAnswer, isMissing, type Processor, requireProcessor } from './processor.ts'
+import { isAnswer, type Processor, requireProcessor, unlessMissing } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
 
 export type Customer = BillingCustomersTable
@@ -32,9 +32,9 @@ export async function ownerOf(db: Db, customerId: string): Promise<string | null
  * The user's customer id, made from name and address where there is none.
  * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
  */
-export async function customerFor(deps: BillingDeps, processor: Processor, user: User): Promise<string> {
+export async function customerFor(deps: Pick<BillingDeps, 'db'>, processor: Processor, user: User): Promise<string> {
   if (user.processor_customer_id) {
-    await followAddress(deps, processor, user, user.processor_customer_id)
+    await followAddress(deps.db, processor, user, user.processor_customer_id)
     return user.processor_customer_id
   }
   const { customer_generation: generation = 0 } = (await findAccount(deps.db, user.id)) ?? {}
@@ -72,15 +72,19 @@ async function nextGeneration(db: Db, userId: string, generation: number): Promi
  * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
  * until then: only a change here is passed on.
  */
-async function followAddress(deps: BillingDeps, processor: Processor, user: User, customerId: string): Promise<void> {
-  const account = await findAccount(deps.db, user.id)
+async function followAddress(db: Db, processor: Processor, user: User, customerId: string): Promise<void> {
+  const account = await findAccount(db, user.id)
   if (!account?.customer_email || account.customer_email === user.email) return
   await processor.customers.update(customerId, { email: user.email })
-  await updateAccount(deps.db, user.id, { customer_email: user.email })
+  await updateAccount(db, user.id, { customer_email: user.email })
 }
 
 /** What an event tells of whom the user is at the processor. @throws when the processor must be asked and cannot be. */
-export async function noteCustomer(deps: BillingDeps, user: User, event: BillingEvent): Promise<void> {
+export async function noteCustomer(
+  deps: Pick<BillingDeps, 'db' | 'processor'>,
+  user: User,
+  event: BillingEvent,
+): Promise<void> {
   const { customerId } = event
   if (customerId === null) return
   if (event.about === 'customer') return dropCustomer(deps, user.id, customerId, 'deleted')
@@ -170,12 +174,12 @@ export async function putOnRecord(
 
 /** The processor refuses the customer: another one of the user takes its place, or the next checkout makes one. */
 export async function dropCustomer(
-  deps: BillingDeps,
+  { db }: Pick<BillingDeps, 'db'>,
   userId: string,
   customerId: string,
   state: 'deleted' | 'refused',
 ): Promise<void> {
-  await transaction(deps.db, async (tx) => {
+  await transaction(db, async (tx) => {
     const account = await lockAccount(tx, userId)
     await markLost(tx, userId, customerId, state)
     await putOnRecord(tx, account)
@@ -193,12 +197,11 @@ export async function markLost(tx: Db, userId: string, customerId: string, state
 }
 
 /** What the processor itself says of a customer. */
-export async function readCustomerState(deps: BillingDeps, customerId: string): Promise<Customer['state']> {
-  try {
-    const customer = await requireProcessor(deps.processor).customers.retrieve(customerId)
-    return customer.deleted ? 'deleted' : 'present'
-  } catch (error) {
-    if (isMissing(error)) return 'refused'
-    throw error
-  }
+export async function readCustomerState(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  customerId: string,
+): Promise<Customer['state']> {
+  const customer = await unlessMissing(requireProcessor(processor).customers.retrieve(customerId))
+  if (!customer) return 'refused'
+  return customer.deleted ? 'deleted' : 'present'
 }

@@ -5,7 +5,7 @@
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Stripe } from 'stripe'
-import type { Config } from '../config.ts'
+import type { Config } from '#src/config.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
@@ -92,6 +92,14 @@ export function isUnderWay(error: unknown): boolean {
 /** True when the processor says that what was asked for is not there (any more). */
 export function isMissing(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeInvalidRequestError && error.code === 'resource_missing'
+}
+
+/** What the call answers; null when the processor says that what was asked for is not there (any more). */
+export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
+  return call.catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
 }
 
 /** True when it is the customer that is gone, rather than, say, a price that nobody made. */

@@ -1,6 +1,6 @@
 /** What a customer's subscriptions amount to: one status and one tier. Pure. */
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '#src/config.ts'
 
 export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 export type Prices = Config['processor']['prices']
@@ -24,7 +24,7 @@ export type SubscriptionState = { status: SubscriptionStatus; tier: Tier | null;
 
 type Meaning = { status: SubscriptionStatus; rank: number; isClosed?: true }
 
-/** CONTRACT "Gates and metering". A higher rank decides when a customer has several; `incomplete` says nothing yet. */
+/** A higher rank decides when a customer has several; `incomplete` says nothing yet. */
 const MEANINGS: Record<string, Meaning> = {
   active: { status: 'active', rank: 4 },
   trialing: { status: 'active', rank: 4 },

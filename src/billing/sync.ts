@@ -11,7 +11,7 @@ import { applyState, setStatus } from './apply-state.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { isMissing, requireProcessor } from './processor.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
 import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
 
 const SUBSCRIPTIONS_MAX = 100
@@ -49,19 +49,13 @@ function readCustomers(deps: BillingDeps, customers: readonly Customer[]): Promi
 }
 
 /** Null when the processor does not know the customer. */
-async function readSubscriptions(deps: BillingDeps, customerId: string): Promise<SubscriptionFacts[] | null> {
-  const processor = requireProcessor(deps.processor)
-  try {
-    const { data } = await processor.subscriptions.list({
-      customer: customerId,
-      status: 'all',
-      limit: SUBSCRIPTIONS_MAX,
-    })
-    return data.map(factsOf)
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
+async function readSubscriptions(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  customer: string,
+): Promise<SubscriptionFacts[] | null> {
+  const { subscriptions } = requireProcessor(processor)
+  const found = await unlessMissing(subscriptions.list({ customer, status: 'all', limit: SUBSCRIPTIONS_MAX }))
+  return found?.data.map(factsOf) ?? null
 }
 
 /** Periods are on the items, not on the subscription, since API version 2025-03-31. */
@@ -122,20 +116,20 @@ function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Pr
 
 /** Somebody else's product, or a price of ours that was forgotten in the settings: kept for the doctor to tell. */
 async function noteUnknownPrice(
-  deps: BillingDeps,
+  { config, log }: Pick<BillingDeps, 'config' | 'log'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
 ) {
-  const foreign = stateOfAll(subscriptions, deps.config.processor.prices)?.subscription
+  const foreign = stateOfAll(subscriptions, config.processor.prices)?.subscription
   if (!foreign) return
   const { id: subscription, priceIds: prices } = foreign
-  deps.log.warn({ userId, subscription, prices }, 'a subscription has a price that no PRICE_ setting names')
+  log.warn({ userId, subscription, prices }, 'a subscription has a price that no PRICE_ setting names')
   await updateAccount(tx, userId, snapshotOf(foreign))
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */
-async function cancelWithCustomer(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
+async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, userId: string): Promise<void> {
   const status = (await findUser(tx, userId))?.subscription_status
   if (status !== 'active' && status !== 'past_due') return
   await updateAccount(tx, userId, { past_due_at: null })
@@ -147,22 +141,22 @@ async function cancelWithCustomer(deps: BillingDeps, tx: Db, userId: string): Pr
  * out was made by hand, and whoever made it is told instead.
  */
 async function cancelDuplicates(
-  deps: BillingDeps,
+  { config, jobs, log }: Pick<BillingDeps, 'config' | 'jobs' | 'log'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
   checkedOut: string | null,
 ): Promise<void> {
-  const duplicates = duplicatesOf(subscriptions, deps.config.processor.prices)
+  const duplicates = duplicatesOf(subscriptions, config.processor.prices)
   if (!duplicates) return
   const { kept, older } = duplicates
   if (kept.userId !== userId && kept.id !== checkedOut) {
     const ids = [kept, ...older].map(({ id }) => id)
-    deps.log.warn({ userId, subscriptions: ids }, 'a user pays several subscriptions, and no checkout made the newest')
+    log.warn({ userId, subscriptions: ids }, 'a user pays several subscriptions, and no checkout made the newest')
     return
   }
   for (const { id } of older) {
     const payload = { subscriptionId: id, insteadOf: kept.id }
-    await deps.jobs.enqueue(tx, CANCEL_JOB, payload, { key: `${CANCEL_JOB}:${id}` })
+    await jobs.enqueue(tx, CANCEL_JOB, payload, { key: `${CANCEL_JOB}:${id}` })
   }
 }

@@ -1,7 +1,7 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
-/** One row for each user who ever went to a checkout; what the gates read stands on the user, in identity. */
+/** One row for each user who ever went to a checkout; what access control reads stands on the user, in identity. */
 type BillingAccountsTable = {
   user_id: string
   /** The one on record: checkouts and the portal are opened for it. */

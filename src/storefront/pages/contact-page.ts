@@ -1,5 +1,5 @@
 import { type Html, html, raw } from '#platform/http/html.ts'
-import { SUBJECTS } from '#storefront/contact/contact.ts'
+import { SUBJECTS } from '../contact/contact.ts'
 
 export type ContactParts = {
   values: Partial<Record<'name' | 'email' | 'subject' | 'message', string>>

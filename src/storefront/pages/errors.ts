@@ -3,7 +3,7 @@ import { SESSION_COOKIE } from '#platform/http/access-control.ts'
 import { replyWithError } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Config } from '#src/config.ts'
-import { type CookieDeps, findStoreCaller } from '#storefront/sessions/sessions.ts'
+import { type CookieDeps, findStoreCaller } from '../sessions/sessions.ts'
 import { sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
 

@@ -3,7 +3,7 @@
  * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
  */
 import type { Stripe } from 'stripe'
-import { isMissing, type Processor } from '#billing/processor.ts'
+import { type Processor, unlessMissing } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
@@ -73,10 +73,7 @@ export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Pro
 type PaymentState = Pick<PaymentRow, 'refunded_cents' | 'is_refunded' | 'dispute'>
 
 async function readPayment(processor: Processor, paymentRef: string): Promise<PaymentState | null> {
-  const charges = await processor.charges.list({ payment_intent: paymentRef, limit: 100 }).catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  const charges = await unlessMissing(processor.charges.list({ payment_intent: paymentRef, limit: 100 }))
   const charge = charges?.data.find(({ status }) => status === 'succeeded')
   if (!charge) return null
   const [refunds, disputes] = await Promise.all([
@@ -187,10 +184,7 @@ async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
 
 /** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
 export function retrieveCheckout(processor: Processor, id: string) {
-  return processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }).catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  return unlessMissing(processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }))
 }
 
 async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {

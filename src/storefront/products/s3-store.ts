@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { lazily } from '#platform/lazy.ts'
-import { isSafePath } from '#storefront/downloads/zip/entry-name.ts'
+import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
 

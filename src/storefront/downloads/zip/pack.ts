@@ -10,7 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
-import { weightedCache } from '#storefront/downloads/weighted-cache.ts'
+import { weightedCache } from '../weighted-cache.ts'
 import type { PackedEntry, PackReader } from './archive.ts'
 
 const FORMAT = 3
