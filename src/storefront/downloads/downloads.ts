@@ -173,7 +173,7 @@ async function countDownload(deps: DownloadDeps, download: Download, request: Do
   const { id, userId, purchase, archive } = download
   const now = clock.now()
   const isCounted = await transaction(db, async (tx) => {
-    if (!(await purchaseStore.countDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS)))) return false
+    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS)))) return false
     await store.insert(tx, {
       user_id: userId,
       id,

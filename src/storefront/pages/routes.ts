@@ -54,25 +54,15 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await callerOf(request)
-    return show(
-      reply,
-      caller,
-      'Starter kits for AI products',
-      homePage(brandOf(config), await listOffers(deps, caller?.userId ?? null)),
-    )
+    const offers = await listOffers(deps, caller?.userId ?? null)
+    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), offers))
   })
 
   app.get('/pricing', ANYONE, async (request, reply) => {
     const caller = await callerOf(request)
     const isCanceled = queryOf(request).canceled === 'true'
-    return show(
-      reply,
-      caller,
-      'Pricing',
-      pricingPage(await listOffers(deps, caller?.userId ?? null), isCanceled),
-      200,
-      '/pricing',
-    )
+    const offers = await listOffers(deps, caller?.userId ?? null)
+    return show(reply, caller, 'Pricing', pricingPage(offers, isCanceled), 200, '/pricing')
   })
 
   app.get('/login', ANYONE, async (request, reply) => {

@@ -105,7 +105,7 @@ export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undef
  * Limit and cooldown, decided and counted in one statement: of two downloads at once for the last slot, one finds it taken.
  * Undefined when the purchase is not completed, used up, or was downloaded after `lastBefore`.
  */
-export function countDownload(
+export function takeDownload(
   tx: Db,
   userId: string,
   id: string,
