@@ -7,7 +7,7 @@ import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { auditMigrations } from '#audit/migrations.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { billingMigrations } from '#billing/migrations.ts'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
@@ -72,7 +72,7 @@ export async function createService(
   const platform = await openPlatform(config, migrations, options)
   const mail = createMail(platform)
 
-  const processor = createProcessor(config.processor)
+  const processor = openProcessor(config.processor)
   const billing = createBilling(platform, processor)
   const apiKeys = createApiKeys(platform)
   const usage = createUsage(platform, { keyTokens: apiKeys.monthlyTokens })

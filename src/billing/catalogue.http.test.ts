@@ -38,8 +38,8 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
   assert.deepEqual([before.status, before.body.detail], [403, 'This feature requires a Documents or Pro subscription'])
   assert.equal((await ada.post('/api/billing/create-checkout-session?price_id=price_documents_yearly')).status, 400)
 
-  const standing = await shop.subscribe(ada, { price: documents.price_monthly })
-  assert.deepEqual([standing.status, standing.tier], ['active', 'documents'])
+  const subscription = await shop.subscribe(ada, { price: documents.price_monthly })
+  assert.deepEqual([subscription.status, subscription.tier], ['active', 'documents'])
   assert.deepEqual((await ada.get('/api/auth/me')).body.entitlements, ['rag'])
   assert.deepEqual((await ada.get('/api/billing/subscription')).body.entitlements, ['rag'])
 
@@ -80,7 +80,7 @@ test('a change to a plan that grants more opens more', async (t) => {
   await shop.subscribe(ada, { price: 'price_documents_monthly' })
   await shop.portal(ada, 'change-plan', { price: 'price_pro_yearly' })
   await app.settle()
-  assert.equal((await shop.standing(ada)).tier, 'pro')
+  assert.equal((await shop.subscription(ada)).tier, 'pro')
   assert.equal((await ada.post('/api/ai/chat', CHAT)).status, 200)
 })
 

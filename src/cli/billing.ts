@@ -1,5 +1,5 @@
 import { createBilling } from '#billing/billing.ts'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import { createMail } from '#mail/mail.ts'
 import { sweepPayments } from '#storefront/payments/payment-sweep.ts'
 import { createStorefront } from '#storefront/storefront.ts'
@@ -12,7 +12,7 @@ export async function run([verb]: string[], { config, platform, print }: Context
     return 2
   }
   const opened = await platform()
-  const processor = createProcessor(config.processor)
+  const processor = openProcessor(config.processor)
   const billing = createBilling(opened, processor)
   const mail = createMail(opened)
   // One reading of the processor's list serves both, so whoever reads it must let both hear.

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { Stripe } from 'stripe'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import { systemClock } from '#platform/clock.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
@@ -61,7 +61,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
   }
   let running = await open()
   const client = () => {
-    const made = createProcessor({
+    const made = openProcessor({
       secretKey: 'sk_sandbox_latchkey',
       webhookSecret: SECRET,
       storefrontWebhookSecret: SECRET,
