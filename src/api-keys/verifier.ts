@@ -140,6 +140,7 @@ async function readKeyState({ db, clock }: VerifierDeps, hash: string): Promise<
       isVerified: user.is_verified,
       isSuperuser: false,
       scopes: key.scopes_json,
+      models: key.models_json,
       rate:
         key.rate_requests === null || key.rate_seconds === null
           ? null
