@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
 import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { leave } from '../session/sign-out.ts'
+import { useLeave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -30,6 +30,7 @@ export function DeleteAccount() {
 /** Accounts with a password prove themselves with it; the others type the word. */
 function Farewell({ onClose }: { onClose: () => void }) {
   const user = useUser()
+  const leave = useLeave()
   const form = useForm({ initialValues: { password: '', confirm: '', code: '' } })
   const remove = useMutation({
     mutationFn: ({ password, confirm, code }: typeof form.values) =>

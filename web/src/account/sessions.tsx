@@ -6,7 +6,7 @@ import { queries } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
 import { ago, device, moment } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
-import { signOut } from '../session/sign-out.ts'
+import { useSignOut } from '../session/sign-out.ts'
 import { Panel } from './panel.tsx'
 
 const sessionsKey = ['sessions']
@@ -52,6 +52,7 @@ function EndOthers() {
 }
 
 function SessionRow({ session }: { session: Session }) {
+  const signOut = useSignOut()
   const end = useMutation({
     mutationFn: () => (session.current ? signOut() : api.delete(`/api/users/me/sessions/${session.id}`)),
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),

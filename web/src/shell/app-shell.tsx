@@ -24,7 +24,7 @@ import { ColorScheme } from '../parts/color-scheme.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Wordmark } from '../parts/logo.tsx'
 import { FreshSignInDialog } from '../session/fresh-sign-in-dialog.tsx'
-import { signOut } from '../session/sign-out.ts'
+import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
 import classes from './app-shell.module.css'
 import { useMainFocus } from './main-focus.ts'
@@ -124,6 +124,7 @@ function PaletteButton() {
 
 function UserMenu({ user }: { user: User }) {
   const navigate = useNavigate()
+  const signOut = useSignOut()
   const name = user.full_name ?? user.email
   return (
     <Menu position="bottom-end" width={240}>

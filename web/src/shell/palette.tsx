@@ -16,13 +16,14 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
-import { signOut } from '../session/sign-out.ts'
+import { useSignOut } from '../session/sign-out.ts'
 import { useSignedIn } from '../session/use-session.ts'
 import { ADMIN_PLACE, PLACES } from './places.ts'
 
 /** Everything within reach of the keyboard. Opens whenever `calls` grows, so also as it first loads. */
 export function Palette({ calls }: { calls: number }) {
   const navigate = useNavigate()
+  const signOut = useSignOut()
   const signedIn = useSignedIn()
   const user = useQuery({ ...userQuery, enabled: signedIn })
   const { setColorScheme } = useMantineColorScheme()
