@@ -12,7 +12,7 @@ import { ProfileForm } from './profile-form.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
-const route = getRouteApi('/inside/account')
+const route = getRouteApi('/app/account')
 
 export function AccountPage() {
   const { tab = 'profile' } = route.useSearch()

@@ -4,7 +4,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
 import { useLeave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
@@ -21,14 +21,14 @@ export function DeleteAccount() {
         Delete account
       </Button>
       <Modal opened={opened} onClose={close} title="Delete this account?">
-        <Farewell onClose={close} />
+        <DeleteForm onClose={close} />
       </Modal>
     </Panel>
   )
 }
 
 /** Accounts with a password prove themselves with it; the others type the word. */
-function Farewell({ onClose }: { onClose: () => void }) {
+function DeleteForm({ onClose }: { onClose: () => void }) {
   const user = useUser()
   const leave = useLeave()
   const form = useForm({ initialValues: { password: '', confirm: '', code: '' } })
@@ -40,7 +40,7 @@ function Farewell({ onClose }: { onClose: () => void }) {
         ...(code && { code: code.trim() }),
       }),
     onSuccess: leave,
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

@@ -15,7 +15,7 @@ const PROVIDERS = [
   { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
   { id: 'github', name: 'GitHub', icon: IconBrandGithubFilled },
 ] as const
-const route = getRouteApi('/inside/account')
+const route = getRouteApi('/app/account')
 const linksKey = ['links']
 
 /** What the address says when the way through a provider has come back here. */

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
 import { ago, device, moment } from '../parts/format.ts'
@@ -44,7 +44,7 @@ function EndOthers() {
       </Button>
       {end.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {sentence(end.error)}
+          {messageOf(end.error)}
         </Text>
       )}
     </Group>
@@ -72,7 +72,7 @@ function SessionRow({ session }: { session: Session }) {
           </Text>
           {end.isError && (
             <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {sentence(end.error)}
+              {messageOf(end.error)}
             </Text>
           )}
         </div>

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { TotpStart } from '../api/types.ts'
 import { CopyIcon } from '../parts/copy.tsx'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
 
 /** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
 export function TwoFactorSetup({ start, onCodes }: { start: TotpStart; onCodes: (codes: string[]) => void }) {
@@ -16,7 +16,7 @@ export function TwoFactorSetup({ start, onCodes }: { start: TotpStart; onCodes: 
     mutationFn: (code: string) =>
       api.post<{ recovery_codes: string[] }>('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
     onSuccess: ({ recovery_codes }) => onCodes(recovery_codes),
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

@@ -8,7 +8,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { TotpStart } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
@@ -93,7 +93,7 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
     mutationFn: ({ code, password }: typeof form.values) =>
       api.delete('/api/users/me/totp', { code: code.trim(), ...(password && { password }) }),
     onSuccess: onDone,
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
   return (
     <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>

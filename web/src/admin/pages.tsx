@@ -3,7 +3,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import type { Paged } from '../api/types.ts'
 import { count } from '../parts/format.ts'
 
-const route = getRouteApi('/inside/admin')
+const route = getRouteApi('/app/admin')
 
 /** Which page of a list the address names. */
 export function usePage(): number {

@@ -2,7 +2,7 @@ import { Alert, Drawer, Select, Stack, Switch, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { AdminUser } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
@@ -86,7 +86,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         </Text>
         {change.isError && (
           <Alert color="red" role="alert">
-            {sentence(change.error)}
+            {messageOf(change.error)}
           </Alert>
         )}
       </Stack>

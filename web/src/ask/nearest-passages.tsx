@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Chunk } from '../api/types.ts'
 import { Passage } from '../documents/passage.tsx'
-import { LEAST_SCORE } from '../documents/search-words.ts'
+import { MIN_SCORE } from '../documents/search-hints.ts'
 
 const COUNT = 3
 
@@ -14,7 +14,7 @@ export function NearestPassages({ question }: { question: string }) {
     queryFn: ({ signal }) =>
       api.post<{ results: Chunk[] }>(
         '/api/rag/search',
-        { query: question, top_k: COUNT, min_score: LEAST_SCORE },
+        { query: question, top_k: COUNT, min_score: MIN_SCORE },
         { signal },
       ),
     staleTime: Number.POSITIVE_INFINITY,

@@ -2,8 +2,8 @@ import { Group, Paper, Text } from '@mantine/core'
 import type { SubscriptionStatus } from '../api/types.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
+import { LinkButton } from '../parts/links.tsx'
 import { StatusBadge, TierBadge } from '../parts/plan-badge.tsx'
-import { ToButton } from '../parts/to.tsx'
 import { useUser } from '../session/user.ts'
 
 const WORDS = {
@@ -35,11 +35,11 @@ export function PlanPanel() {
           <Text c="dimmed">{WORDS[wordFor(status, isPaid, entitlements.length > 0)]}</Text>
         </div>
         {isPaid ? (
-          <ToButton to="/billing" variant="default">
+          <LinkButton to="/billing" variant="default">
             Billing
-          </ToButton>
+          </LinkButton>
         ) : (
-          <ToButton to="/pricing">See the plans</ToButton>
+          <LinkButton to="/pricing">See the plans</LinkButton>
         )}
       </Group>
     </Paper>

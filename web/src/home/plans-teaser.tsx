@@ -2,7 +2,7 @@ import { Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../parts/links.tsx'
 import { PlanCard } from '../pricing/plan-card.tsx'
 
 /** The plans in short. A home page must not break because billing is down, so a failure only points on. */
@@ -20,9 +20,9 @@ export function PlansTeaser() {
             An account is free. The models, your documents and API keys come with {fullPlan}.
           </Text>
         </div>
-        <ToButton to="/pricing" variant="default">
+        <LinkButton to="/pricing" variant="default">
           Compare plans
-        </ToButton>
+        </LinkButton>
       </Group>
       {plans.isPending && <Skeleton h={260} radius="lg" />}
       {plans.isSuccess && (

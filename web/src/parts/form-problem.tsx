@@ -1,11 +1,11 @@
 import { Alert } from '@mantine/core'
 import { IconAlertCircle } from '@tabler/icons-react'
-import { ApiProblem, fieldErrors, sentence } from '../api/problem.ts'
+import { ApiProblem, fieldErrors, messageOf } from '../api/problem.ts'
 
 type Form = { values: object; setErrors(errors: Record<string, string>): void }
 
 /** Puts each issue on the field it names. What names no field of this form is left for `FormProblem` to say. */
-export function spread(form: Form, problem: unknown) {
+export function setFieldErrors(form: Form, problem: unknown) {
   const known = Object.entries(fieldErrors(problem)).filter(([field]) => field in form.values)
   form.setErrors(Object.fromEntries(known))
 }
@@ -19,7 +19,7 @@ export function FormProblem({ problem, fields = [] }: { problem: unknown; fields
   const stale = problem instanceof ApiProblem && problem.code === 'fresh_sign_in_required'
   return (
     <Alert color={stale ? 'brass' : 'red'} role="alert" icon={<IconAlertCircle size={20} aria-hidden />}>
-      {stale ? 'Nothing was changed: this asks you to sign in again first.' : sentence(problem)}
+      {stale ? 'Nothing was changed: this asks you to sign in again first.' : messageOf(problem)}
     </Alert>
   )
 }

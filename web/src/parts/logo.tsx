@@ -1,7 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import type { SVGProps } from 'react'
 
-/** A latchkey: the bow is a front door, the bit opens it. Drawn in the current colour. */
+/** A latchkey: with a door in its bow. Drawn in the current colour. */
 export function Mark(props: SVGProps<SVGSVGElement>) {
   return (
     <svg viewBox="0 0 32 32" width="28" height="28" fill="currentColor" aria-hidden="true" focusable="false" {...props}>

@@ -18,7 +18,7 @@ export const Markdown = memo(function Markdown({ text, streaming = false, compon
   // its end, would take longer than all that came before.
   const [grown, setGrown] = useState(streaming)
   if (streaming && !grown) setGrown(true)
-  const all = useMemo(() => (components ? { ...parts, ...components } : parts), [components])
+  const all = useMemo(() => (components ? { ...elements, ...components } : elements), [components])
   // The anchors of footnotes are ids of the whole page, and every answer numbers its own from 1.
   const footnotes = text.includes('[^')
   const options = useMemo(() => (footnotes ? { clobberPrefix: `${id}-` } : undefined), [footnotes, id])
@@ -39,7 +39,7 @@ export const Markdown = memo(function Markdown({ text, streaming = false, compon
 })
 
 /** What a drawn element may get. It comes from parsed Markdown, so nothing of it is taken for granted. */
-export type PartProps = {
+export type ElementProps = {
   node?: unknown
   children?: unknown
   id?: unknown
@@ -54,35 +54,35 @@ export type PartProps = {
 
 // Streamdown's own elements are dressed in the classes of a style sheet that is not here, so each form is drawn by one of these.
 // A text may be in any script: each block finds its own direction.
-const parts: Components = {
-  p: ({ children }: PartProps) => <p dir="auto">{drawn(children)}</p>,
-  strong: ({ children }: PartProps) => <strong>{drawn(children)}</strong>,
-  em: ({ children }: PartProps) => <em>{drawn(children)}</em>,
-  del: ({ children }: PartProps) => <del>{drawn(children)}</del>,
-  sup: ({ children }: PartProps) => <sup>{drawn(children)}</sup>,
-  sub: ({ children }: PartProps) => <sub>{drawn(children)}</sub>,
+const elements: Components = {
+  p: ({ children }: ElementProps) => <p dir="auto">{asNode(children)}</p>,
+  strong: ({ children }: ElementProps) => <strong>{asNode(children)}</strong>,
+  em: ({ children }: ElementProps) => <em>{asNode(children)}</em>,
+  del: ({ children }: ElementProps) => <del>{asNode(children)}</del>,
+  sup: ({ children }: ElementProps) => <sup>{asNode(children)}</sup>,
+  sub: ({ children }: ElementProps) => <sub>{asNode(children)}</sub>,
   h1: heading(1),
   h2: heading(2),
   h3: heading(3),
   h4: heading(4),
   h5: heading(5),
   h6: heading(6),
-  ul: ({ children, className }: PartProps) => (
+  ul: ({ children, className }: ElementProps) => (
     <ul dir="auto" data-tasks={/contains-task-list/.test(`${className}`) || undefined}>
-      {drawn(children)}
+      {asNode(children)}
     </ul>
   ),
-  ol: ({ children, start }: PartProps) => (
+  ol: ({ children, start }: ElementProps) => (
     <ol dir="auto" start={typeof start === 'number' ? start : undefined}>
-      {drawn(children)}
+      {asNode(children)}
     </ol>
   ),
-  li: ({ children, id }: PartProps) => (
+  li: ({ children, id }: ElementProps) => (
     <li dir="auto" id={asText(id)} tabIndex={id ? -1 : undefined}>
-      {drawn(children)}
+      {asNode(children)}
     </li>
   ),
-  input: ({ checked }: PartProps) => (
+  input: ({ checked }: ElementProps) => (
     <input
       type="checkbox"
       checked={checked === true}
@@ -91,35 +91,35 @@ const parts: Components = {
       aria-label={checked === true ? 'Done' : 'To do'}
     />
   ),
-  blockquote: ({ children }: PartProps) => <blockquote dir="auto">{drawn(children)}</blockquote>,
+  blockquote: ({ children }: ElementProps) => <blockquote dir="auto">{asNode(children)}</blockquote>,
   hr: () => <hr />,
-  a: ({ href, id, children }: PartProps) => (
+  a: ({ href, id, children }: ElementProps) => (
     <Link to={href} id={id}>
       {children}
     </Link>
   ),
-  img: ({ src, alt }: PartProps) => (
-    <Away to={src}>Image: {typeof alt === 'string' && alt ? alt : 'without a description'}</Away>
+  img: ({ src, alt }: ElementProps) => (
+    <ExternalLink to={src}>Image: {typeof alt === 'string' && alt ? alt : 'without a description'}</ExternalLink>
   ),
-  pre: ({ children }: PartProps) => <CodeFrame>{children}</CodeFrame>,
-  code: ({ children }: PartProps) => <code>{drawn(children)}</code>,
-  table: ({ children }: PartProps) => (
+  pre: ({ children }: ElementProps) => <CodeBlock>{children}</CodeBlock>,
+  code: ({ children }: ElementProps) => <code>{asNode(children)}</code>,
+  table: ({ children }: ElementProps) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
     <div className={`scroll-x ${classes.table}`} tabIndex={0}>
-      <table>{drawn(children)}</table>
+      <table>{asNode(children)}</table>
     </div>
   ),
-  thead: ({ children }: PartProps) => <thead>{drawn(children)}</thead>,
-  tbody: ({ children }: PartProps) => <tbody>{drawn(children)}</tbody>,
-  tr: ({ children }: PartProps) => <tr>{drawn(children)}</tr>,
-  th: ({ children, style }: PartProps) => (
+  thead: ({ children }: ElementProps) => <thead>{asNode(children)}</thead>,
+  tbody: ({ children }: ElementProps) => <tbody>{asNode(children)}</tbody>,
+  tr: ({ children }: ElementProps) => <tr>{asNode(children)}</tr>,
+  th: ({ children, style }: ElementProps) => (
     <th dir="auto" style={alignment(style)}>
-      {drawn(children)}
+      {asNode(children)}
     </th>
   ),
-  td: ({ children, style }: PartProps) => (
+  td: ({ children, style }: ElementProps) => (
     <td dir="auto" style={alignment(style)}>
-      {drawn(children)}
+      {asNode(children)}
     </td>
   ),
 }
@@ -130,7 +130,7 @@ const parts: Components = {
  */
 function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
   const Tag = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[level - 1] ?? 'h6'
-  return ({ children, id }: PartProps) =>
+  return ({ children, id }: ElementProps) =>
     // The heading above an answer's footnotes, whose line says the same to the eye.
     /footnote-label$/.test(`${id}`) ? (
       <VisuallyHidden component={Tag} id={asText(id)}>
@@ -138,14 +138,14 @@ function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
       </VisuallyHidden>
     ) : (
       <Tag dir="auto" data-level={level}>
-        {drawn(children)}
+        {asNode(children)}
       </Tag>
     )
 }
 
 /** A mark that leads to a footnote and back stays inside the answer; every other link leaves the app. */
 export function Link({ to, id, children }: { to: unknown; id: unknown; children: unknown }) {
-  if (typeof to !== 'string' || !to.startsWith('#')) return <Away to={to}>{children}</Away>
+  if (typeof to !== 'string' || !to.startsWith('#')) return <ExternalLink to={to}>{children}</ExternalLink>
   const go = (event: MouseEvent) => {
     event.preventDefault()
     const target = document.getElementById(decoded(to.slice(1)))
@@ -154,13 +154,13 @@ export function Link({ to, id, children }: { to: unknown; id: unknown; children:
   }
   return (
     <Anchor href={to} id={asText(id)} onClick={go} underline="always" inherit>
-      {drawn(children)}
+      {asNode(children)}
     </Anchor>
   )
 }
 
 /** A link out of the app, opened beside it and told nothing of it. It says where it leads when its text names another place. */
-function Away({ to, children }: { to: unknown; children: unknown }) {
+function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
   const target = targetOf(to)
   return (
     <Anchor
@@ -171,13 +171,13 @@ function Away({ to, children }: { to: unknown; children: unknown }) {
       underline="always"
       inherit
     >
-      {drawn(children)}
+      {asNode(children)}
       {target !== undefined && namesOther(textOf(children), target) && <bdi> ({target})</bdi>}
     </Anchor>
   )
 }
 
-function CodeFrame({ children }: { children: unknown }) {
+function CodeBlock({ children }: { children: unknown }) {
   const language = languageOf(children)
   return (
     <div className={classes.code} dir="ltr">
@@ -186,7 +186,7 @@ function CodeFrame({ children }: { children: unknown }) {
         <CopyIcon value={textOf(children)} what="code" />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
-      <pre tabIndex={0}>{drawn(children)}</pre>
+      <pre tabIndex={0}>{asNode(children)}</pre>
     </div>
   )
 }
@@ -214,7 +214,7 @@ function alignment(style: unknown): CSSProperties | undefined {
   return side === 'left' || side === 'center' || side === 'right' ? { textAlign: side } : undefined
 }
 
-function drawn(children: unknown): ReactNode {
+function asNode(children: unknown): ReactNode {
   return children as ReactNode
 }
 

@@ -1,7 +1,7 @@
 import { Box, Button, Center, Stack, Text, ThemeIcon, Title } from '@mantine/core'
 import { type Icon, IconPlugConnectedX, IconRefresh } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
-import { ApiProblem, sentence } from '../api/problem.ts'
+import { ApiProblem, messageOf } from '../api/problem.ts'
 
 type NoticeProps = { icon: Icon; title: string; children?: ReactNode; action?: ReactNode; order?: 1 | 2 | 3 }
 
@@ -43,7 +43,7 @@ export function Failure({ problem, retry }: { problem: unknown; retry?: () => vo
           )
         }
       >
-        {sentence(problem)}
+        {messageOf(problem)}
       </Notice>
     </div>
   )

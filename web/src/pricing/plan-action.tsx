@@ -1,10 +1,10 @@
 import { Button, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout, openPortal } from '../billing/processor.ts'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../parts/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { type Period, priceOf } from './price.ts'
 
@@ -26,16 +26,16 @@ export function PlanAction({ plan, first, period, subscription }: PlanActionProp
   if (isFree(plan)) {
     if (signedIn) return null
     return (
-      <ToButton to="/register" variant="default">
+      <LinkButton to="/register" variant="default">
         Create a free account
-      </ToButton>
+      </LinkButton>
     )
   }
   if (!signedIn) {
     return (
-      <ToButton to="/register" search={{ redirect: '/pricing' }} variant={first ? 'filled' : 'default'}>
+      <LinkButton to="/register" search={{ redirect: '/pricing' }} variant={first ? 'filled' : 'default'}>
         Get {plan.name}
-      </ToButton>
+      </LinkButton>
     )
   }
   if (priceId === null && !running) return <Text c="dimmed">Not for sale yet.</Text>
@@ -50,7 +50,7 @@ export function PlanAction({ plan, first, period, subscription }: PlanActionProp
       </Button>
       {leave.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {sentence(leave.error)}
+          {messageOf(leave.error)}
         </Text>
       )}
     </>

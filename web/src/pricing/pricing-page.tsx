@@ -12,7 +12,7 @@ import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
 import type { Period } from './price.ts'
 
-const route = getRouteApi('/open/pricing')
+const route = getRouteApi('/public/pricing')
 
 export function PricingPage() {
   useTitle('Pricing')

@@ -5,14 +5,14 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
-import { ApiProblem, sentence } from '../api/problem.ts'
+import { ApiProblem, messageOf } from '../api/problem.ts'
 import type { Token, User } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { passkeySignIn, passkeysWork } from '../sign-in/passkey.ts'
-import { rememberSignIn } from '../sign-in/return-memory.ts'
-import { arriveAgain } from './arrive.ts'
+import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { passkeySignIn, passkeysSupported } from '../sign-in/passkey.ts'
+import { rememberSignIn } from '../sign-in/pending-sign-in.ts'
 import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
+import { reauthenticate } from './sign-in.ts'
 
 const PROVIDERS = {
   google: { name: 'Google', icon: IconBrandGoogleFilled },
@@ -34,15 +34,15 @@ export function FreshSignInDialog({ user }: { user: User }) {
       <Stack>
         <Text>Your last sign-in was more than ten minutes ago. Sign in again to go on.</Text>
         {user.has_password && <PasswordAgain user={user} />}
-        <OtherWays withDivider={user.has_password} />
+        <OtherMethods withDivider={user.has_password} />
       </Stack>
     </Modal>
   )
 }
 
 /** @throws ApiProblem when the sign-in was somebody else's. */
-function goOn(pair: Token) {
-  if (!arriveAgain(pair)) throw new ApiProblem(0, 'That signs in to another account.')
+function finish(pair: Token) {
+  if (!reauthenticate(pair)) throw new ApiProblem(0, 'That signs in to another account.')
   freshSignIn.settle(true)
 }
 
@@ -56,14 +56,14 @@ function PasswordAgain({ user }: { user: User }) {
   })
   const signIn = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) =>
-      goOn(
+      finish(
         await api.post<Token>(
           '/api/auth/login',
           { email: user.email, password, ...(code && { code: code.trim() }) },
           { anonymous: true },
         ),
       ),
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
   return (
     <form onSubmit={form.onSubmit((values) => signIn.mutate(values))} noValidate>
@@ -86,7 +86,7 @@ function PasswordAgain({ user }: { user: User }) {
 }
 
 /** A passkey goes on here; a provider leads away and back to this page, where what was asked for is to be asked again. */
-function OtherWays({ withDivider }: { withDivider: boolean }) {
+function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],
     queryFn: ({ signal }) => api.get<unknown[]>('/api/auth/passkeys', { signal }),
@@ -95,7 +95,7 @@ function OtherWays({ withDivider }: { withDivider: boolean }) {
     queryKey: ['links'],
     queryFn: ({ signal }) => api.get<{ provider: Provider }[]>('/api/users/me/oauth', { signal }),
   })
-  const passkey = useMutation({ mutationFn: async () => goOn(await passkeySignIn()) })
+  const passkey = useMutation({ mutationFn: async () => finish(await passkeySignIn()) })
   const provider = useMutation({
     mutationFn: (id: Provider) => api.get<{ authorization_url: string }>(`/api/auth/oauth/${id}`, { anonymous: true }),
     onSuccess: ({ authorization_url }) => {
@@ -103,7 +103,7 @@ function OtherWays({ withDivider }: { withDivider: boolean }) {
       location.assign(authorization_url)
     },
   })
-  const withPasskey = passkeysWork() && (passkeys.data?.length ?? 0) > 0
+  const withPasskey = passkeysSupported() && (passkeys.data?.length ?? 0) > 0
   const linked = links.data ?? []
   const problem = passkey.error ?? provider.error
   if (!withPasskey && linked.length === 0) return null
@@ -138,7 +138,7 @@ function OtherWays({ withDivider }: { withDivider: boolean }) {
       </Group>
       {problem && (
         <Alert color="red" role="alert">
-          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : sentence(problem)}
+          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : messageOf(problem)}
         </Alert>
       )}
     </>

@@ -11,25 +11,25 @@
  */
 import { type Claims, claimsOf } from './token.ts'
 
-export type Pair = { access_token: string; refresh_token: string }
-export type News = { kind: 'renewed'; access: string } | { kind: 'ended' }
+export type TokenPair = { access_token: string; refresh_token: string }
+export type SessionMessage = { kind: 'renewed'; access: string } | { kind: 'ended' }
 
 export type SessionDeps = {
   storage: { read(): string | null; write(token: string): void; clear(): void }
   /** Runs `work` while no other tab runs its own. */
   lock<T>(work: () => Promise<T>): Promise<T>
   /** Exchanges a refresh token; 'refused' when the service says it is not valid. Throws when there is no answer. */
-  renew(refreshToken: string): Promise<Pair | 'refused'>
-  announce(news: News): void
+  renew(refreshToken: string): Promise<TokenPair | 'refused'>
+  broadcast(message: SessionMessage): void
   now(): number
 }
 
 export type Session = ReturnType<typeof createSession>
 
 /** An access token with less left than this is renewed before it is used, so that a request never arrives with a dead one. */
-const SPARE_MS = 60_000
+const EXPIRY_MARGIN_MS = 60_000
 
-export function createSession({ storage, lock, renew, announce, now }: SessionDeps) {
+export function createSession({ storage, lock, renew, broadcast, now }: SessionDeps) {
   let access: string | null = null
   let renewing: Promise<string | null> | null = null
   let userId = storedUserId()
@@ -37,7 +37,7 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
 
   return {
     /** Signed in, as far as this browser knows. */
-    isOpen: () => storage.read() !== null,
+    isSignedIn: () => storage.read() !== null,
 
     /** The id of the signed-in user, or null. */
     userId: () => userId,
@@ -57,35 +57,35 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
       return renewed(refused)
     },
 
-    begin(pair: Pair) {
+    begin(pair: TokenPair) {
       storage.write(pair.refresh_token)
       access = pair.access_token
-      announce({ kind: 'renewed', access })
-      settle()
+      broadcast({ kind: 'renewed', access })
+      notify()
     },
 
     /** The same person has signed in again: the new session takes the place of the old, and no page starts over. */
-    replace(pair: Pair) {
+    replace(pair: TokenPair) {
       storage.write(pair.refresh_token)
       access = pair.access_token
-      announce({ kind: 'renewed', access })
+      broadcast({ kind: 'renewed', access })
     },
 
     end() {
       storage.clear()
       access = null
-      announce({ kind: 'ended' })
-      settle()
+      broadcast({ kind: 'ended' })
+      notify()
     },
 
-    /** News from another tab. */
-    hear(news: News) {
-      if (news.kind === 'renewed') {
-        access = news.access
-        if (claimsOf(news.access)?.sub !== userId) settle()
+    /** A message from another tab. */
+    receive(message: SessionMessage) {
+      if (message.kind === 'renewed') {
+        access = message.access
+        if (claimsOf(message.access)?.sub !== userId) notify()
       } else {
         access = null
-        settle()
+        notify()
       }
     },
 
@@ -93,7 +93,7 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
     storageChanged() {
       if (storedUserId() !== userId) {
         access = null
-        settle()
+        notify()
       }
     },
 
@@ -127,8 +127,8 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
       if (storage.read() !== refreshToken) return renewedSince(refreshToken, refused)
       storage.clear()
       access = null
-      announce({ kind: 'ended' })
-      settle()
+      broadcast({ kind: 'ended' })
+      notify()
       return null
     }
 
@@ -139,7 +139,7 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
 
     storage.write(answer.refresh_token)
     access = answer.access_token
-    announce({ kind: 'renewed', access })
+    broadcast({ kind: 'renewed', access })
     return access
   }
 
@@ -150,7 +150,7 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
 
   function usable(token: string): boolean {
     const claims = claimsOf(token)
-    return claims !== null && claims.exp * 1000 - now() > SPARE_MS
+    return claims !== null && claims.exp * 1000 - now() > EXPIRY_MARGIN_MS
   }
 
   function storedUserId(): string | null {
@@ -166,7 +166,7 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
     return stored === null ? null : claimsOf(stored)
   }
 
-  function settle() {
+  function notify() {
     userId = storedUserId()
     for (const listener of listeners) listener()
   }

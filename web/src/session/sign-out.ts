@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
-import { dropAllConversations } from '../chat/conversation-shelf.ts'
+import { deleteAllConversations } from '../chat/conversation-store.ts'
 import { session } from './browser-session.ts'
-import { endSession, soon } from './end-session.ts'
+import { endSession, withTimeout } from './end-session.ts'
 
 /** Ends the session at the service, then leaves whatever it answers: who wants to go must be able to, offline too. */
 export function useSignOut(): () => Promise<void> {
   const leave = useLeave()
   return async () => {
     const id = session.id()
-    const token = await soon(session.token())
+    const token = await withTimeout(session.token())
     if (id !== null && token !== null) await endSession(id, token)
     await leave()
   }
@@ -23,7 +23,7 @@ export function useLeave(): () => Promise<void> {
   return async () => {
     const userId = session.userId()
     await navigate({ to: '/' })
-    if (userId) dropAllConversations(userId)
+    if (userId) deleteAllConversations(userId)
     session.end()
   }
 }

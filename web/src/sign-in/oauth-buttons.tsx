@@ -2,10 +2,10 @@ import { Button, Divider, Group, Text } from '@mantine/core'
 import { IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
 import { session } from '../session/browser-session.ts'
-import { rememberSignIn } from './return-memory.ts'
+import { rememberSignIn } from './pending-sign-in.ts'
 
 const PROVIDERS = [
   { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
@@ -44,7 +44,7 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
       </Group>
       {start.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="sm" role="alert">
-          {sentence(start.error)}
+          {messageOf(start.error)}
         </Text>
       )}
     </>

@@ -1,7 +1,7 @@
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
 
-export function passkeysWork(): boolean {
+export function passkeysSupported(): boolean {
   return 'PublicKeyCredential' in window
 }
 
@@ -14,7 +14,7 @@ export async function passkeySignIn(): Promise<Token> {
 }
 
 /** Makes a passkey on this device for the signed-in user. */
-export async function makePasskey(name: string): Promise<void> {
+export async function registerPasskey(name: string): Promise<void> {
   const { startRegistration } = await import('@simplewebauthn/browser')
   const { optionsJSON, kept } = optionsOf(await api.post('/api/auth/passkeys/register/options', {}))
   const response = await startRegistration({ optionsJSON } as Parameters<typeof startRegistration>[0])

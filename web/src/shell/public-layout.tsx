@@ -2,14 +2,14 @@ import { Box, Container, Group } from '@mantine/core'
 import { Link, Outlet } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { ColorScheme } from '../parts/color-scheme.tsx'
+import { LinkButton, TextLink } from '../parts/links.tsx'
 import { Wordmark } from '../parts/logo.tsx'
-import { ToButton, ToText } from '../parts/to.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { useMainFocus } from './main-focus.ts'
-import classes from './open-shell.module.css'
+import classes from './public-layout.module.css'
 
 /** The frame of the pages that anyone may see. */
-export function OpenShell({ children }: { children?: ReactNode }) {
+export function PublicLayout({ children }: { children?: ReactNode }) {
   const signedIn = useSignedIn()
   const main = useMainFocus()
 
@@ -22,20 +22,20 @@ export function OpenShell({ children }: { children?: ReactNode }) {
               <Wordmark />
             </Link>
             <Group component="nav" aria-label="Main" gap={6} wrap="nowrap">
-              <ToButton to="/pricing" variant="subtle" color="gray" px="sm" className={classes.wide}>
+              <LinkButton to="/pricing" variant="subtle" color="gray" px="sm" className={classes.wide}>
                 Pricing
-              </ToButton>
+              </LinkButton>
               <ColorScheme />
               {signedIn ? (
-                <ToButton to="/dashboard">Dashboard</ToButton>
+                <LinkButton to="/dashboard">Dashboard</LinkButton>
               ) : (
                 <>
-                  <ToButton to="/login" variant="subtle" color="gray" px="sm">
+                  <LinkButton to="/login" variant="subtle" color="gray" px="sm">
                     Sign in
-                  </ToButton>
-                  <ToButton to="/register" className={classes.wide}>
+                  </LinkButton>
+                  <LinkButton to="/register" className={classes.wide}>
                     Get started
-                  </ToButton>
+                  </LinkButton>
                 </>
               )}
             </Group>
@@ -50,21 +50,21 @@ export function OpenShell({ children }: { children?: ReactNode }) {
           <Group justify="space-between" gap="md">
             <span>Latchkey. One key to your models and your documents.</span>
             <Group component="nav" aria-label="Footer" gap="lg">
-              <ToText to="/pricing" c="dimmed" py={10} underline="hover">
+              <TextLink to="/pricing" c="dimmed" py={10} underline="hover">
                 Pricing
-              </ToText>
+              </TextLink>
               {signedIn ? (
-                <ToText to="/dashboard" c="dimmed" py={10} underline="hover">
+                <TextLink to="/dashboard" c="dimmed" py={10} underline="hover">
                   Dashboard
-                </ToText>
+                </TextLink>
               ) : (
                 <>
-                  <ToText to="/register" c="dimmed" py={10} underline="hover">
+                  <TextLink to="/register" c="dimmed" py={10} underline="hover">
                     Create an account
-                  </ToText>
-                  <ToText to="/login" c="dimmed" py={10} underline="hover">
+                  </TextLink>
+                  <TextLink to="/login" c="dimmed" py={10} underline="hover">
                     Sign in
-                  </ToText>
+                  </TextLink>
                 </>
               )}
             </Group>

@@ -1,7 +1,7 @@
-import classes from './specimen.module.css'
+import classes from './example-answer.module.css'
 
 /** What an answer looks like here: a question, an answer with its marks, and the lines they point at. An example, and named one. */
-export function Specimen() {
+export function ExampleAnswer() {
   return (
     <figure className={classes.frame}>
       <figcaption className={classes.caption}>An example of an answer</figcaption>

@@ -7,25 +7,25 @@ import { queries, subscriptionQuery, userQuery } from '../api/queries.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 
-const PATIENCE_MS = 60_000
+const WAIT_MAX_MS = 60_000
 
 /**
  * Back from the checkout. The processor tells the service by its own way, which may be a moment slower than the browser:
  * asks until it has arrived, and after a minute says what to expect instead of turning for ever.
  */
-export function PaymentArrival() {
+export function PaymentConfirmation() {
   const navigate = useNavigate()
   const plans = usePlans()
-  const [tired, setTired] = useState(false)
+  const [timedOut, setTimedOut] = useState(false)
   const subscription = useQuery({
     ...subscriptionQuery,
     staleTime: 0,
-    refetchInterval: ({ state }) => (state.data?.status === 'active' || tired ? false : 1500),
+    refetchInterval: ({ state }) => (state.data?.status === 'active' || timedOut ? false : 1500),
   })
   const active = subscription.data?.status === 'active'
 
   useEffect(() => {
-    const timer = setTimeout(() => setTired(true), PATIENCE_MS)
+    const timer = setTimeout(() => setTimedOut(true), WAIT_MAX_MS)
     return () => clearTimeout(timer)
   }, [])
   useEffect(() => {
@@ -50,7 +50,7 @@ export function PaymentArrival() {
       </Alert>
     )
   }
-  if (tired) {
+  if (timedOut) {
     return (
       <Alert
         color="brass"

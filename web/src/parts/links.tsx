@@ -2,12 +2,12 @@ import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/cor
 import { createLink } from '@tanstack/react-router'
 import type { ComponentPropsWithRef } from 'react'
 
-// The router's links in Mantine's clothes.
+// The router's links, drawn by Mantine.
 
 type Native = ComponentPropsWithRef<'a'>
 
-export const ToButton = createLink((props: Omit<Native, keyof ButtonProps> & ButtonProps) => (
+export const LinkButton = createLink((props: Omit<Native, keyof ButtonProps> & ButtonProps) => (
   <Button component="a" {...props} />
 ))
 
-export const ToText = createLink((props: Omit<Native, keyof AnchorProps> & AnchorProps) => <Anchor {...props} />)
+export const TextLink = createLink((props: Omit<Native, keyof AnchorProps> & AnchorProps) => <Anchor {...props} />)

@@ -6,49 +6,49 @@ import { pacedText } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'
 
 /** How many passages, and how near they must come (0 to 1). */
-export type Reach = { top_k: number; min_score: number }
+export type RetrievalOptions = { top_k: number; min_score: number }
 
 /** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
-export type Inquiry = {
+export type Question = {
   id: string
-  question: string
-  reach: Reach
+  text: string
+  retrieval: RetrievalOptions
   answer: string
   sources: Chunk[] | null
   ending?: Ending
 }
 
 /** Questions put one after another; each carries what was said before, so that "and how long does it last?" is understood. */
-export function useInquiries() {
-  const [list, setList] = useState<Inquiry[]>([])
+export function useQuestions() {
+  const [list, setList] = useState<Question[]>([])
   const [writing, setWriting] = useState(false)
   const controller = useRef<AbortController | null>(null)
 
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  async function answer(before: Inquiry[], question: string, reach: Reach) {
+  async function answer(before: Question[], text: string, retrieval: RetrievalOptions) {
     controller.current?.abort()
     const own = new AbortController()
     controller.current = own
     setWriting(true)
 
-    let inquiry: Inquiry = { id: newId(), question, reach, answer: '', sources: null }
-    const show = (more: Partial<Inquiry>) => {
-      inquiry = { ...inquiry, ...more }
+    let question: Question = { id: newId(), text, retrieval, answer: '', sources: null }
+    const show = (more: Partial<Question>) => {
+      question = { ...question, ...more }
       // Another answer has taken this one's place.
-      if (controller.current === own) setList([...before, inquiry])
+      if (controller.current === own) setList([...before, question])
     }
     show({})
 
-    const paced = pacedText((text) => show({ answer: inquiry.answer + text }))
+    const paced = pacedText((more) => show({ answer: question.answer + more }))
     const ending = await openStream(
       '/api/rag/query',
-      { question, ...reach, include_sources: true, chat_history: historyOf(before) },
+      { question: text, ...retrieval, include_sources: true, chat_history: historyOf(before) },
       {
         signal: own.signal,
-        onPiece: (piece) => {
-          if (piece.kind === 'token') paced.push(piece.token)
-          if (piece.kind === 'sources') show({ sources: piece.sources })
+        onEvent: (event) => {
+          if (event.kind === 'token') paced.push(event.token)
+          if (event.kind === 'sources') show({ sources: event.sources })
         },
       },
     )
@@ -60,21 +60,21 @@ export function useInquiries() {
   return {
     list,
     writing,
-    ask: (question: string, reach: Reach) => void answer(list, question, reach),
-    retry: (id: string, reach: Reach) => {
-      const at = list.findIndex((inquiry) => inquiry.id === id)
-      const inquiry = list[at]
-      if (inquiry) void answer(list.slice(0, at), inquiry.question, reach)
+    ask: (text: string, retrieval: RetrievalOptions) => void answer(list, text, retrieval),
+    retry: (id: string, retrieval: RetrievalOptions) => {
+      const at = list.findIndex((question) => question.id === id)
+      const question = list[at]
+      if (question) void answer(list.slice(0, at), question.text, retrieval)
     },
     stop: () => controller.current?.abort(),
   }
 }
 
-function historyOf(before: Inquiry[]) {
+function historyOf(before: Question[]) {
   return before
     .filter(({ answer, ending }) => answer.trim() !== '' && ending?.kind === 'complete')
-    .flatMap(({ question, answer }) => [
-      { role: 'user', content: question },
+    .flatMap(({ text, answer }) => [
+      { role: 'user', content: text },
       { role: 'assistant', content: answer },
     ])
 }

@@ -1,4 +1,4 @@
-// A stranger walks the main path in a browser, through both apps, on the sandbox.
+// The main path in a browser: a new user, through both apps, on the sandbox.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

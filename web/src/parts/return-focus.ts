@@ -7,13 +7,13 @@ const LATER_MS = 50
  * Gives the keyboard back to the button of a menu when a dialog that the menu opened closes: the dialog would return to the
  * menu's item, which is gone by then.
  */
-export function useOpener() {
+export function useReturnFocus() {
   const opener = useRef<HTMLElement | null>(null)
   const remember = useCallback((element: HTMLElement) => {
     opener.current = element
   }, [])
-  const giveBack = useCallback(() => {
+  const restore = useCallback(() => {
     setTimeout(() => opener.current?.isConnected && opener.current.focus(), LATER_MS)
   }, [])
-  return { remember, giveBack }
+  return { remember, restore }
 }

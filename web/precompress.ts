@@ -10,9 +10,9 @@ const WORTH_BYTES = 1_400
 const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
 
 /** Puts a .br and a .gz beside every text file that was built, so that the service sends small files without work of its own. */
-export function pressed(dist: string): Plugin {
+export function precompress(dist: string): Plugin {
   return {
-    name: 'latchkey-pressed',
+    name: 'latchkey-precompress',
     apply: 'build',
     closeBundle() {
       for (const name of readdirSync(dist, { recursive: true, encoding: 'utf8' })) {

@@ -10,8 +10,8 @@ import {
   IconZoomQuestion,
 } from '@tabler/icons-react'
 
-/** The places of the app, in the order of the menu. */
-export const PLACES = [
+/** The pages of the app, in the order of the menu. */
+export const NAV_ITEMS = [
   { to: '/dashboard', label: 'Dashboard', icon: IconGauge, about: 'Your plan, usage and next steps', group: 'Home' },
   { to: '/chat', label: 'Chat', icon: IconMessage, about: 'Talk to a model', group: 'Work' },
   { to: '/ask', label: 'Ask', icon: IconZoomQuestion, about: 'Answers from your documents', group: 'Work' },
@@ -22,7 +22,7 @@ export const PLACES = [
   { to: '/account', label: 'Account', icon: IconUserCircle, about: 'Profile, security, data', group: 'You' },
 ] as const
 
-export const ADMIN_PLACE = {
+export const ADMIN_NAV_ITEM = {
   to: '/admin',
   label: 'Admin',
   icon: IconShieldCog,

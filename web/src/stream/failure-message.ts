@@ -7,7 +7,7 @@ type Failure = Extract<Ending, { kind: 'failed' }>
  * What a reader is told when a model failed them, and what they can do: the service's own sentence is for who calls the API.
  * `begun`: part of the answer is there. `others`: what else they could switch to, the nearest first.
  */
-export function failureWords(
+export function failureMessage(
   { detail, code, reason, status, requestId }: Failure,
   { begun, others = [] }: { begun: boolean; others?: string[] },
 ): string {

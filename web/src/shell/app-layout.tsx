@@ -26,15 +26,15 @@ import { Wordmark } from '../parts/logo.tsx'
 import { FreshSignInDialog } from '../session/fresh-sign-in-dialog.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
-import classes from './app-shell.module.css'
+import classes from './app-layout.module.css'
 import { useMainFocus } from './main-focus.ts'
-import { callPalette } from './palette-call.ts'
-import { PlaceLink } from './place-link.tsx'
-import { ADMIN_PLACE, PLACES } from './places.ts'
+import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
+import { NavigationLink } from './navigation-link.tsx'
+import { openPalette } from './palette-events.ts'
 import { VerifyBar } from './verify-bar.tsx'
 
 /** The frame of everything behind the sign-in. No page in it is drawn before it is known whose it is. */
-export function InsideShell() {
+export function AppLayout() {
   const [menuOpen, menu] = useDisclosure(false)
   const path = useRouterState({ select: (state) => state.location.pathname })
   const user = useQuery(userQuery)
@@ -75,7 +75,7 @@ export function InsideShell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label="Main">
-        <Places superuser={user.data?.is_superuser === true} />
+        <NavItems superuser={user.data?.is_superuser === true} />
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} ref={main}>
         <Loaded query={user} skeleton={<PageSkeleton />}>
@@ -92,17 +92,17 @@ export function InsideShell() {
   )
 }
 
-function Places({ superuser }: { superuser: boolean }) {
-  const places = superuser ? [...PLACES, { ...ADMIN_PLACE, group: 'You' }] : PLACES
-  return places.map(({ to, label, icon: Glyph, group }, index) => (
-    <PlaceLink
+function NavItems({ superuser }: { superuser: boolean }) {
+  const items = superuser ? [...NAV_ITEMS, { ...ADMIN_NAV_ITEM, group: 'You' }] : NAV_ITEMS
+  return items.map(({ to, label, icon: Glyph, group }, index) => (
+    <NavigationLink
       key={to}
       to={to}
       label={label}
       leftSection={<Glyph size={20} stroke={1.6} aria-hidden />}
-      className={classes.place ?? ''}
+      className={classes.item ?? ''}
       activeProps={{ active: true, 'aria-current': 'page' }}
-      mt={index > 0 && places[index - 1]?.group !== group ? 'md' : 2}
+      mt={index > 0 && items[index - 1]?.group !== group ? 'md' : 2}
     />
   ))
 }
@@ -110,12 +110,12 @@ function Places({ superuser }: { superuser: boolean }) {
 function PaletteButton() {
   return (
     <>
-      <UnstyledButton className={classes.search ?? ''} onClick={callPalette} visibleFrom="sm">
+      <UnstyledButton className={classes.search ?? ''} onClick={openPalette} visibleFrom="sm">
         <IconSearch size={16} aria-hidden />
         <span>Where to?</span>
         <Kbd size="xs">{/Mac|iPhone|iPad/.test(navigator.userAgent) ? '⌘K' : 'Ctrl K'}</Kbd>
       </UnstyledButton>
-      <ActionIcon onClick={callPalette} hiddenFrom="sm" aria-label="Where to?">
+      <ActionIcon onClick={openPalette} hiddenFrom="sm" aria-label="Where to?">
         <IconSearch size={20} stroke={1.6} aria-hidden />
       </ActionIcon>
     </>

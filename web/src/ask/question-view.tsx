@@ -7,29 +7,29 @@ import { EndingNote } from '../chat/ending-note.tsx'
 import { Passage } from '../documents/passage.tsx'
 import { CopyIcon } from '../parts/copy.tsx'
 import { plural } from '../parts/format.ts'
-import { Link, Markdown, type PartProps } from '../parts/markdown.tsx'
+import { type ElementProps, Link, Markdown } from '../parts/markdown.tsx'
 import { citationLinks } from './citations.ts'
-import classes from './inquiry-view.module.css'
 import { NearestPassages } from './nearest-passages.tsx'
-import type { Inquiry } from './use-inquiries.ts'
+import classes from './question-view.module.css'
+import type { Question } from './use-questions.ts'
 
 /** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
-type InquiryViewProps = { inquiry: Inquiry; onRetry: ((least?: number) => void) | undefined }
+type QuestionViewProps = { question: Question; onRetry: ((least?: number) => void) | undefined }
 
 /** What is near enough when nothing was: half of what was asked for. */
-const WIDER = 0.5
+const WIDER_BY = 0.5
 
 /** A question with its answer on one side and the passages it stands on on the other. A mark in the answer leads to its passage. */
-export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
+export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const base = useId()
-  const [lit, setLit] = useState<number | null>(null)
+  const [highlighted, setHighlighted] = useState<number | null>(null)
   const [open, setOpen] = useState(false)
-  const { question, reach, answer, sources, ending } = inquiry
+  const { text, retrieval, answer, sources, ending } = question
   const streaming = ending === undefined
 
   const components = useMemo<Components>(
     () => ({
-      a: ({ href, id, children }: PartProps) => {
+      a: ({ href, id, children }: ElementProps) => {
         const number = /^#passage-(\d+)$/.exec(typeof href === 'string' ? href : '')?.[1]
         if (number === undefined) {
           return (
@@ -41,12 +41,12 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
         return (
           <button
             type="button"
-            className={classes.mark}
+            className={classes.citation}
             aria-label={`Passage ${number}`}
             onClick={() => {
               // Drawn at once, so that a passage that was folded away can be gone to.
               flushSync(() => {
-                setLit(Number(number))
+                setHighlighted(Number(number))
                 setOpen(true)
               })
               const passage = document.getElementById(`${base}-${number}`)
@@ -63,9 +63,9 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
   )
 
   return (
-    <article className={classes.inquiry}>
+    <article className={classes.entry}>
       <Title order={2} fz="1.25rem" dir="auto" className={classes.question ?? ''}>
-        {question}
+        {text}
       </Title>
       <div className={classes.answer}>
         <VisuallyHidden>Answer</VisuallyHidden>
@@ -88,10 +88,10 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
         )}
       </div>
       {sources && (
-        <aside className={classes.sources} aria-label={`Passages behind “${question}”`} data-open={open || undefined}>
+        <aside className={classes.sources} aria-label={`Passages behind “${text}”`} data-open={open || undefined}>
           <Text c="dimmed" size="sm" className={classes.count ?? ''}>
             {sources.length === 0
-              ? `No passage came as near as ${reach.min_score.toFixed(2)}`
+              ? `No passage came as near as ${retrieval.min_score.toFixed(2)}`
               : plural(sources.length, 'passage')}
           </Text>
           {sources.length > 0 && (
@@ -104,12 +104,12 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
               {open ? 'Hide' : 'Show'} {plural(sources.length, 'passage')}
             </Button>
           )}
-          {sources.length === 0 && onRetry && reach.min_score > 0.05 && (
-            <Button variant="light" onClick={() => onRetry(reach.min_score * WIDER)}>
-              Look further, down to {(reach.min_score * WIDER).toFixed(2)}
+          {sources.length === 0 && onRetry && retrieval.min_score > 0.05 && (
+            <Button variant="light" onClick={() => onRetry(retrieval.min_score * WIDER_BY)}>
+              Look further, down to {(retrieval.min_score * WIDER_BY).toFixed(2)}
             </Button>
           )}
-          {sources.length === 0 && !streaming && <NearestPassages question={question} />}
+          {sources.length === 0 && !streaming && <NearestPassages question={text} />}
           {sources.length > 0 && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
             <div className={classes.passages} tabIndex={0}>
@@ -118,9 +118,9 @@ export function InquiryView({ inquiry, onRetry }: InquiryViewProps) {
                   key={chunk.id}
                   chunk={chunk}
                   id={`${base}-${index + 1}`}
-                  lit={lit === index + 1}
+                  highlighted={highlighted === index + 1}
                   mark={
-                    <span className={classes.mark} aria-hidden>
+                    <span className={classes.citation} aria-hidden>
                       {index + 1}
                     </span>
                   }

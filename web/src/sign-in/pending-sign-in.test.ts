@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { forgetSignIn, pendingSignIn, rememberSignIn } from './return-memory.ts'
+import { forgetSignIn, pendingSignIn, rememberSignIn } from './pending-sign-in.ts'
 
 const MINUTE = 60_000
 

@@ -1,10 +1,8 @@
+// Conversations in localStorage, under the user's id, until they sign out: the service keeps no chat text.
 import { useSyncExternalStore } from 'react'
 import type { Conversation } from './conversation.ts'
 
-/**
- * Conversations are kept in this browser only, under the user's id, until they sign out: the service keeps no chat text.
- */
-const KEPT = 40
+const CONVERSATIONS_MAX = 40
 const PREFIX = 'latchkey.conversations.'
 const listeners = new Set<() => void>()
 let cache: { key: string; text: string | null; list: Conversation[] } | null = null
@@ -17,27 +15,27 @@ export function findConversation(userId: string, id: string): Conversation | und
   return read(userId).find((conversation) => conversation.id === id)
 }
 
-/** A question puts its conversation on top of the shelf, before the answer is there. */
-export function keepConversation(userId: string, conversation: Conversation) {
+/** A question puts its conversation on top, before the answer is there. */
+export function saveConversation(userId: string, conversation: Conversation) {
   const others = read(userId).filter(({ id }) => id !== conversation.id)
-  write(userId, [conversation, ...others].slice(0, KEPT))
+  write(userId, [conversation, ...others].slice(0, CONVERSATIONS_MAX))
 }
 
 /** The answer joins it, unless the conversation has been deleted meanwhile: by hand or by signing out, in this tab or another. */
-export function keepAnswer(userId: string, conversation: Conversation) {
-  if (findConversation(userId, conversation.id)) keepConversation(userId, conversation)
+export function saveAnswer(userId: string, conversation: Conversation) {
+  if (findConversation(userId, conversation.id)) saveConversation(userId, conversation)
 }
 
-export function dropConversation(userId: string, id: string) {
+export function deleteConversation(userId: string, id: string) {
   write(
     userId,
     read(userId).filter((conversation) => conversation.id !== id),
   )
 }
 
-export function dropAllConversations(userId: string) {
+export function deleteAllConversations(userId: string) {
   localStorage.removeItem(PREFIX + userId)
-  tell()
+  notify()
 }
 
 function read(userId: string): Conversation[] {
@@ -65,7 +63,7 @@ function write(userId: string, list: Conversation[]) {
       if (kept.length === 0) break
     }
   }
-  tell()
+  notify()
 }
 
 function subscribe(listener: () => void) {
@@ -77,6 +75,6 @@ function subscribe(listener: () => void) {
   }
 }
 
-function tell() {
+function notify() {
   for (const listener of listeners) listener()
 }

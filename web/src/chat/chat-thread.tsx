@@ -3,15 +3,15 @@ import { Mark } from '../parts/logo.tsx'
 import { ScrollLog } from '../parts/scroll-log.tsx'
 import { useStickToBottom } from '../parts/stick-to-bottom.ts'
 import { useUser } from '../session/user.ts'
-import classes from './chat-room.module.css'
+import classes from './chat-thread.module.css'
 import { Composer } from './composer.tsx'
 import type { ChatSettings, Turn } from './conversation.ts'
-import { keepAnswer, keepConversation } from './conversation-shelf.ts'
+import { saveAnswer, saveConversation } from './conversation-store.ts'
 import { TurnView } from './turn-view.tsx'
 import { useTurnsShown } from './turns-shown.ts'
 import { useChat } from './use-chat.ts'
 
-type ChatRoomProps = {
+type ChatThreadProps = {
   id: string
   start: Turn[]
   settings: ChatSettings
@@ -19,12 +19,12 @@ type ChatRoomProps = {
   onFirstQuestion: () => void
 }
 
-export function ChatRoom({ id, start, settings, others, onFirstQuestion }: ChatRoomProps) {
+export function ChatThread({ id, start, settings, others, onFirstQuestion }: ChatThreadProps) {
   const user = useUser()
   const withTurns = (turns: Turn[]) => ({ id, updatedAt: new Date().toISOString(), turns })
   const chat = useChat(start, settings, {
-    onAsked: (turns) => keepConversation(user.id, withTurns(turns)),
-    onSettled: (turns) => keepAnswer(user.id, withTurns(turns)),
+    onAsked: (turns) => saveConversation(user.id, withTurns(turns)),
+    onSettled: (turns) => saveAnswer(user.id, withTurns(turns)),
   })
   const stick = useStickToBottom()
   const shown = useTurnsShown(chat.turns.length)
@@ -46,7 +46,7 @@ export function ChatRoom({ id, start, settings, others, onFirstQuestion }: ChatR
             last={turn === chat.turns.at(-1)}
             others={others}
             onRetry={chat.retry}
-            onGoOn={chat.goOn}
+            onContinue={chat.continueAnswer}
             onEdit={chat.edit}
           />
         ))}

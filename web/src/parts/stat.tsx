@@ -2,7 +2,7 @@ import { Paper, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 /** One number and what it counts. */
-export function Figure({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) {
+export function Stat({ label, children, note }: { label: string; children: ReactNode; note?: ReactNode }) {
   return (
     <Paper withBorder p="lg">
       <Text c="dimmed" size="sm">

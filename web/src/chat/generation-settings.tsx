@@ -2,9 +2,15 @@ import { NumberInput, Textarea } from '@mantine/core'
 import { NamedSlider, SettingsPopover } from '../parts/settings-popover.tsx'
 
 /** `maxTokens` null: as long as the model can. */
-export type Tuning = { temperature: number; maxTokens: number | null; instructions: string }
+export type GenerationSettings = { temperature: number; maxTokens: number | null; instructions: string }
 
-export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: (tuning: Tuning) => void }) {
+export function GenerationSettingsPopover({
+  settings,
+  onChange,
+}: {
+  settings: GenerationSettings
+  onChange: (settings: GenerationSettings) => void
+}) {
   return (
     <SettingsPopover name="Chat settings">
       <Textarea
@@ -13,17 +19,17 @@ export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: 
         autosize
         minRows={2}
         maxRows={6}
-        value={tuning.instructions}
-        onChange={(event) => onChange({ ...tuning, instructions: event.currentTarget.value })}
+        value={settings.instructions}
+        onChange={(event) => onChange({ ...settings, instructions: event.currentTarget.value })}
       />
       <NamedSlider
-        name={`Temperature: ${tuning.temperature.toFixed(1)}`}
+        name={`Temperature: ${settings.temperature.toFixed(1)}`}
         hint="Lower is steadier, higher is freer"
         min={0}
         max={2}
         step={0.1}
-        value={tuning.temperature}
-        onChange={(temperature) => onChange({ ...tuning, temperature })}
+        value={settings.temperature}
+        onChange={(temperature) => onChange({ ...settings, temperature })}
       />
       <NumberInput
         label="Longest answer"
@@ -32,8 +38,8 @@ export function TuningPopover({ tuning, onChange }: { tuning: Tuning; onChange: 
         min={1}
         max={16384}
         step={100}
-        value={tuning.maxTokens ?? ''}
-        onChange={(value) => onChange({ ...tuning, maxTokens: typeof value === 'number' ? value : null })}
+        value={settings.maxTokens ?? ''}
+        onChange={(value) => onChange({ ...settings, maxTokens: typeof value === 'number' ? value : null })}
         clampBehavior="blur"
       />
     </SettingsPopover>

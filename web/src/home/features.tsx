@@ -1,8 +1,8 @@
 import { Text, Title } from '@mantine/core'
 import { type Icon, IconFileSearch, IconKey, IconMessages, IconReceipt2, IconShieldLock } from '@tabler/icons-react'
-import classes from './doors.module.css'
+import classes from './features.module.css'
 
-const DOORS: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
+const FEATURES: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
   {
     icon: IconMessages,
     title: 'Several vendors, one conversation',
@@ -35,15 +35,15 @@ const DOORS: { icon: Icon; title: string; text: string; span: 2 | 3 }[] = [
   },
 ]
 
-export function Doors() {
+export function Features() {
   return (
-    <section aria-labelledby="doors" className={classes.section}>
-      <Title order={2} id="doors" className={classes.title}>
+    <section aria-labelledby="features" className={classes.section}>
+      <Title order={2} id="features" className={classes.title}>
         What it opens
       </Title>
       <div className={classes.grid}>
-        {DOORS.map(({ icon: Glyph, title, text, span }) => (
-          <article key={title} className={classes.door} data-span={span}>
+        {FEATURES.map(({ icon: Glyph, title, text, span }) => (
+          <article key={title} className={classes.feature} data-span={span}>
             <Glyph size={28} stroke={1.5} className={classes.icon} aria-hidden />
             <Title order={3}>{title}</Title>
             <Text c="dimmed" mt={6}>

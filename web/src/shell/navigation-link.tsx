@@ -4,7 +4,7 @@ import type { ComponentPropsWithRef } from 'react'
 
 type Native = ComponentPropsWithRef<'a'>
 
-/** A place in the menu, as one of the router's links. */
-export const PlaceLink = createLink((props: Omit<Native, keyof NavLinkProps> & NavLinkProps) => (
+/** An item of the menu, as one of the router's links. */
+export const NavigationLink = createLink((props: Omit<Native, keyof NavLinkProps> & NavLinkProps) => (
   <NavLink component="a" {...props} />
 ))

@@ -1,20 +1,20 @@
-import type { Pair } from '../session/session.ts'
+import type { TokenPair } from '../session/session.ts'
 import { claimsOf } from '../session/token.ts'
 
 /**
  * The tokens that an OAuth sign-in brought back to `/auth/callback`, or null. main.tsx loads this file first: they leave the
  * address before the router, or anything else, has seen it, so that no history, shared link or referrer holds them.
  */
-let arrived: Pair | null = location.pathname === '/auth/callback' ? tokensOfAddress() : null
+let tokens: TokenPair | null = location.pathname === '/auth/callback' ? readAddress() : null
 
 /** They serve once, for whoever asks first. */
-export function takeArrived(): Pair | null {
-  const pair = arrived
-  arrived = null
+export function takeCallbackTokens(): TokenPair | null {
+  const pair = tokens
+  tokens = null
   return pair
 }
 
-function tokensOfAddress(): Pair | null {
+function readAddress(): TokenPair | null {
   const query = new URLSearchParams(location.search)
   history.replaceState(null, '', location.pathname)
 
