@@ -7,7 +7,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
-import type { TotpStart } from '../api/types.ts'
+import type { StartTotpResponse } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
@@ -16,10 +16,13 @@ import { TwoFactorSetup } from './two-factor-setup.tsx'
 
 export function TwoFactor() {
   const user = useUser()
-  const [start, setStart] = useState<TotpStart | null>(null)
+  const [start, setStart] = useState<StartTotpResponse | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [turningOff, off] = useDisclosure(false)
-  const begin = useMutation({ mutationFn: () => api.post<TotpStart>('/api/users/me/totp'), onSuccess: setStart })
+  const begin = useMutation({
+    mutationFn: () => api.post<StartTotpResponse>('/api/users/me/totp'),
+    onSuccess: setStart,
+  })
   const known = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
 
   return (

@@ -2,7 +2,7 @@ import { Badge, Button, Card, Group, Skeleton, Table, Text, VisuallyHidden } fro
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import type { AdminUser, Paged } from '../api/types.ts'
+import type { AdminUser, ListUsersResponse } from '../api/types.ts'
 import { ago, day, moment } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { StatusBadge, TierBadge } from '../parts/plan-badge.tsx'
@@ -13,8 +13,7 @@ export function UserTable() {
   const page = usePage()
   const users = useQuery({
     queryKey: ['admin', 'users', page],
-    queryFn: ({ signal }) =>
-      api.get<Paged & { users: AdminUser[] }>('/api/admin/users', { query: { page, limit: 20 }, signal }),
+    queryFn: ({ signal }) => api.get<ListUsersResponse>('/api/admin/users', { query: { page, limit: 20 }, signal }),
     placeholderData: (previous) => previous,
   })
   const [openId, setOpenId] = useState<string | null>(null)

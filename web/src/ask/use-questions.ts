@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'react'
-import type { Chunk } from '../api/types.ts'
+import type { Chunk, QueryDocumentsRequest } from '../api/types.ts'
 import { newId } from '../parts/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'
 
 /** How many passages, and how near they must come (0 to 1). */
-export type RetrievalOptions = { top_k: number; min_score: number }
+export type RetrievalOptions = Required<Pick<QueryDocumentsRequest, 'top_k' | 'min_score'>>
 
 /** A question, the answer so far and the passages it stands on. `sources` is null until they have arrived. */
 export type Question = {
@@ -70,7 +70,7 @@ export function useQuestions() {
   }
 }
 
-function historyOf(before: Question[]) {
+function historyOf(before: Question[]): QueryDocumentsRequest['chat_history'] {
   return before
     .filter(({ answer, ending }) => answer.trim() !== '' && ending?.kind === 'complete')
     .flatMap(({ text, answer }) => [

@@ -1,18 +1,18 @@
 import { ActionIcon, Group, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHistory, IconPlus } from '@tabler/icons-react'
+import type { ModelList } from '../api/types.ts'
 import type { Chosen, Wanted } from './chosen-model.ts'
-import type { Conversation } from './conversation.ts'
+import type { Conversation, GenerationSettings } from './conversation.ts'
 import { ConversationDrawer } from './conversation-drawer.tsx'
-import { type GenerationSettings, GenerationSettingsPopover } from './generation-settings.tsx'
+import { GenerationSettingsPopover } from './generation-settings.tsx'
 import { ModelChoice } from './model-choice.tsx'
-import type { Models } from './models-query.ts'
 
 type ChatBarProps = {
   conversations: Conversation[]
   openId: string | undefined
   onOpen: (id: string | undefined) => void
-  models: Models | undefined
+  models: ModelList | undefined
   modelsFailed: boolean
   chosen: Chosen
   onModel: (wanted: Wanted) => void

@@ -11,8 +11,8 @@ import { ChatBar } from './chat-bar.tsx'
 import classes from './chat-page.module.css'
 import { ChatThread } from './chat-thread.tsx'
 import { chosenModel } from './chosen-model.ts'
+import type { GenerationSettings } from './conversation.ts'
 import { findConversation, useConversations } from './conversation-store.ts'
-import type { GenerationSettings } from './generation-settings.tsx'
 import { modelsQuery } from './models-query.ts'
 
 const DEFAULT_SETTINGS: GenerationSettings = { temperature: 0.7, maxTokens: null, instructions: '' }

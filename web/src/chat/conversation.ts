@@ -1,19 +1,14 @@
+import type { ChatRequest } from '../api/types.ts'
 import type { Ending } from '../stream/stream.ts'
+import type { Chosen } from './chosen-model.ts'
 
 /** `ending` is missing while an answer is being written. */
 export type Turn = { id: string; role: 'user' | 'assistant'; content: string; ending?: Ending }
 export type Conversation = { id: string; updatedAt: string; turns: Turn[] }
 
-export type ChatSettings = {
-  provider: string | undefined
-  model: string | undefined
-  /** The most that the model writes, as far as it is known and may be asked for. */
-  modelMaxTokens: number | undefined
-  temperature: number
-  /** Null: as long as the model can. */
-  maxTokens: number | null
-  instructions: string
-}
+/** `maxTokens` null: as long as the model can. */
+export type GenerationSettings = { temperature: number; maxTokens: number | null; instructions: string }
+export type ChatSettings = GenerationSettings & Omit<Chosen, 'others'>
 
 /** The first line of the first question. */
 export function titleOf({ turns }: Conversation): string {
@@ -36,7 +31,7 @@ const CONTINUE_PROMPT =
 export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = false } = {}) {
   const messages = turns
     .filter((turn) => turn.content.trim() !== '')
-    .map(({ role, content }): { role: string; content: string } => ({ role, content }))
+    .map(({ role, content }): ChatRequest['messages'][number] => ({ role, content }))
   if (continuing) messages.push({ role: 'user', content: CONTINUE_PROMPT })
   const instructions = settings.instructions.trim()
   if (instructions) messages.unshift({ role: 'system', content: instructions })

@@ -1,16 +1,10 @@
 import { NumberInput, Textarea } from '@mantine/core'
 import { NamedSlider, SettingsPopover } from '../parts/settings-popover.tsx'
+import type { GenerationSettings } from './conversation.ts'
 
-/** `maxTokens` null: as long as the model can. */
-export type GenerationSettings = { temperature: number; maxTokens: number | null; instructions: string }
+type GenerationSettingsPopoverProps = { settings: GenerationSettings; onChange: (settings: GenerationSettings) => void }
 
-export function GenerationSettingsPopover({
-  settings,
-  onChange,
-}: {
-  settings: GenerationSettings
-  onChange: (settings: GenerationSettings) => void
-}) {
+export function GenerationSettingsPopover({ settings, onChange }: GenerationSettingsPopoverProps) {
   return (
     <SettingsPopover name="Chat settings">
       <Textarea

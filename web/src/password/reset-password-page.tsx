@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
-import type { Message } from '../api/types.ts'
+import type { Message, VerifyResetTokenResponse } from '../api/types.ts'
 import { AuthPage } from '../parts/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
 import { LinkButton } from '../parts/links.tsx'
@@ -16,7 +16,7 @@ export function ResetPasswordPage() {
   const { token = '' } = route.useSearch()
   const check = useQuery({
     queryKey: ['reset-token', token],
-    queryFn: () => api.post<{ valid: boolean }>('/api/auth/verify-reset-token', { token }, { anonymous: true }),
+    queryFn: () => api.post<VerifyResetTokenResponse>('/api/auth/verify-reset-token', { token }, { anonymous: true }),
     staleTime: Number.POSITIVE_INFINITY,
   })
 

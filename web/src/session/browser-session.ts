@@ -1,5 +1,6 @@
 import { offline, problemFrom } from '../api/problem.ts'
-import { createSession, type SessionMessage, type TokenPair } from './session.ts'
+import type { TokenPair } from '../api/types.ts'
+import { createSession, type SessionMessage } from './session.ts'
 
 const KEY = 'latchkey.refresh'
 

@@ -1,24 +1,18 @@
 import { Alert, Button, Divider, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { IconBrandGithubFilled, IconBrandGoogleFilled, IconFingerprint } from '@tabler/icons-react'
+import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
 import { ApiProblem, messageOf } from '../api/problem.ts'
-import type { Token, User } from '../api/types.ts'
+import type { OAuthLink, OAuthProvider, Passkey, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { passkeySignIn, passkeysSupported } from '../sign-in/passkey.ts'
-import { rememberSignIn } from '../sign-in/pending-sign-in.ts'
 import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
 import { reauthenticate } from './sign-in.ts'
-
-const PROVIDERS = {
-  google: { name: 'Google', icon: IconBrandGoogleFilled },
-  github: { name: 'GitHub', icon: IconBrandGithubFilled },
-} as const
-type Provider = keyof typeof PROVIDERS
 
 /** Asks to sign in again where the service wants a fresh sign-in; what was asked for then goes on by itself. */
 export function FreshSignInDialog({ user }: { user: User }) {
@@ -89,22 +83,19 @@ function PasswordAgain({ user }: { user: User }) {
 function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],
-    queryFn: ({ signal }) => api.get<unknown[]>('/api/auth/passkeys', { signal }),
+    queryFn: ({ signal }) => api.get<Passkey[]>('/api/auth/passkeys', { signal }),
   })
   const links = useQuery({
     queryKey: ['links'],
-    queryFn: ({ signal }) => api.get<{ provider: Provider }[]>('/api/users/me/oauth', { signal }),
+    queryFn: ({ signal }) => api.get<OAuthLink[]>('/api/users/me/oauth', { signal }),
   })
   const passkey = useMutation({ mutationFn: async () => finish(await passkeySignIn()) })
   const provider = useMutation({
-    mutationFn: (id: Provider) => api.get<{ authorization_url: string }>(`/api/auth/oauth/${id}`, { anonymous: true }),
-    onSuccess: ({ authorization_url }) => {
-      rememberSignIn({ as: session.userId(), returnTo: location.pathname + location.search })
-      location.assign(authorization_url)
-    },
+    mutationFn: (id: OAuthProvider) =>
+      leaveForProvider(id, { as: session.userId(), returnTo: location.pathname + location.search }),
   })
   const withPasskey = passkeysSupported() && (passkeys.data?.length ?? 0) > 0
-  const linked = links.data ?? []
+  const linked = OAUTH_PROVIDERS.filter(({ id }) => links.data?.some(({ provider }) => provider === id))
   const problem = passkey.error ?? provider.error
   if (!withPasskey && linked.length === 0) return null
   return (
@@ -121,20 +112,17 @@ function OtherMethods({ withDivider }: { withDivider: boolean }) {
             Use a passkey
           </Button>
         )}
-        {linked.map(({ provider: id }) => {
-          const { name, icon: Glyph } = PROVIDERS[id]
-          return (
-            <Button
-              key={id}
-              variant="default"
-              leftSection={<Glyph size={18} aria-hidden />}
-              loading={provider.isPending && provider.variables === id}
-              onClick={() => provider.mutate(id)}
-            >
-              {name}
-            </Button>
-          )
-        })}
+        {linked.map(({ id, name, icon: Glyph }) => (
+          <Button
+            key={id}
+            variant="default"
+            leftSection={<Glyph size={18} aria-hidden />}
+            loading={provider.isPending && provider.variables === id}
+            onClick={() => provider.mutate(id)}
+          >
+            {name}
+          </Button>
+        ))}
       </Group>
       {problem && (
         <Alert color="red" role="alert">

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createSession, type Session, type SessionMessage, type TokenPair } from './session.ts'
+import type { TokenPair } from '../api/types.ts'
+import { createSession, type Session, type SessionMessage } from './session.ts'
 import { claimsOf } from './token.ts'
 
 const T0 = 1_800_000_000_000

@@ -9,9 +9,9 @@
  * One use also means that two tabs must never renew with the same token far apart: renewal happens under a lock that all
  * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
  */
+import type { TokenPair } from '../api/types.ts'
 import { type Claims, claimsOf } from './token.ts'
 
-export type TokenPair = { access_token: string; refresh_token: string }
 export type SessionMessage = { kind: 'renewed'; access: string } | { kind: 'ended' }
 
 export type SessionDeps = {

@@ -1,7 +1,7 @@
+import type { TokenPair } from '../api/types.ts'
 import { forgetSignIn, type PendingSignIn } from '../sign-in/pending-sign-in.ts'
 import { session } from './browser-session.ts'
 import { endSession } from './end-session.ts'
-import type { TokenPair } from './session.ts'
 import { claimsOf } from './token.ts'
 
 /** Somebody has signed in. An earlier session of the same person in this browser would lie about unused: it is ended. */

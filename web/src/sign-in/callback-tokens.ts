@@ -1,4 +1,4 @@
-import type { TokenPair } from '../session/session.ts'
+import type { TokenPair } from '../api/types.ts'
 import { claimsOf } from '../session/token.ts'
 
 /**

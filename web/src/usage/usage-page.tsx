@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { keysQuery } from '../api/queries.ts'
-import type { Usage } from '../api/types.ts'
+import type { GetUsageResponse } from '../api/types.ts'
 import { compact, count, dollars } from '../parts/format.ts'
 import { Loaded } from '../parts/loaded.tsx'
 import { Notice } from '../parts/notice.tsx'
@@ -104,7 +104,13 @@ function useNames(groupedBy: string): (key: string) => string {
   return (key) => groupName(groupedBy, key, names)
 }
 
-function bars(data: Usage, days: number, groupedBy: string, measure: string, nameOf: (key: string) => string): Bar[] {
+function bars(
+  data: GetUsageResponse,
+  days: number,
+  groupedBy: string,
+  measure: string,
+  nameOf: (key: string) => string,
+): Bar[] {
   const groups =
     groupedBy === 'day'
       ? everyDay(data.groups, daysUpTo(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))
