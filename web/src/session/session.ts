@@ -10,7 +10,7 @@
  * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
  */
 import type { TokenPair } from '../api/types.ts'
-import { type Claims, claimsOf } from './token.ts'
+import { claimsOf } from './token.ts'
 
 export type SessionMessage = { kind: 'renewed'; access: string } | { kind: 'ended' }
 
@@ -43,58 +43,40 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     userId: () => userId,
 
     /** The id of the session, or null when signed out. */
-    id: () => storedSessionId(),
+    id: () => claimsOf(storage.read())?.sid || null,
 
     /** An access token good for at least a minute, or null when signed out. Throws when renewal got no answer. */
     async token(): Promise<string | null> {
-      if (access && usable(access)) return access
+      if (isUsable(access, now())) return access
       return storage.read() === null ? null : renewed(null)
     },
 
     /** After a 401: one renewal, unless another tab has brought a newer token than the refused one already. */
     async tokenAfterRefusal(refused: string): Promise<string | null> {
-      if (access && access !== refused && usable(access)) return access
-      return renewed(refused)
+      return access !== refused && isUsable(access, now()) ? access : renewed(refused)
     },
 
     begin(pair: TokenPair) {
-      storage.write(pair.refresh_token)
-      access = pair.access_token
-      broadcast({ kind: 'renewed', access })
+      keep(pair)
       notify()
     },
 
     /** The same person has signed in again: the new session takes the place of the old, and no page starts over. */
-    replace(pair: TokenPair) {
-      storage.write(pair.refresh_token)
-      access = pair.access_token
-      broadcast({ kind: 'renewed', access })
-    },
+    replace: keep,
 
-    end() {
-      storage.clear()
-      access = null
-      broadcast({ kind: 'ended' })
-      notify()
-    },
+    end,
 
     /** A message from another tab. */
     receive(message: SessionMessage) {
-      if (message.kind === 'renewed') {
-        access = message.access
-        if (claimsOf(message.access)?.sub !== userId) notify()
-      } else {
-        access = null
-        notify()
-      }
+      access = message.kind === 'renewed' ? message.access : null
+      if (access === null || claimsOf(access)?.sub !== userId) notify()
     },
 
     /** Storage changed under us: another tab signed in, out, or renewed. */
     storageChanged() {
-      if (storedUserId() !== userId) {
-        access = null
-        notify()
-      }
+      if (storedUserId() === userId) return
+      access = null
+      notify()
     },
 
     /** Calls back when somebody signs in or out; not on mere renewals. */
@@ -116,31 +98,26 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
 
   async function renewInLock(refused: string | null): Promise<string | null> {
     // While we waited for the lock, the tab that held it may have told us its new token.
-    if (access && access !== refused && usable(access)) return access
+    if (access !== refused && isUsable(access, now())) return access
 
     const refreshToken = storage.read()
     if (refreshToken === null) return null
 
     const answer = await renew(refreshToken)
+    const stored = storage.read()
     if (answer === 'refused') {
       // Somebody signed in while we asked: their session is not ours to end.
-      if (storage.read() !== refreshToken) return renewedSince(refreshToken, refused)
-      storage.clear()
-      access = null
-      broadcast({ kind: 'ended' })
-      notify()
+      if (stored !== refreshToken) return renewedSince(refreshToken, refused)
+      end()
       return null
     }
 
     // Somebody signed out, or in anew, while we asked: they meant it. (Where tabs share no lock, a sibling may
     // have stored the very successor that we hold: that is no change.)
-    const stored = storage.read()
     if (stored !== refreshToken && stored !== answer.refresh_token) return renewedSince(refreshToken, refused)
 
-    storage.write(answer.refresh_token)
-    access = answer.access_token
-    broadcast({ kind: 'renewed', access })
-    return access
+    keep(answer)
+    return answer.access_token
   }
 
   /** Who asked for a token gets that of the session that took the place of theirs, but never another person's. */
@@ -148,26 +125,30 @@ export function createSession({ storage, lock, renew, broadcast, now }: SessionD
     return storedUserId() === claimsOf(refreshToken)?.sub ? renewInLock(refused) : null
   }
 
-  function usable(token: string): boolean {
-    const claims = claimsOf(token)
-    return claims !== null && claims.exp * 1000 - now() > EXPIRY_MARGIN_MS
+  function keep(pair: TokenPair) {
+    storage.write(pair.refresh_token)
+    access = pair.access_token
+    broadcast({ kind: 'renewed', access })
+  }
+
+  function end() {
+    storage.clear()
+    access = null
+    broadcast({ kind: 'ended' })
+    notify()
   }
 
   function storedUserId(): string | null {
-    return storedClaims()?.sub ?? null
-  }
-
-  function storedSessionId(): string | null {
-    return storedClaims()?.sid || null
-  }
-
-  function storedClaims(): Claims | null {
-    const stored = storage.read()
-    return stored === null ? null : claimsOf(stored)
+    return claimsOf(storage.read())?.sub ?? null
   }
 
   function notify() {
     userId = storedUserId()
     for (const listener of listeners) listener()
   }
+}
+
+function isUsable(token: string | null, nowMs: number): boolean {
+  const claims = claimsOf(token)
+  return claims !== null && claims.exp * 1000 - nowMs > EXPIRY_MARGIN_MS
 }
