@@ -1,4 +1,4 @@
-// First of all: see the file.
+// First: it takes a sign-in's tokens out of the address before the router reads it.
 import './sign-in/callback-tokens.ts'
 import '@mantine/core/styles.css'
 import './theme/global.css'

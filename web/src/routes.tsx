@@ -1,3 +1,5 @@
+// The app's routes. Each page is loaded when it is gone to, so that the first one is small; what a page shows is in its address,
+// and is read here, where nothing that a stranger wrote into a link gets past.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { offline } from './api/problem.ts'
@@ -7,9 +9,6 @@ import { ErrorPage } from './shell/error-page.tsx'
 import { NotFound } from './shell/not-found.tsx'
 import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
-
-// The app's table of contents. Each page is loaded when it is gone to, so that the first one is small; what a page shows
-// is in its address, and is read here, where nothing that a stranger wrote into a link gets past.
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: ErrorPage })
 

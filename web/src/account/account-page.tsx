@@ -1,7 +1,7 @@
 import { Stack, Tabs } from '@mantine/core'
 import { IconDatabase, IconDevices, IconShieldLock, IconUser } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { Page } from '../parts/page.tsx'
+import { Page } from '../components/page.tsx'
 import { DataExport } from './data-export.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { EmailForm } from './email-form.tsx'

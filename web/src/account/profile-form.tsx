@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { User } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 

@@ -3,8 +3,8 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { ConfirmTotpResponse, StartTotpResponse } from '../api/types.ts'
-import { CopyIcon } from '../parts/copy.tsx'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { CopyIcon } from '../components/copy.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 /** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
 export function TwoFactorSetup({ start, onCodes }: { start: StartTotpResponse; onCodes: (codes: string[]) => void }) {

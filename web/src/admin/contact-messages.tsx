@@ -3,9 +3,9 @@ import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { ListContactMessagesResponse } from '../api/types.ts'
-import { moment } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
+import { moment } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from './pages.tsx'
 
 const SUBJECTS: Record<string, string> = {

@@ -4,10 +4,10 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { DeadJob, ListJobsResponse } from '../api/types.ts'
-import { FormProblem } from '../parts/form-problem.tsx'
-import { moment, plural } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { moment, plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 
 const jobsKey = ['admin', 'jobs']
 

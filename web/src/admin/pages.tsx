@@ -1,7 +1,7 @@
 import { Group, Pagination, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ListUsersResponse } from '../api/types.ts'
-import { count } from '../parts/format.ts'
+import { count } from '../components/format.ts'
 
 const route = getRouteApi('/app/admin')
 

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKeyCreated } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { ShownKey } from './shown-key.tsx'
 
 const LIFETIMES = [

@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 export function RenameKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const form = useForm({

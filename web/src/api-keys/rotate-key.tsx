@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey, ApiKeyCreated } from '../api/types.ts'
-import { FormProblem } from '../parts/form-problem.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
 import { ShownKey } from './shown-key.tsx'
 
 const GRACE_PERIODS = [

@@ -1,6 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 
-/** How a part of the service is set up: with a key of its own, played by the sandbox, or not at all. */
+/**
+ * How a part of the service is set up: with a key of its own, played by the sandbox, or not at all. The words are those of
+ * /readyz, which the API's description leaves out.
+ */
 export type Configuration = 'configured' | 'sandbox' | 'not configured'
 
 export type Readiness = {

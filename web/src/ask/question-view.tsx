@@ -4,10 +4,10 @@ import { useId, useMemo, useState } from 'react'
 import { flushSync } from 'react-dom'
 import type { Components } from 'streamdown'
 import { EndingNote } from '../chat/ending-note.tsx'
+import { CopyIcon } from '../components/copy.tsx'
+import { plural } from '../components/format.ts'
+import { type ElementProps, Link, Markdown } from '../components/markdown.tsx'
 import { Passage } from '../documents/passage.tsx'
-import { CopyIcon } from '../parts/copy.tsx'
-import { plural } from '../parts/format.ts'
-import { type ElementProps, Link, Markdown } from '../parts/markdown.tsx'
 import { citationLinks } from './citations.ts'
 import { NearestPassages } from './nearest-passages.tsx'
 import classes from './question-view.module.css'
@@ -19,7 +19,7 @@ type QuestionViewProps = { question: Question; onRetry: ((least?: number) => voi
 /** What is near enough when nothing was: half of what was asked for. */
 const WIDER_BY = 0.5
 
-/** A question with its answer on one side and the passages it stands on on the other. A mark in the answer leads to its passage. */
+/** A question with its answer on one side and the passages it stands on on the other. A citation in the answer leads to its passage. */
 export function QuestionView({ question, onRetry }: QuestionViewProps) {
   const base = useId()
   const [highlighted, setHighlighted] = useState<number | null>(null)

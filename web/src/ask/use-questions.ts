@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react'
 import type { Chunk, QueryDocumentsRequest } from '../api/types.ts'
-import { newId } from '../parts/new-id.ts'
+import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { type Ending, LEFT } from '../stream/stream.ts'

@@ -12,7 +12,7 @@ type EndingNoteProps = {
   onContinue?: (() => void) | undefined
 }
 
-const WORDS = {
+const MESSAGES = {
   length: 'Stopped at the length limit.',
   withheld: 'The rest of this answer was withheld by the model’s own filter.',
   stopped: 'You stopped this answer.',
@@ -32,7 +32,7 @@ export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProp
     const failed = ending.kind === 'failed'
     return (
       <Alert color={failed ? 'red' : 'brass'} mt="sm" role="alert">
-        {failed ? failureMessage(ending, { begun, ...(others && { others }) }) : WORDS.cut}
+        {failed ? failureMessage(ending, { begun, ...(others && { others }) }) : MESSAGES.cut}
         {more && <div style={{ marginTop: '0.5rem' }}>{more}</div>}
       </Alert>
     )
@@ -40,7 +40,7 @@ export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProp
   return (
     <Group gap="sm" mt="xs">
       <Text c="dimmed" size="sm">
-        {WORDS[ending.kind]}
+        {MESSAGES[ending.kind]}
       </Text>
       {more}
     </Group>

@@ -1,5 +1,5 @@
 import { NumberInput, Textarea } from '@mantine/core'
-import { NamedSlider, SettingsPopover } from '../parts/settings-popover.tsx'
+import { NamedSlider, SettingsPopover } from '../components/settings-popover.tsx'
 import type { GenerationSettings } from './conversation.ts'
 
 type GenerationSettingsPopoverProps = { settings: GenerationSettings; onChange: (settings: GenerationSettings) => void }

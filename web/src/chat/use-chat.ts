@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { newId } from '../parts/new-id.ts'
+import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { LEFT } from '../stream/stream.ts'

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
-import { Page } from '../parts/page.tsx'
-import { RequireEntitlement } from '../parts/require-entitlement.tsx'
+import { Page } from '../components/page.tsx'
+import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { AddDocuments } from './add-documents.tsx'
 import { DocumentList } from './document-list.tsx'
 import { DocumentSearch } from './document-search.tsx'

@@ -3,7 +3,7 @@ import { ApiProblem, messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { IngestWarning } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
-import { newId } from '../parts/new-id.ts'
+import { newId } from '../components/new-id.ts'
 
 export type UploadState =
   | { kind: 'waiting' }

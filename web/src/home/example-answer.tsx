@@ -1,6 +1,6 @@
 import classes from './example-answer.module.css'
 
-/** What an answer looks like here: a question, an answer with its marks, and the lines they point at. An example, and named one. */
+/** What an answer looks like here: a question, an answer with its citations, and the passages they point at. Named an example. */
 export function ExampleAnswer() {
   return (
     <figure className={classes.frame}>

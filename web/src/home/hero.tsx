@@ -1,6 +1,6 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { LinkButton } from '../parts/links.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { ExampleAnswer } from './example-answer.tsx'
 import classes from './hero.module.css'

@@ -1,5 +1,5 @@
 import { Container } from '@mantine/core'
-import { useTitle } from '../parts/title.ts'
+import { useTitle } from '../components/title.ts'
 import { Features } from './features.tsx'
 import { Hero } from './hero.tsx'
 import { PlansTeaser } from './plans-teaser.tsx'

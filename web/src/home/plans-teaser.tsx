@@ -2,7 +2,7 @@ import { Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { LinkButton } from '../parts/links.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { PlanCard } from '../pricing/plan-card.tsx'
 
 /** The plans in short. A home page must not break because billing is down, so a failure only points on. */

@@ -4,10 +4,10 @@ import { IconMailForward } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { AuthPage } from '../parts/auth-page.tsx'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
-import { TextLink } from '../parts/links.tsx'
-import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { AuthPage } from '../components/auth-page.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { TextLink } from '../components/links.tsx'
+import { SandboxMail } from '../components/sandbox-mail.tsx'
 
 export function ForgotPasswordPage() {
   const form = useForm({

@@ -5,9 +5,9 @@ import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
 import type { Message, VerifyResetTokenResponse } from '../api/types.ts'
-import { AuthPage } from '../parts/auth-page.tsx'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
-import { LinkButton } from '../parts/links.tsx'
+import { AuthPage } from '../components/auth-page.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { LinkButton } from '../components/links.tsx'
 
 const route = getRouteApi('/public/reset-password')
 

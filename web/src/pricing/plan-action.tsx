@@ -4,7 +4,7 @@ import { messageOf } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout, openPortal } from '../billing/processor.ts'
-import { LinkButton } from '../parts/links.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { type Period, priceOf } from './price.ts'
 

@@ -2,7 +2,7 @@ import { Badge, Box, Group, List, Paper, Text, ThemeIcon, Title } from '@mantine
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Plan } from '../api/types.ts'
-import { money } from '../parts/format.ts'
+import { money } from '../components/format.ts'
 import classes from './plan-card.module.css'
 import { type Period, priceOf } from './price.ts'
 

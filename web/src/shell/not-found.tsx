@@ -1,7 +1,7 @@
 import { IconMapQuestion } from '@tabler/icons-react'
-import { LinkButton } from '../parts/links.tsx'
-import { Notice } from '../parts/notice.tsx'
-import { useTitle } from '../parts/title.ts'
+import { LinkButton } from '../components/links.tsx'
+import { Notice } from '../components/notice.tsx'
+import { useTitle } from '../components/title.ts'
 import { useSignedIn } from '../session/use-session.ts'
 import { PublicLayout } from './public-layout.tsx'
 

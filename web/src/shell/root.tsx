@@ -1,7 +1,7 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
-import { OfflineBar } from '../parts/offline.tsx'
+import { OfflineBar } from '../components/offline.tsx'
 import { useBooted } from './booted.ts'
 import { onPaletteOpen } from './palette-events.ts'
 

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 type CodeFormProps = { path: string; proof: object; onToken: (pair: Token) => void; onBack: () => void }
 

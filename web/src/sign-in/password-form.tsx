@@ -4,8 +4,8 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
-import { FormProblem, setFieldErrors } from '../parts/form-problem.tsx'
-import { TextLink } from '../parts/links.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { TextLink } from '../components/links.tsx'
 
 type PasswordFormProps = { onToken: (pair: Token) => void; onCodeNeeded: (email: string, password: string) => void }
 

@@ -5,7 +5,7 @@ import { Failure } from './notice.tsx'
 
 type LoadedProps<T> = { query: UseQueryResult<T>; skeleton: ReactNode; children: (data: T) => ReactNode }
 
-/** A query's three faces. Data that was there stays there when a later refresh fails. */
+/** A query's three states: loading, failed, loaded. Data that was there stays there when a later refresh fails. */
 export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined) return <>{children(query.data)}</>
   if (query.isError) return <Failure problem={query.error} retry={() => void query.refetch()} />
