@@ -1,6 +1,7 @@
 import { Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
+import { featuredPlan } from '../billing/plans.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { LinkButton } from '../components/links.tsx'
 import { PlanCard } from '../pricing/plan-card.tsx'
@@ -28,7 +29,13 @@ export function PlansTeaser() {
       {plans.isSuccess && (
         <SimpleGrid cols={{ base: 1, sm: Math.min(3, plans.data.plans.length) }}>
           {plans.data.plans.map((plan) => (
-            <PlanCard key={plan.tier} plan={plan} period="monthly" order={3} />
+            <PlanCard
+              key={plan.tier}
+              plan={plan}
+              period="monthly"
+              order={3}
+              featured={plan === featuredPlan(plans.data.plans)}
+            />
           ))}
         </SimpleGrid>
       )}

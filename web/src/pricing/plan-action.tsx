@@ -8,14 +8,13 @@ import { LinkButton } from '../components/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { type Period, priceOf } from './price.ts'
 
-/** `first`: the one that most people take. */
-type PlanActionProps = { plan: Plan; first: boolean; period: Period; subscription: Subscription | undefined }
+type PlanActionProps = { plan: Plan; featured: boolean; period: Period; subscription: Subscription | undefined }
 
 /**
  * What to do about a plan. Who has a running subscription changes it in the processor's portal: a second checkout would
  * charge them twice.
  */
-export function PlanAction({ plan, first, period, subscription }: PlanActionProps) {
+export function PlanAction({ plan, featured, period, subscription }: PlanActionProps) {
   const signedIn = useSignedIn()
   const { priceId } = priceOf(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
@@ -33,7 +32,7 @@ export function PlanAction({ plan, first, period, subscription }: PlanActionProp
   }
   if (!signedIn) {
     return (
-      <LinkButton to="/register" search={{ redirect: '/pricing' }} variant={first ? 'filled' : 'default'}>
+      <LinkButton to="/register" search={{ redirect: '/pricing' }} variant={featured ? 'filled' : 'default'}>
         Get {plan.name}
       </LinkButton>
     )
@@ -42,7 +41,7 @@ export function PlanAction({ plan, first, period, subscription }: PlanActionProp
   return (
     <>
       <Button
-        variant={first && !running ? 'filled' : 'default'}
+        variant={featured && !running ? 'filled' : 'default'}
         loading={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
