@@ -1,5 +1,7 @@
-// Serves the user app (web/): built when its files are missing or older than their sources. Every address that is no file and no
-// API is the app's own, so its page is the answer.
+/**
+ * The user app's files: built when they are missing or older than their sources, then served with a strict policy. Every address
+ * that is no file and no API is the app's own, so its page is the answer.
+ */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
