@@ -5,7 +5,7 @@ import { createAdmin } from '#admin/admin.ts'
 import { type Ai, createAi } from '#ai/ai.ts'
 import { createApiKeys } from '#api-keys/api-keys.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { createMail } from '#mail/mail.ts'
@@ -64,9 +64,11 @@ export async function createService(
       sessionsElsewhere: [storeSessions],
     }),
   )
-  const processor = createProcessor(config.processor)
+  const processor = openProcessor(config.processor)
   const billing = add(createBilling(platform, processor))
-  const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
+  const shop = add(
+    createStorefront(platform, { mail, processor, billing, checkCredentials: identity.checkCredentials }),
+  )
   const apiKeys = add(createApiKeys(platform))
   const usage = add(createUsage(platform, { keyTokens: apiKeys.monthlyTokens }))
   const ai = add(createAi(platform, { ledger: usage.ledger }))

@@ -1,6 +1,6 @@
-// Guards the memory of what happened to accounts: append-only, each entry's hash covers the one before it.
-// One thing to know: persons stand in it under a pseudonym, and details are covered by a salted hash alone, so that a
-// deleted person's details can be erased while the chain still holds.
+// The audit log of accounts: append-only, each entry's hash covers the one before it. Persons stand in it under a
+// pseudonym, and details are covered by a salted hash alone, so that a deleted person's details can be erased while the
+// chain still holds.
 import { createHash, randomBytes } from 'node:crypto'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
@@ -41,7 +41,7 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
     commitment: commitmentOf(salt, details),
     previous: head.hash,
   }
-  const hash = hashOf(entry)
+  const hash = entryHash(entry)
   await tx
     .insertInto('audit_log')
     .values({ ...entry, salt, details, hash })
@@ -56,7 +56,7 @@ export type AuditVerdict =
 const PAGE = 1_000
 
 /**
- * Walks the whole chain. The end of a chain can be cut off unseen by one who writes to the database, so keep the head
+ * Walks the whole chain. The end of a chain can be cut off unseen by whoever writes to the database, so keep the head
  * that this returns elsewhere and pass it as `expect` the next time.
  */
 export async function verifyAudit(db: Db, expect?: { position: number; hash: string }): Promise<AuditVerdict> {
@@ -80,7 +80,7 @@ export async function verifyAudit(db: Db, expect?: { position: number; hash: str
     for (const row of rows) {
       if (row.position !== position + 1) return broken(position + 1, 'the entry is missing')
       if (row.previous !== previous) return broken(row.position, 'it does not follow the entry before it')
-      if (hashOf(row) !== row.hash) return broken(row.position, 'its content was changed')
+      if (entryHash(row) !== row.hash) return broken(row.position, 'its content was changed')
       if (row.salt !== null && commitmentOf(row.salt, row.details) !== row.commitment) {
         return broken(row.position, 'its details were changed')
       }
@@ -172,7 +172,7 @@ type Hashed = {
   previous: string
 }
 
-function hashOf({ position, at, actor, action, subject, commitment, previous }: Hashed): string {
+function entryHash({ position, at, actor, action, subject, commitment, previous }: Hashed): string {
   return sha256(JSON.stringify([previous, position, at, actor, action, subject, commitment]))
 }
 

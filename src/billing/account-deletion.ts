@@ -6,20 +6,20 @@ import type { BillingDeps } from './deps.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { factsOf } from './sync.ts'
 
-export const END_JOB = 'billing.end-customer'
+export const END_CUSTOMER_JOB = 'billing.end-customer'
 
 /** In the transaction that deletes the user. */
-export async function eraseBilling(deps: BillingDeps, tx: Db, userId: string): Promise<void> {
+export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, userId: string): Promise<void> {
   for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
     if (state === 'deleted') continue
-    await deps.jobs.enqueue(tx, END_JOB, { customerId }, { key: `${END_JOB}:${customerId}` })
+    await jobs.enqueue(tx, END_CUSTOMER_JOB, { customerId }, { key: `${END_CUSTOMER_JOB}:${customerId}` })
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
 }
 
 /** Cancels what is live and closes checkouts that are still open, so that nobody pays for an account that is gone. */
-export async function endCustomer(deps: BillingDeps, customerId: string): Promise<void> {
+export async function endCustomer(deps: Pick<BillingDeps, 'processor'>, customerId: string): Promise<void> {
   const processor = requireProcessor(deps.processor)
   try {
     for (const { id } of (await processor.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 }))

@@ -1,9 +1,13 @@
 /**
- * An event, reduced to a hint: which customer it concerns and what it claims. Only this is stored; names, addresses and cards that
- * events carry never reach our database. Pure.
+ * The processor's events, reduced to what billing needs: which customer and subscription one concerns, and what it says of them. Only this
+ * is stored; names, addresses and cards that events carry never reach our database.
  */
+import { anyAccount } from './accounts.ts'
+import type { EventListener } from './missed-events.ts'
 
-export type Hint = {
+export const INBOX_SOURCE = 'processor.billing'
+
+export type BillingEvent = {
   id: string
   type: string
   /** Unix seconds. */
@@ -23,7 +27,7 @@ export type Hint = {
 }
 
 /** The types that billing asks the processor for and reads. Others are received and ignored. */
-export const HINT_TYPES = [
+export const BILLING_EVENT_TYPES = [
   'checkout.session.completed',
   'checkout.session.async_payment_succeeded',
   'checkout.session.async_payment_failed',
@@ -37,12 +41,21 @@ export const HINT_TYPES = [
   'customer.deleted',
 ] as const
 
+/** Every customer begins with an account of ours: without one there is nobody an event could be about. */
+export const BILLING_EVENTS: EventListener = {
+  source: INBOX_SOURCE,
+  types: BILLING_EVENT_TYPES,
+  isAwaiting: ({ db }) => anyAccount(db),
+  read: billingEventOf,
+}
+
 /** Null when the event is none of billing's business: another type, a one-time payment, an invoice without a subscription. */
-export function hintOf(event: unknown): Hint | null {
+export function billingEventOf(event: unknown): BillingEvent | null {
   const type = text(event, 'type') ?? ''
   const id = text(event, 'id')
   const object = at(event, 'data', 'object')
-  if (!id || typeof object !== 'object' || object === null || !HINT_TYPES.some((known) => known === type)) return null
+  if (!id || typeof object !== 'object' || object === null || !BILLING_EVENT_TYPES.some((known) => known === type))
+    return null
 
   const about = type.startsWith('checkout.')
     ? 'checkout'
@@ -52,7 +65,7 @@ export function hintOf(event: unknown): Hint | null {
         ? 'customer'
         : 'subscription'
   const metadata = at(object, 'metadata')
-  const hint: Hint = {
+  const billingEvent: BillingEvent = {
     id,
     type,
     created: number(event, 'created') ?? 0,
@@ -72,7 +85,7 @@ export function hintOf(event: unknown): Hint | null {
     const priceIds = pricesIn(at(object, 'line_items', 'data'))
     const said = text(metadata, 'price_id')
     return {
-      ...hint,
+      ...billingEvent,
       subscriptionId: idOf(at(object, 'subscription')),
       sessionId: text(object, 'id'),
       priceIds: priceIds.length === 0 && said ? [said] : priceIds,
@@ -81,7 +94,7 @@ export function hintOf(event: unknown): Hint | null {
   }
   if (about === 'subscription') {
     return {
-      ...hint,
+      ...billingEvent,
       subscriptionId: text(object, 'id'),
       status: text(object, 'status'),
       priceIds: pricesIn(at(object, 'items', 'data')),
@@ -92,9 +105,9 @@ export function hintOf(event: unknown): Hint | null {
     const subscriptionId =
       idOf(at(object, 'parent', 'subscription_details', 'subscription')) ?? idOf(at(object, 'subscription'))
     const isSubscription = subscriptionId !== null || (text(object, 'billing_reason') ?? '').startsWith('subscription')
-    return isSubscription ? { ...hint, subscriptionId } : null
+    return isSubscription ? { ...billingEvent, subscriptionId } : null
   }
-  return hint
+  return billingEvent
 }
 
 function pricesIn(items: unknown): string[] {

@@ -1,5 +1,6 @@
 /**
- * The door for the processor's events, the same for billing and the storefront: a signature over the bytes as they came, then the room's rule.
+ * The address that takes the processor's events, the same for billing and the storefront: a signature over the bytes as they came, then the
+ * room's rule.
  * No event is refused for coming often, since it would be a payment that nobody hears of; it is counted for its headers' sake alone.
  */
 import type { Stripe } from 'stripe'
@@ -20,7 +21,7 @@ export type EventRoute = {
   url: string
   operationId: string
   tag: string
-  /** What events are signed with; null: this door is not configured. */
+  /** What events are signed with; null: this address is not configured. */
   secret: string | null
   /** Gets what is signed and has an id, a type and an object. */
   receive(event: Stripe.Event): Promise<void>

@@ -2,9 +2,8 @@
  * What is on offer: the catalogue's plans. What they cost is asked of the processor, the only place where that is set.
  */
 import { type Static, Type } from 'typebox'
-import { type CataloguePlan, ENTITLEMENTS, FREE, type Tier } from '#catalogue/catalogue.ts'
+import { type CataloguePlan, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { HOUR_MS } from '#platform/clock.ts'
-import { OneOf } from '#platform/http/schema.ts'
 import { inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 
@@ -20,7 +19,7 @@ export const PlanView = Type.Object(
     amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
-    grants: Type.Array(OneOf(...ENTITLEMENTS)),
+    grants: Type.Array(Type.String()),
   },
   { title: 'Plan' },
 )

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type SubscriptionFacts, standingOf, tierOf } from './subscription-state.ts'
+import { type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
 
 const PRICES = new Map([
   ['pm', { tier: 'pro', interval: 'month' }],
@@ -31,34 +31,34 @@ test('each word of the processor becomes one of the four', () => {
     incomplete_expired: ['cancelled', 'free'],
   }
   for (const [word, [status, tier]] of Object.entries(table)) {
-    const standing = standingOf([facts(word)], PRICES)
-    assert.deepEqual([standing?.status, standing?.tier], [status, tier], word)
+    const state = stateOfAll([facts(word)], PRICES)
+    assert.deepEqual([state?.status, state?.tier], [status, tier], word)
   }
-  assert.equal(standingOf([facts('incomplete')], PRICES), null)
-  assert.equal(standingOf([facts('a word of tomorrow')], PRICES), null)
-  assert.equal(standingOf([], PRICES), null)
+  assert.equal(stateOfAll([facts('incomplete')], PRICES), null)
+  assert.equal(stateOfAll([facts('a word of tomorrow')], PRICES), null)
+  assert.equal(stateOfAll([], PRICES), null)
 })
 
 test('a live subscription outranks an ended one, whichever is newer; among equals the newest counts', () => {
   const live = facts('active', { created: 1 })
   const ended = facts('canceled', { created: 9 })
-  assert.equal(standingOf([ended, live], PRICES)?.subscription, live)
+  assert.equal(stateOfAll([ended, live], PRICES)?.subscription, live)
   const newer = facts('active', { id: 'newer', created: 5, priceIds: ['ey'] })
-  assert.equal(standingOf([live, newer], PRICES)?.tier, 'enterprise')
-  assert.equal(standingOf([facts('incomplete', { created: 99 }), ended], PRICES)?.status, 'cancelled')
+  assert.equal(stateOfAll([live, newer], PRICES)?.tier, 'enterprise')
+  assert.equal(stateOfAll([facts('incomplete', { created: 99 }), ended], PRICES)?.status, 'cancelled')
 })
 
 test('what is still paid for outranks what waits to be paid or resumed, and that outranks an end', () => {
   const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) => facts(word, { created: n }))
   for (const [n, better] of inOrder.entries()) {
     for (const worse of inOrder.slice(n + 1)) {
-      assert.equal(standingOf([worse, better], PRICES)?.subscription, better, `${better.status} before ${worse.status}`)
+      assert.equal(stateOfAll([worse, better], PRICES)?.subscription, better, `${better.status} before ${worse.status}`)
     }
   }
 })
 
 test('a price that no setting names tells no tier', () => {
-  assert.equal(standingOf([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
+  assert.equal(stateOfAll([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
   assert.equal(tierOf(['old', 'pm', 'ey'], PRICES), 'enterprise')
 })
 
@@ -75,7 +75,7 @@ test('the order in which subscriptions are listed does not matter', () => {
         .map((it) => ({ it, key: keys.next().value }))
         .sort((a, b) => a.key - b.key)
         .map(({ it }) => it)
-      assert.deepEqual(standingOf(shuffled, PRICES), standingOf(subscriptions, PRICES))
+      assert.deepEqual(stateOfAll(shuffled, PRICES), stateOfAll(subscriptions, PRICES))
     }),
   )
 })

@@ -1,8 +1,8 @@
 /** What a customer's subscriptions amount to: one status and one tier. Pure. */
 import { FREE, type Tier } from '#catalogue/catalogue.ts'
-import type { Config } from '../config.ts'
+import type { Config } from '#src/config.ts'
 
-export type Status = 'free' | 'active' | 'cancelled' | 'past_due'
+export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
 export type Prices = Config['processor']['prices']
 
 /** The processor's subscription, reduced to what decides. Times are Unix seconds. */
@@ -20,11 +20,11 @@ export type SubscriptionFacts = {
 }
 
 /** `tier` is what is open now; null: the price is none of ours (any more), so the tier stays what it was. */
-export type Standing = { status: Status; tier: Tier | null; subscription: SubscriptionFacts }
+export type SubscriptionState = { status: SubscriptionStatus; tier: Tier | null; subscription: SubscriptionFacts }
 
-type Meaning = { status: Status; rank: number; isClosed?: true }
+type Meaning = { status: SubscriptionStatus; rank: number; isClosed?: true }
 
-/** CONTRACT "Gates and metering". A higher rank decides when a customer has several; `incomplete` says nothing yet. */
+/** A higher rank decides when a customer has several; `incomplete` says nothing yet. */
 const MEANINGS: Record<string, Meaning> = {
   active: { status: 'active', rank: 4 },
   trialing: { status: 'active', rank: 4 },
@@ -36,14 +36,14 @@ const MEANINGS: Record<string, Meaning> = {
 }
 
 /** Null when there is nothing to say: no subscription at all, or none that has begun. */
-export function standingOf(subscriptions: readonly SubscriptionFacts[], prices: Prices): Standing | null {
+export function stateOfAll(subscriptions: readonly SubscriptionFacts[], prices: Prices): SubscriptionState | null {
   const rankOf = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
   const [best] = [...subscriptions].sort((a, b) => rankOf(b) - rankOf(a) || newestFirst(a, b))
-  return best ? standingOfOne(best, prices) : null
+  return best ? stateOf(best, prices) : null
 }
 
 /** What one subscription amounts to; null while it says nothing. */
-export function standingOfOne(subscription: SubscriptionFacts, prices: Prices): Standing | null {
+export function stateOf(subscription: SubscriptionFacts, prices: Prices): SubscriptionState | null {
   const meaning = MEANINGS[subscription.status]
   if (!meaning) return null
   const tier = meaning.isClosed ? FREE : tierOf(subscription.priceIds, prices)
@@ -59,7 +59,7 @@ export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number 
  * Of several live subscriptions to our plans the newest stays, once it is paid (or on trial); the others are paid in vain.
  * Null when there is nothing to end.
  */
-export function doubleOf(
+export function duplicatesOf(
   subscriptions: readonly SubscriptionFacts[],
   prices: Prices,
 ): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
@@ -77,4 +77,4 @@ export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null
 export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean => (MEANINGS[status]?.rank ?? 0) >= 2
 
 /** One word of the processor as one of the four; null for `incomplete` and words not known yet. */
-export const statusOf = (word: string): Status | null => MEANINGS[word]?.status ?? null
+export const statusOf = (word: string): SubscriptionStatus | null => MEANINGS[word]?.status ?? null

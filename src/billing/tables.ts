@@ -14,7 +14,7 @@ type BillingAccountsTable = {
   ticket: number
   applied_ticket: number
   synced_at: Instant | null
-  /** Time of the newest event that had to be believed for itself, because the processor knew its object no more. */
+  /** Time of the newest event that was applied for itself, because the processor knew its object no more. */
   event_at: Instant | null
   ended_subscription_id: string | null
   checkout_at: Instant | null

@@ -1,4 +1,4 @@
-// Guards the operator's hands: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
+// The command line: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
 
 import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'

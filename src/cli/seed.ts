@@ -54,7 +54,7 @@ export async function run(args: string[], { config, platform, print }: Context):
   }
 }
 
-/** Looks as a guest, so that a database of an older version is not migrated by being asked. */
+/** Opens it read-only, so that a database of an older version is not migrated by being asked. */
 async function hasPeople(platform: Context['platform']): Promise<boolean> {
   try {
     const { db } = await platform()
@@ -78,7 +78,7 @@ function movedClock(): { clock: Clock; to(instant: string): void } {
 
 async function play({ platform, identity, usage, rag }: Service, moveTo: (instant: string) => void) {
   const { config, clock, db } = platform
-  const password_hash = await identity.deps.hasher.hash(PASSWORD)
+  const password_hash = await identity.hasher.hash(PASSWORD)
   const users = new Map<string, User>()
   const keys = new Map<string, string>()
   const counts = { users: 0, 'API keys': 0, purchases: 0, documents: 0, calls: 0 }

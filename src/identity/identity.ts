@@ -1,31 +1,37 @@
-// Guards accounts: who someone is, how they prove it, and what becomes of an account.
-// One thing to know: this wires the room; each rule lives in the file named after its noun.
+// Accounts: who someone is, how they prove it, and what becomes of an account. This composes the room from the files of
+// its nouns.
 import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
-import { userRoutes } from './account/routes.ts'
+import { handleVerification } from './account/email-verification.ts'
+import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
 import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
-import type { IdentityDeps, IdentityNeeds } from './deps.ts'
-import { handleIdentityJobs, startCleaning } from './jobs.ts'
-import type { OAuthDeps } from './oauth/flow.ts'
+import { startCleaning } from './cleaning.ts'
+import type { IdentityNeeds } from './deps.ts'
 import { createProviders } from './oauth/providers.ts'
 import { oauthRoutes } from './oauth/routes.ts'
-import { createHasher } from './passwords/hasher.ts'
+import { createHasher, type Hasher } from './passwords/hasher.ts'
+import { handleReset } from './passwords/password-reset.ts'
+import { passwordRoutes } from './passwords/routes.ts'
 import { identityProblem } from './problems.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
-import { authRoutes } from './sign-in/routes.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
+import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
 export type Identity = Room & {
-  /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
-  deps: IdentityDeps
   /** Who holds this access token; null when it is not valid now. */
   authenticate: Authenticator['authenticate']
+  /** For a sign-in elsewhere (the storefront's); see `credentials.ts`. */
+  checkCredentials(credentials: Credentials): Promise<User>
+  /** The threads that hash passwords. */
+  hasher: Hasher
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Promotes the account, or makes it; see `superuser.ts`. */
@@ -35,15 +41,17 @@ export type Identity = Room & {
 }
 
 export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
-  const deps: OAuthDeps = {
+  const hasher = createHasher()
+  const deps = {
     ...platform,
     ...needs,
-    hasher: createHasher(),
+    hasher,
     keyring: createKeyring(platform),
     providers: createProviders(platform.config.oauth),
   }
   const authenticator = createAuthenticator(deps)
-  handleIdentityJobs(deps)
+  handleVerification(deps)
+  handleReset(deps)
   const stopCleaning = startCleaning(deps)
   let superuserNotice: SuperuserNotice = null
 
@@ -53,11 +61,14 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
       { name: 'users', description: 'The own account', problems: identityProblem.catalogue },
     ],
     limits: { signup: platform.config.limits.signup },
-    deps,
     authenticate: authenticator.authenticate,
+    checkCredentials: (credentials) => checkCredentials(deps, credentials),
+    hasher,
     routes(app) {
-      authRoutes(app, deps)
-      userRoutes(app, deps)
+      accountRoutes(app, deps)
+      passwordRoutes(app, deps)
+      signInRoutes(app, deps)
+      sessionRoutes(app, deps)
       // Only a sign-in through a provider is bound to the browser by a cookie.
       app.register(async (scope) => {
         await scope.register(cookie)
@@ -77,7 +88,7 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
     async close() {
       stopCleaning()
       await authenticator.close()
-      await deps.hasher.close()
+      await hasher.close()
     },
   }
 }

@@ -18,8 +18,8 @@ export type UsersTable = {
   is_active: boolean
   is_verified: boolean
   /**
-   * When the address was verified by somebody who showed no session of this account: what opens it is from before, and may be a
-   * stranger's. Null: it is the owner's, as far as can be known.
+   * When the address was verified by somebody who showed no session of this account: what opens it is from before, and
+   * may be a stranger's. Null: it is the owner's, as far as can be known.
    */
   verified_apart_at: Instant | null
   is_superuser: boolean

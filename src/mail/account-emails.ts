@@ -1,4 +1,4 @@
-// The letters about accounts. All that comes from people is text here; the layout escapes it.
+// The emails about accounts. All that comes from people is text here; the layout escapes it.
 import type { Config } from '../config.ts'
 import { composeEmail, type Email } from './email.ts'
 
@@ -97,7 +97,7 @@ export function emailRestoredEmail(
       `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
     ],
     facts: [['When', moment(at)], ...removedFacts(removed)],
-    after: ['What of it was yours can be made again. Another letter has the link that sets a new password.'],
+    after: ['What of it was yours can be made again. Another email has the link that sets a new password.'],
   })
 }
 
@@ -113,7 +113,7 @@ export type AccessDetails = {
   removed?: RemovedAccess
 }
 
-/** A way into an account that has come or gone. */
+/** A sign-in method, key or role that has come or gone. */
 export function accessChangedEmail(
   config: Urls,
   { to, change, details, at }: { to: string; change: AccessChange; details: AccessDetails; at: string },
@@ -226,7 +226,7 @@ export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email
   return composeEmail({
     to,
     subject: 'Your account was deleted',
-    before: [`Your ${brand(config)} account and what belonged to it are gone. This is the last letter about it.`],
+    before: [`Your ${brand(config)} account and what belonged to it are gone. This is the last email about it.`],
   })
 }
 
@@ -234,7 +234,7 @@ const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.sli
 
 /**
  * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in
- * our letter.
+ * our email.
  */
 const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
 
@@ -249,7 +249,7 @@ type Fact = [name: string, value: string]
 
 const KEYS_SHOWN_MAX = 20
 
-/** A letter is no list of a thousand keys. */
+/** An email is no list of a thousand keys. */
 function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
   const shown = keys.slice(0, KEYS_SHOWN_MAX)
   return [

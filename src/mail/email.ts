@@ -1,4 +1,4 @@
-// Guards how letters look: every one has the same frame, as text and as HTML that old mail programs understand.
+// The layout of every email, as text and as HTML that old mail programs understand.
 import { type Html, html } from '#platform/http/html.ts'
 
 /** As it goes out. */
@@ -17,7 +17,7 @@ export type EmailParts = {
   replyTo?: string
 }
 
-/** Lays a letter out. Everything in `parts` is text and is escaped. */
+/** Lays an email out. Everything in `parts` is text and is escaped. */
 export function composeEmail({ to, subject, before, button, after = [], facts = [], replyTo }: EmailParts): Email {
   const text = [
     ...before,

@@ -1,6 +1,6 @@
-// Guards the sandbox against everyone but the person at this machine: it hands out mail and money to whoever asks.
-// One thing to know: both the peer's address and the Host must be loopback, so a hostile page cannot reach it by rebinding a name;
-// and once a browser has come through a proxy on this machine, it is closed to all until the next start.
+// Access to the sandbox: for the person at this machine alone, since it hands out mail and money to whoever asks.
+// Both the peer's address and the Host must be loopback, so a hostile page cannot reach it by rebinding a name; and once a
+// browser has come through a proxy on this machine, it is closed to all until the next start.
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { isLoopbackHost, isOfThisMachine, isRenamed } from '#platform/http/loopback.ts'
 import { apiErrors, replyWithError } from '#platform/http/replies.ts'

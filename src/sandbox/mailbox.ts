@@ -1,5 +1,5 @@
-// Guards the mail that would have left: kept once per Message-ID, shown to people and to tests.
-// One thing to know: a mail's HTML is a stranger's page; it is served alone, under a policy that runs and loads nothing.
+// The mailbox: mail that would have left, kept once per Message-ID, shown to people and to tests.
+// The trap: a mail's HTML is a stranger's page; it is served alone, under a policy that runs and loads nothing.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'

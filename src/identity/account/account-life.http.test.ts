@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
 import { run as audit } from '#cli/audit.ts'
 import { run as superuser } from '#cli/superuser.ts'
-import { forgetOldTokens } from '#identity/account/one-time-tokens.ts'
+import { forgetOldTokens } from '#identity/one-time-tokens.ts'
 import { forgetOldSessions } from '#identity/sessions/sessions.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
@@ -82,15 +82,15 @@ test('a sign-in from a new device is told by mail; one from a known device is no
       { headers: { 'user-agent': agent, 'x-forwarded-for': address } },
     )
   const told = async () => (await app.mail(ada.email)).filter(({ subject }) => /new sign-in/i.test(subject)).length
-  assert.equal(await told(), 0, 'the first device is no news')
+  assert.equal(await told(), 0, 'the first device is nothing to tell')
   await from('Firefox/140.0 (X11; Linux)', '203.0.113.9')
   assert.equal(await told(), 1)
   await from('Firefox/141.0 (X11; Linux)', '203.0.113.80')
   assert.equal(await told(), 1, 'an update, and another address of the network')
   await from('Firefox/141.0 (X11; Linux)', '198.51.100.1')
   assert.equal(await told(), 2)
-  const [letter] = await app.mail(ada.email)
-  assert.ok(letter!.text.includes('198.51.100.1'))
+  const [mail] = await app.mail(ada.email)
+  assert.ok(mail!.text.includes('198.51.100.1'))
 })
 
 test('switching an account off ends its sessions at once; a tier set by hand stays until lifted', async (t) => {

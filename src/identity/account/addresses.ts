@@ -6,8 +6,8 @@ import { emailKey, findUser } from '../users.ts'
 export type Address = { key: string; proven: boolean }
 
 /**
- * The addresses by which a user may be known elsewhere: today's, and former ones that were proven to be theirs. An address
- * that was claimed and never proven may be anybody's.
+ * The addresses by which a user may be known elsewhere: today's, and former ones that were proven to be theirs. An
+ * address that was given and never proven may be anybody's.
  */
 export async function addressesOf(db: Db, userId: string): Promise<Address[]> {
   const user = await findUser(db, userId)

@@ -1,49 +1,50 @@
-// Guards the address of an account: a change counts at once, and the old address can undo it for 7 days.
-// One thing to know: undoing takes away every way in and API key that was added since, and in the week before the change,
-// for it may be an intruder's, who leaves a second door open before the first is locked.
-
+// Changes of an account's address: one counts at once, and the old address can undo it for 7 days. Undoing removes
+// every sign-in method and API key that was added since, and in the week before the change: it may be an intruder's,
+// who prepares a way back first.
 import { recordAudit } from '#audit/audit.ts'
 import { emailChangedEmail, emailRestoredEmail, type RemovedAccess, verificationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
-import { announceChange } from '../changes.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { type Asker, confirmOwner, lockConfirmed, type Proof } from '../passwords/own-password.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { countEmail } from '../email-rate.ts'
+import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
 import { mailReset } from '../passwords/password-reset.ts'
 import { identityProblem } from '../problems.ts'
-import { dropTotp } from '../second-factors/totp.ts'
-import { endEverySession } from '../sessions/session-ends.ts'
-import { lockUser, recordRevokedKeys, removeWaysIn } from '../sign-in/sign-in-methods.ts'
-import { emailKey, findUser, findUserByEmail, type User, updateUser } from '../users.ts'
-import { mayMailVerification } from './email-verification.ts'
-import { issueToken, peekToken, spendToken, voidTokens } from './one-time-tokens.ts'
+import { dropTotpSince } from '../second-factors/totp.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
+import { announceUserChange } from '../user-changes.ts'
+import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
 
 /** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
-  deps: IdentityDeps,
+  deps: CredentialDeps & RevocationDeps & Pick<Platform, 'jobs'>,
   asked: User,
   { new_email, ...proof }: { new_email: string } & Proof,
-  asker: Asker,
+  requester: Requester,
 ): Promise<void> {
-  await confirmOwner(deps, asked, proof, asker)
+  await confirmOwner(deps, asked, proof, requester)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
-  const mayWrite = await mayMailVerification(deps, new_email, 'changed')
+  const maySend = await countEmail(deps, 'verification-letters', new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const now = deps.clock.now()
-      const user = await lockConfirmed(deps, tx, asked, proof, asker)
+      const user = await lockConfirmed(deps, tx, asked, proof, requester)
       const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
       await updateUser(tx, user.id, changes, now)
-      await endEverySession(deps, tx, user.id, asker.sessionId)
+      await revokeSessions(deps, tx, user.id, requester.sessionId)
 
       const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
-      const ask = verificationEmail(deps.config, { to: new_email, name: user.full_name, token: verify })
-      if (mayWrite) await sendMail(deps, tx, ask)
+      const verification = verificationEmail(deps.config, { to: new_email, name: user.full_name, token: verify })
+      if (maySend) await sendMail(deps, tx, verification)
       const undo = await issueToken(deps, tx, 'undo-email', user.id, { email: user.email })
-      const letter = emailChangedEmail(deps.config, { to: user.email, newEmail: new_email, token: undo, at: now })
-      await sendMail(deps, tx, letter)
+      const notice = emailChangedEmail(deps.config, { to: user.email, newEmail: new_email, token: undo, at: now })
+      await sendMail(deps, tx, notice)
       await recordAudit(tx, {
         actorId: user.id,
         action: 'email.changed',
@@ -54,10 +55,14 @@ export async function changeEmail(
   )
 }
 
+export type UndoDeps = RevocationDeps &
+  Pick<IdentityNeeds, 'revokeKeys'> &
+  Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>
+
 type Undo = { email: string }
 
 /** Restores the address, ends every session and mails a password reset to it. @throws Problem 400. */
-export async function undoEmailChange(deps: IdentityDeps, token: string): Promise<void> {
+export async function undoEmailChange(deps: UndoDeps, token: string): Promise<void> {
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {
       const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
@@ -69,12 +74,12 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
 
       const now = deps.clock.now()
       const { email } = spent.data
-      const removed = await removeWaysInSince(deps, tx, user, spent.createdAt)
+      const removed = await removeAccessSince(deps, tx, user, spent.createdAt)
       // Someone who can read the old mailbox has followed a link in it: that address is verified as well as ever.
       // Whose password it is by now nobody knows.
       const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
       await updateUser(tx, user.id, restored, now)
-      await endEverySession(deps, tx, user.id)
+      await revokeSessions(deps, tx, user.id)
       await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
       await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
       await sendMail(deps, tx, emailRestoredEmail(deps.config, { to: email, removed, at: now }))
@@ -91,28 +96,22 @@ export async function undoEmailChange(deps: IdentityDeps, token: string): Promis
 }
 
 /**
- * A second factor of more than a week before the change stays: it is what keeps out one who has got hold of the old
+ * A second factor of more than a week before the change stays: it is what keeps out whoever has got hold of the old
  * mailbox. So does the provider that the account was made with.
  */
-async function removeWaysInSince(
-  deps: IdentityDeps,
+async function removeAccessSince(
+  deps: Pick<UndoDeps, 'clock' | 'revokeKeys'>,
   tx: Db,
   user: User,
   changedAt: Instant,
 ): Promise<RemovedAccess & { keys: { id: string }[] }> {
   const weekBefore = plus(changedAt, -7 * DAY_MS)
   const since = weekBefore > user.created_at ? weekBefore : user.created_at
-  const waysIn = await removeWaysIn(tx, user.id, since)
+  const methods = await removeSignInMethods(tx, user.id, since)
   const keys = await deps.revokeKeys(tx, user.id, { after: since })
-  const totp = await tx
-    .selectFrom('totp')
-    .select('user_id')
-    .where('user_id', '=', user.id)
-    .where('confirmed_at', '>', since)
-    .executeTakeFirst()
-  if (totp) await dropTotp(deps, tx, user.id)
-  announceChange(tx, user.id)
-  return { ...waysIn, keys, twoFactor: totp !== undefined }
+  const twoFactor = await dropTotpSince(deps, tx, user.id, since)
+  announceUserChange(tx, user.id)
+  return { ...methods, keys, twoFactor }
 }
 
 /** The address may be taken between the look and the write. */

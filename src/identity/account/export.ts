@@ -1,11 +1,14 @@
 import { auditOf } from '#audit/audit.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { Collected } from '#platform/room.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { IdentityNeeds } from '../deps.ts'
 import type { User } from '../users.ts'
-import { zipOf } from './zip.ts'
+import { writeZip } from './zip.ts'
+
+export type ExportDeps = Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'rooms'>
 
 /** The fields of SPEC's export, no more. */
-export function exportAccount({ clock }: Pick<IdentityDeps, 'clock'>, user: User) {
+export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
   return {
     id: user.id,
     email: user.email,
@@ -23,14 +26,14 @@ export function exportAccount({ clock }: Pick<IdentityDeps, 'clock'>, user: User
 }
 
 /**
- * Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each, as a ZIP
- * that is made while it is sent: a large collection is never in memory as a whole.
+ * Everything the service holds about a user: this room's rows and what every other room adds, a JSON file each, as a
+ * ZIP that is made while it is sent: a large collection is never in memory as a whole.
  */
-export function exportEverything(deps: IdentityDeps, user: User): AsyncGenerator<Buffer> {
-  return zipOf(filesOf(deps, user), new Date(deps.clock.ms()))
+export function exportEverything(deps: ExportDeps, user: User): AsyncGenerator<Buffer> {
+  return writeZip(filesOf(deps, user), new Date(deps.clock.ms()))
 }
 
-async function* filesOf(deps: IdentityDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
+async function* filesOf(deps: ExportDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
   yield* written(await ownFiles(deps, user))
   for (const room of deps.rooms) {
     if (room.collect) yield* written(await room.collect(deps.db, user.id))
@@ -44,7 +47,7 @@ async function* written(files: Collected) {
   }
 }
 
-async function ownFiles(deps: IdentityDeps, user: User): Promise<Collected> {
+async function ownFiles(deps: Pick<Platform, 'db' | 'clock'>, user: User): Promise<Collected> {
   const { db } = deps
   return {
     account: {

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { invalid, unauthenticated } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
 import { type User, updateUser } from '../users.ts'
 
-/** No control characters: a name stands in letters and in lists. */
+/** No control characters: a name stands in emails and in lists. */
 export const FullName = Type.String({ maxLength: 200, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$' })
 export const AvatarUrl = Type.String({ maxLength: 2_048 })
 
@@ -12,7 +12,7 @@ export type Profile = { full_name?: string | null | undefined; avatar_url?: stri
 
 /** Only what is given changes; null clears. @throws Problem 422 for an address that a picture cannot have. */
 export async function changeProfile(
-  deps: IdentityDeps,
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
   userId: string,
   { full_name, avatar_url }: Profile,
 ): Promise<User> {
@@ -23,7 +23,7 @@ export async function changeProfile(
     ...(full_name === undefined ? {} : { full_name }),
     ...(avatar_url === undefined ? {} : { avatar_url }),
   }
-  const user = await transaction(deps.db, (tx) => updateUser(tx, userId, changes, deps.clock.now()))
+  const user = await transaction(db, (tx) => updateUser(tx, userId, changes, clock.now()))
   if (!user) throw unauthenticated()
   return user
 }

@@ -1,34 +1,120 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { recordAudit } from '#audit/audit.ts'
-import { transaction } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Message, Nullable } from '#platform/http/schema.ts'
-import { unauthenticated } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
+import { Message, Nullable } from '#platform/http/schema.ts'
 import { originOf } from '../origin.ts'
-import type { Asker } from '../passwords/own-password.ts'
-import { changePassword } from '../passwords/password-change.ts'
+import { ownUser, ownView } from '../own-user.ts'
 import { NewPassword } from '../passwords/password-rules.ts'
-import { identityProblem } from '../problems.ts'
-import { endEverySession, endOneSession } from '../sessions/session-ends.ts'
-import { listSessions } from '../sessions/sessions.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
-import { findUser, findUserView, type User, UserView, userView } from '../users.ts'
-import { deleteAccount } from './deletion.ts'
-import { changeEmail } from './email-change.ts'
-import { exportAccount, exportEverything } from './export.ts'
+import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
+import { UserView, userView } from '../users.ts'
+import { type DeletionDeps, deleteAccount } from './deletion.ts'
+import { changeEmail, type UndoDeps, undoEmailChange } from './email-change.ts'
+import { requestVerification, type VerificationDeps, verifyEmail } from './email-verification.ts'
+import { type ExportDeps, exportAccount, exportEverything } from './export.ts'
+import { changePassword } from './password-change.ts'
 import { AvatarUrl, changeProfile, FullName } from './profile.ts'
+import { type RegistrationDeps, register } from './registration.ts'
 
 const tags = ['users']
+const Email = Type.String({ format: 'email' })
 /** Asked where two-factor is on. */
 const OwnCode = Type.Optional(Nullable(Type.String({ maxLength: 64 })))
 /** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
 const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
 
-export function userRoutes(app: App, deps: IdentityDeps): void {
+type AccountRouteDeps = RegistrationDeps & VerificationDeps & CredentialDeps & UndoDeps & DeletionDeps & ExportDeps
+
+export function accountRoutes(app: App, deps: AccountRouteDeps): void {
+  app.post(
+    '/api/auth/register',
+    {
+      schema: {
+        operationId: 'registerUser',
+        tags: ['auth'],
+        summary: 'Make an account; the verification email is sent',
+        body: Type.Object({
+          email: Email,
+          password: NewPassword,
+          full_name: Type.Optional(Nullable(FullName)),
+        }),
+        response: { 201: UserView },
+      },
+      // Without a limit of their own registrations are requests like others.
+      config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
+    },
+    async (request, reply) =>
+      reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body))),
+  )
+
+  app.get(
+    '/api/auth/me',
+    {
+      schema: { operationId: 'getCurrentUser', tags: ['auth'], summary: 'The caller', response: { 200: UserView } },
+      config: { access: 'user' },
+    },
+    (request) => ownView(deps, request),
+  )
+
+  app.post(
+    '/api/auth/verify-email',
+    {
+      schema: {
+        operationId: 'verifyEmail',
+        tags: ['auth'],
+        summary: 'Verify an address with the mailed token; with a bearer, by the account’s own holder',
+        body: OneTimeTokenBody,
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => ({
+      message:
+        (await verifyEmail(deps, request.body.token, bearerOf(request))) === 'verified'
+          ? 'Email verified successfully'
+          : 'Email already verified',
+    }),
+  )
+
+  app.post(
+    '/api/auth/resend-verification',
+    {
+      schema: {
+        operationId: 'resendVerification',
+        tags: ['auth'],
+        summary: 'Ask for another verification email',
+        body: Type.Object({ email: AnyEmail }),
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await requestVerification(deps, request.body.email)
+      return { message: 'If your email is registered, a verification link has been sent' }
+    },
+  )
+
+  app.post(
+    '/api/auth/undo-email-change',
+    {
+      schema: {
+        operationId: 'undoEmailChange',
+        tags: ['auth'],
+        summary: 'Give an account back to its former address',
+        body: OneTimeTokenBody,
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await undoEmailChange(deps, request.body.token)
+      return { message: 'Email address restored' }
+    },
+  )
+
   app.get(
     '/api/users/me',
     {
@@ -74,7 +160,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      await changePassword(deps, await ownUser(deps, request), request.body, asker(request))
+      await changePassword(deps, await ownUser(deps, request), request.body, requesterOf(request))
       return { message: 'Password changed successfully' }
     },
   )
@@ -92,7 +178,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       config: { access: 'user' },
     },
     async (request) => {
-      await changeEmail(deps, await ownUser(deps, request), request.body, asker(request))
+      await changeEmail(deps, await ownUser(deps, request), request.body, requesterOf(request))
       return { message: 'Verification email sent to your new address' }
     },
   )
@@ -112,7 +198,7 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
     async (request, reply) => {
       const user = await ownUser(deps, request)
       if (request.query.full) {
-        await requireFreshSignIn(deps, user.id, callerOf(request).sessionId)
+        await requireFreshSignIn(deps, callerOf(request))
         return reply
           .type('application/zip')
           .header('content-disposition', 'attachment; filename="account-export.zip"')
@@ -146,106 +232,17 @@ export function userRoutes(app: App, deps: IdentityDeps): void {
       },
     },
     async (request) => {
-      await deleteAccount(deps, await ownUser(deps, request), request.body, asker(request))
+      await deleteAccount(deps, await ownUser(deps, request), request.body, requesterOf(request))
       return { message: 'User deleted successfully' }
     },
   )
-
-  app.get(
-    '/api/users/me/sessions',
-    {
-      schema: {
-        operationId: 'listSessions',
-        tags,
-        summary: 'Where the account is signed in',
-        response: { 200: Type.Array(SessionView) },
-      },
-      config: { access: 'user' },
-    },
-    async (request) => {
-      const { userId, sessionId } = callerOf(request)
-      return listSessions(deps, userId, sessionId)
-    },
-  )
-
-  app.delete(
-    '/api/users/me/sessions',
-    {
-      schema: {
-        operationId: 'revokeOtherSessions',
-        tags,
-        summary: 'Sign every other session out',
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
-    async (request) => {
-      const { userId, sessionId } = callerOf(request)
-      await transaction(deps.db, async (tx) => {
-        await endEverySession(deps, tx, userId, sessionId)
-        await recordAudit(tx, { actorId: userId, action: 'sessions.ended', at: deps.clock.now() })
-      })
-      return { message: 'Other sessions revoked' }
-    },
-  )
-
-  app.delete(
-    '/api/users/me/sessions/:id',
-    {
-      schema: {
-        operationId: 'revokeSession',
-        tags,
-        summary: 'Sign a session out',
-        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
-        response: { 200: Message },
-      },
-      config: { access: 'user' },
-    },
-    async (request) => {
-      const { userId } = callerOf(request)
-      const { id } = request.params
-      const ended = await transaction(deps.db, async (tx) => {
-        if (!(await endOneSession(deps, tx, userId, id))) return false
-        await recordAudit(tx, {
-          actorId: userId,
-          action: 'session.ended',
-          subject: `session:${id}`,
-          at: deps.clock.now(),
-        })
-        return true
-      })
-      if (!ended) throw identityProblem('session_not_found')
-      return { message: 'Session revoked' }
-    },
-  )
 }
 
-const SessionView = Type.Object(
-  {
-    id: Type.String(),
-    user_agent: Nullable(Type.String()),
-    ip_address: Nullable(Type.String()),
-    created_at: Instant,
-    last_used_at: Instant,
-    current: Type.Boolean(),
-  },
-  { title: 'Session' },
-)
-
-/** @throws the 401 of a user who was deleted between access control and here. */
-export async function ownUser(deps: IdentityDeps, request: FastifyRequest): Promise<User> {
-  const user = await findUser(deps.db, callerOf(request).userId)
-  if (!user) throw unauthenticated()
-  return user
-}
-
-/** @throws as `ownUser`. */
-export async function ownView(deps: IdentityDeps, request: FastifyRequest): Promise<UserView> {
-  const view = await findUserView(deps.config.catalogue, deps.db, callerOf(request).userId)
-  if (!view) throw unauthenticated()
-  return view
-}
-
-function asker(request: FastifyRequest): Asker {
+function requesterOf(request: FastifyRequest): Requester {
   return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
+}
+
+/** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */
+function bearerOf({ headers }: FastifyRequest): string | null {
+  return /^Bearer (\S{1,4096})$/i.exec(headers.authorization ?? '')?.[1] ?? null
 }

@@ -3,22 +3,22 @@ import { test } from 'node:test'
 import { plus } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { scansOf } from '#testing/plans.ts'
-import { forgetOldTokens } from '../account/one-time-tokens.ts'
+import { forgetOldTokens } from '../one-time-tokens.ts'
 import { forgetOldSessions } from '../sessions/sessions.ts'
-import { changeUser, listUsers, stats } from './administration.ts'
+import { changeUser, listUsers, userStats } from './administration.ts'
 import { hasSuperuser } from './superuser.ts'
 
 test('what an operator asks for, and what is cleaned up by itself, reads no table from end to end', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const eve = await app.as('eve')
-  const { identity, platform } = app.service
+  const { platform } = app
   const { clock } = platform
 
   const scans = await scansOf(app, async (db) => {
     await hasSuperuser(db)
-    await changeUser({ ...identity.deps, db }, ada.userId, eve.userId, { is_verified: true })
-    await stats(db, clock.now())
+    await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, { is_verified: true })
+    await userStats(db, clock.now())
     await listUsers(db, { page: 2, limit: 20 })
     await forgetOldSessions({ db, clock })
     await forgetOldTokens({ clock }, db)
@@ -37,7 +37,7 @@ test('the numbers are those of the people', async (t) => {
     .set({ created_at: plus(clock.now(), -8 * 86_400_000) })
     .where('id', '=', ada.userId)
     .execute()
-  const { total_users, active_subscriptions, new_users_7d, verified_users } = await stats(db, clock.now())
+  const { total_users, active_subscriptions, new_users_7d, verified_users } = await userStats(db, clock.now())
   assert.deepEqual([total_users, active_subscriptions, new_users_7d, verified_users], [3, 1, 2, 1])
 
   const pages = await Promise.all([1, 2, 3].map((page) => listUsers(db, { page, limit: 1 })))

@@ -1,14 +1,13 @@
-// Guards what a superuser may see and change of users; the routes are the admin room's.
-
+// What a superuser may see and change of users; the routes are the admin room's.
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import { announceChange } from '../changes.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
-import { endEverySession } from '../sessions/session-ends.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { announceUserChange } from '../user-changes.ts'
 import { isSuperuser, isUnverified, type User, updateUser } from '../users.ts'
 
 export type UserChanges = {
@@ -24,7 +23,7 @@ export type UserChanges = {
  * @throws Problem 404 `User not found`, 400 for the last superuser.
  */
 export async function changeUser(
-  deps: IdentityDeps,
+  deps: NotifyDeps & RevocationDeps & Pick<Platform, 'db'>,
   actorId: string,
   userId: string,
   changes: UserChanges,
@@ -59,9 +58,9 @@ export async function changeUser(
       now,
     )
     if (!changed) throw identityProblem('user_not_found')
-    if (is_active === false) await endEverySession(deps, tx, userId)
-    announceChange(tx, userId)
-    if (is_superuser === true && !user.is_superuser) await tellOwner(deps, tx, userId, 'superuser-made')
+    if (is_active === false) await revokeSessions(deps, tx, userId)
+    announceUserChange(tx, userId)
+    if (is_superuser === true && !user.is_superuser) await notifyOwner(deps, tx, userId, 'superuser-made')
     await recordAudit(tx, { actorId, action: 'user.changed', subject: `user:${userId}`, data: { ...changes }, at: now })
     return changed
   })
@@ -127,7 +126,7 @@ export type UserStats = {
   verified_users: number
 }
 
-export async function stats(db: Db, now: string): Promise<UserStats> {
+export async function userStats(db: Db, now: string): Promise<UserStats> {
   const users = db.selectFrom('users').select((e) => e.fn.countAll<number>().as('count'))
   const count = async (query: typeof users) => Number((await query.executeTakeFirstOrThrow()).count)
   // Each from an index alone. One statement for all would read every row: two seconds for a million people, in which

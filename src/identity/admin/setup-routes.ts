@@ -5,8 +5,8 @@ import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { type Html, html, page } from '#platform/http/html.ts'
 import { Problem } from '#platform/problem.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { setUpSuperuser, setupIsOpen } from './superuser.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { type SuperuserDeps, setUpSuperuser, setupIsOpen } from './superuser.ts'
 
 const Query = Type.Object({ token: Type.Optional(Type.String({ maxLength: 512 })) })
 const Form = Type.Object({
@@ -15,7 +15,7 @@ const Form = Type.Object({
   password: Type.String({ maxLength: 1_024 }),
 })
 
-export function setupRoutes(app: App, deps: IdentityDeps): void {
+export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps): void {
   app.register(async (scope) => {
     const setup = scope as unknown as App
     setup.addContentTypeParser(

@@ -1,19 +1,18 @@
-// Guards how the first superuser comes to be: by settings, by the command line, or by a link printed at the first start.
-// One thing to know: whoever reads the service's output or its settings is the operator; nobody else gets there.
-
+// How the first superuser comes to be: by settings, the command line, or a link printed at the first start. Whoever
+// reads the service's output or its settings is the operator; nobody else gets there.
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { issueToken, peekToken, spendToken, voidTokens } from '../account/one-time-tokens.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import { announceChange } from '../changes.ts'
-import type { IdentityDeps } from '../deps.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
+import { issueToken, type OneTimeTokenDeps, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
+import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
-import { checkCredentials } from '../sign-in/credentials.ts'
+import { type CredentialDeps, checkCredentials } from '../sign-in/credentials.ts'
+import { announceUserChange } from '../user-changes.ts'
 import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from '../users.ts'
 
-type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'config' | 'jobs' | 'limiter'>
+export type SuperuserDeps = NotifyDeps & Pick<Platform, 'db'>
 
 /** What a start has to say: a link to print, or nothing. */
 export type SuperuserNotice = { says: string; link: string } | null
@@ -24,7 +23,9 @@ export async function hasSuperuser(db: Db): Promise<boolean> {
 }
 
 /** Makes the configured superuser at the first start; where there is none, issues a link that makes one. */
-export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNotice> {
+export async function ensureSuperuser(
+  deps: SuperuserDeps & Pick<Platform, 'log'> & { hasher: Hasher },
+): Promise<SuperuserNotice> {
   const { db, config, hasher, log } = deps
 
   if (config.superuser) {
@@ -57,7 +58,7 @@ export async function ensureSuperuser(deps: IdentityDeps): Promise<SuperuserNoti
  * address since the caller looked is not promoted. @throws Problem 409 then.
  */
 export async function addSuperuser(
-  deps: Deps,
+  deps: SuperuserDeps,
   email: string,
   { passwordHash = null, expectedId }: { passwordHash?: string | null; expectedId?: string | null } = {},
 ): Promise<{ user: User; made: boolean; setPasswordLink: string | null }> {
@@ -72,11 +73,11 @@ export async function addSuperuser(
       existing ??
       (await insertUser(tx, { email, full_name: null, password_hash: passwordHash, is_verified: true }, now))
     const user = (await updateUser(tx, account.id, { is_superuser: true }, now)) ?? account
-    announceChange(tx, user.id)
+    announceUserChange(tx, user.id)
     // A printed link lies in a log for as long as logs are kept.
     await voidTokens(deps, tx, null, ['superuser'])
     const token = made && passwordHash === null ? await issueToken(deps, tx, 'reset', user.id, { email }) : null
-    if (existing && !existing.is_superuser) await tellOwner(deps, tx, user.id, 'superuser-made')
+    if (existing && !existing.is_superuser) await notifyOwner(deps, tx, user.id, 'superuser-made')
     await recordAudit(tx, { actorId: null, action: 'superuser.added', subject: `user:${user.id}`, at: now })
     const setPasswordLink = token === null ? null : `${deps.config.urls.frontend}/reset-password?token=${token}`
     return { user, made, setPasswordLink }
@@ -84,17 +85,18 @@ export async function addSuperuser(
 }
 
 /** Whether the printed link is still good: open, and nobody was quicker. */
-export async function setupIsOpen(deps: IdentityDeps, token: string): Promise<boolean> {
+export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, token: string): Promise<boolean> {
   const known = await peekToken(deps, deps.db, 'superuser', token)
   return known?.state === 'open'
 }
 
 /**
- * Spends the printed link: an existing account shows its password and is promoted, an unknown address becomes an account.
+ * Spends the printed link: an existing account shows its password and is promoted, an unknown address becomes an
+ * account.
  * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
  */
 export async function setUpSuperuser(
-  deps: IdentityDeps,
+  deps: SuperuserDeps & CredentialDeps,
   { token, email, password, address }: { token: string; email: string; password: string; address: string },
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()

@@ -1,14 +1,17 @@
-// Guards sign-in through a provider: one flow belongs to one browser, is used once, and ends in one of our own pages.
-// One thing to know: `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that
-// only the starting browser has must come back with it.
+// The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one of our own pages.
+// `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that only the starting
+// browser has must come back.
 import { randomBytes } from 'node:crypto'
-import { issueToken, spendToken } from '../account/one-time-tokens.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
+import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
+import type { SessionRef } from '../sessions/sessions.ts'
 import type { OAuthProvider } from '../tables.ts'
 import type { Provider, ProviderIdentity } from './providers.ts'
 
-export type OAuthDeps = IdentityDeps & { providers: Record<OAuthProvider, Provider | null> }
+export type OAuthFlowDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets' | 'log'> & {
+  providers: Record<OAuthProvider, Provider | null>
+}
 
 /** Why a sign-in did not happen, as in `?error=`. */
 export type OAuthRefusal =
@@ -39,12 +42,9 @@ type Flow = {
   browser: string
   /** PKCE verifier and nonce, sealed. */
   sealed: string
-  /** Whose account the provider is to be linked to; null signs in. */
-  linkTo: Linker | null
+  /** In which session a provider is to be linked: the flow ends with it; null signs in. */
+  linkTo: SessionRef | null
 }
-
-/** Who asked to link a provider, and in which session: the flow ends with it. */
-export type Linker = { userId: string; sessionId: string }
 
 const NAMES: Record<string, OAuthProvider> = {
   google: 'google',
@@ -68,17 +68,17 @@ export type StartedFlow = { authorization_url: string; state: string; browserSec
  * @throws Problem 400 when the provider is not configured, 502 when it cannot be reached.
  */
 export async function startOAuth(
-  deps: OAuthDeps,
+  deps: OAuthFlowDeps,
   provider: OAuthProvider,
-  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: Linker | null },
+  { browserSecret: known, linkTo = null }: { browserSecret: string | null; linkTo?: SessionRef | null },
 ): Promise<StartedFlow> {
-  const speaker = deps.providers[provider]
-  if (!speaker) throw identityProblem('oauth_provider_not_configured', { provider })
+  const client = deps.providers[provider]
+  if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
 
-  const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : secret()
-  const state = secret()
-  const checks = { state, verifier: secret(), nonce: secret() }
-  const url = await speaker.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
+  const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : randomSecret()
+  const state = randomSecret()
+  const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
+  const url = await client.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
     throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })
   })
   const flow: Flow = {
@@ -91,11 +91,11 @@ export async function startOAuth(
   return { authorization_url: url.href, state, browserSecret }
 }
 
-export type FinishedFlow = { identity: ProviderIdentity; linkTo: Linker | null }
+export type FinishedFlow = { identity: ProviderIdentity; linkTo: SessionRef | null }
 
 /** @throws RefusedSignIn. */
 export async function finishOAuth(
-  deps: OAuthDeps,
+  deps: OAuthFlowDeps,
   provider: OAuthProvider,
   { search, browserSecret }: { search: URLSearchParams; browserSecret: string | null },
 ): Promise<FinishedFlow> {
@@ -111,18 +111,18 @@ export async function finishOAuth(
     throw new RefusedSignIn(error === 'access_denied' ? 'access_denied' : 'provider_error', { linking, cause: error })
   }
 
-  const speaker = deps.providers[provider]
-  if (!speaker) throw new RefusedSignIn('provider_error', { linking })
+  const client = deps.providers[provider]
+  if (!client) throw new RefusedSignIn('provider_error', { linking })
   const [verifier, nonce] = JSON.parse(deps.secrets.open('oauth/flow', flow.sealed)) as [string, string]
   const returned = new URL(`${redirectUriOf(deps, provider)}?${search}`)
-  const identity = await speaker.identify(returned, { state, verifier, nonce }).catch((cause) => {
+  const identity = await client.identify(returned, { state, verifier, nonce }).catch((cause) => {
     deps.log.warn({ err: cause, provider }, 'a sign-in through a provider failed')
     throw new RefusedSignIn('provider_error', { linking, cause })
   })
   return { identity, linkTo: flow.linkTo }
 }
 
-const redirectUriOf = ({ config }: IdentityDeps, provider: OAuthProvider) =>
+const redirectUriOf = ({ config }: Pick<Platform, 'config'>, provider: OAuthProvider) =>
   `${config.urls.base}/api/auth/callback/${provider}`
 
-const secret = () => randomBytes(32).toString('base64url')
+const randomSecret = () => randomBytes(32).toString('base64url')

@@ -1,29 +1,33 @@
-// Guards which account a provider's person opens. Links stand on (provider, subject), never on an address alone.
+// Links between accounts and people at providers, by (provider, subject), never by an address alone.
 import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { isPictureUrl } from '../account/profile.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
-import { endEverySession } from '../sessions/session-ends.ts'
-import { isLive, lockAsking } from '../sessions/sessions.ts'
-import { lockUser, NO_WAYS_IN, recordRevokedKeys, removeWaysIn, requireWayIn } from '../sign-in/sign-in-methods.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { isSessionLive, lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
+import { NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods, requireSignInMethod } from '../sign-in-methods.ts'
 import type { OAuthProvider } from '../tables.ts'
-import { findUser, findUserByEmail, insertUser, type User, updateUser } from '../users.ts'
-import { type Linker, RefusedSignIn } from './flow.ts'
+import { findUser, findUserByEmail, insertUser, lockUser, type User, updateUser } from '../users.ts'
+import { RefusedSignIn } from './flow.ts'
 import type { ProviderIdentity } from './providers.ts'
+
+/** `revokeKeys`: those from before an address was verified fall when its owner comes. */
+export type LinkDeps = NotifyDeps & RevocationDeps & Pick<IdentityNeeds, 'revokeKeys'> & Pick<Platform, 'db'>
 
 /**
  * The account of a linked person; else the account with the same address, when the provider and we have both verified
  * it; else a new account. @throws RefusedSignIn.
  */
-export async function accountOf(
-  deps: IdentityDeps,
+export async function findOrCreateAccount(
+  deps: LinkDeps,
   provider: OAuthProvider,
   identity: ProviderIdentity,
 ): Promise<User> {
-  const attempt = () => transaction(deps.db, (tx) => findOrMake(deps, tx, provider, identity))
+  const attempt = () => transaction(deps.db, (tx) => findOrCreate(deps, tx, provider, identity))
   try {
     return await attempt()
   } catch (error) {
@@ -33,8 +37,8 @@ export async function accountOf(
   }
 }
 
-async function findOrMake(
-  deps: IdentityDeps,
+async function findOrCreate(
+  deps: LinkDeps,
   tx: Db,
   provider: OAuthProvider,
   identity: ProviderIdentity,
@@ -49,7 +53,8 @@ async function findOrMake(
     return linked
   }
   const { email } = identity
-  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's address.
+  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's
+  // address.
   if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
   if (!identity.emailVerified) throw refuse('email_not_verified')
 
@@ -81,11 +86,12 @@ async function findOrMake(
 }
 
 /**
- * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link that
- * verified the address) it falls, with every session and other way in; so do the API keys from before the address was verified.
+ * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link
+ * that verified the address) it falls, with every session and other sign-in method; so do the API keys from before the
+ * address was verified.
  */
 async function linkByEmail(
-  deps: IdentityDeps,
+  deps: LinkDeps,
   tx: Db,
   userId: string,
   provider: OAuthProvider,
@@ -97,17 +103,17 @@ async function linkByEmail(
   if (!user?.is_verified) throw new RefusedSignIn('account_exists', { linking: false })
   const { verified_apart_at } = user
   const isDoubtful = verified_apart_at !== null
-  const waysIn = isDoubtful ? await removeWaysIn(tx, userId) : NO_WAYS_IN
+  const methods = isDoubtful ? await removeSignInMethods(tx, userId) : NO_SIGN_IN_METHODS
   const keys = isDoubtful ? await deps.revokeKeys(tx, userId, { before: verified_apart_at }) : []
   if (isDoubtful) {
     const changes = { password_hash: null, oauth_provider: provider, verified_apart_at: null }
     await updateUser(tx, userId, changes, now)
-    await endEverySession(deps, tx, userId)
+    await revokeSessions(deps, tx, userId)
   }
   await insertLink(tx, userId, provider, identity, now)
-  await tellOwner(deps, tx, userId, `${provider}-linked`, {
+  await notifyOwner(deps, tx, userId, `${provider}-linked`, {
     address: identity.email,
-    ...(isDoubtful ? { removed: { ...waysIn, keys, twoFactor: false } } : {}),
+    ...(isDoubtful ? { removed: { ...methods, keys, twoFactor: false } } : {}),
   })
   await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
   if (isDoubtful && user.password_hash !== null) {
@@ -118,41 +124,42 @@ async function linkByEmail(
 }
 
 /** The sandbox vouches for whatever is typed: not enough for an account that may do everything. */
-function isUnproven({ config }: IdentityDeps, provider: OAuthProvider, user: User): boolean {
+function isUnproven({ config }: Pick<Platform, 'config'>, provider: OAuthProvider, user: User): boolean {
   return user.is_superuser && config.oauth[provider]?.sandboxed === true
 }
 
-/** Adds a way in to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
+/** Links a provider to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
 export async function linkProvider(
-  deps: IdentityDeps,
-  { userId, sessionId }: Linker,
+  deps: LinkDeps,
+  session: SessionRef,
   provider: OAuthProvider,
   identity: ProviderIdentity,
 ): Promise<void> {
+  const { userId } = session
   await transaction(deps.db, async (tx) => {
     await lockUser(tx, userId)
     const user = await findUser(tx, userId)
     if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
-    // Signed out since the flow began: whoever did that shuts out the one who began it.
-    if (!(await isLive(deps, tx, userId, sessionId))) throw new RefusedSignIn('invalid_state', { linking: true })
+    // Signed out since the flow began: whoever did that means to keep out whoever began it.
+    if (!(await isSessionLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
     if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
     const owner = await linkedUser(tx, provider, identity.subject)
     if (owner?.id === userId) return
     if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })
     await insertLink(tx, userId, provider, identity, deps.clock.now())
-    await tellOwner(deps, tx, userId, `${provider}-linked`, { address: identity.email })
+    await notifyOwner(deps, tx, userId, `${provider}-linked`, { address: identity.email })
     await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider }, at: deps.clock.now() })
   })
 }
 
-/** @throws Problem 404 when it is not linked, 400 when it is the only way in, 401 when the session that asks has ended. */
-export async function unlinkProvider(
-  deps: IdentityDeps,
-  { userId, sessionId }: { userId: string; sessionId: string | null },
-  provider: OAuthProvider,
-): Promise<void> {
+/**
+ * @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has
+ * ended.
+ */
+export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provider: OAuthProvider): Promise<void> {
+  const { userId } = session
   await transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const removed = await tx
       .deleteFrom('oauth_links')
       .where('user_id', '=', userId)
@@ -160,9 +167,9 @@ export async function unlinkProvider(
       .returning('provider')
       .executeTakeFirst()
     if (!removed) throw identityProblem('oauth_provider_not_linked', { provider })
-    await requireWayIn(tx, userId)
+    await requireSignInMethod(tx, userId)
     await renameOrigin(tx, userId)
-    await tellOwner(deps, tx, userId, `${provider}-unlinked`)
+    await notifyOwner(deps, tx, userId, `${provider}-unlinked`)
     await recordAudit(tx, { actorId: userId, action: 'provider.unlinked', data: { provider }, at: deps.clock.now() })
   })
 }
@@ -220,7 +227,7 @@ async function insertLink(
   await tx.insertInto('oauth_links').values({ user_id: userId, provider, subject, email, linked_at: now }).execute()
 }
 
-/** The provider's word for a name is a stranger's input like any other. */
+/** A provider's name for a person is a stranger's input like any other. */
 function nameOf({ name }: ProviderIdentity): string | null {
   const clean = name
     ?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')

@@ -1,5 +1,5 @@
-// Guards the strangeness of each provider: Google speaks OpenID Connect, GitHub a dialect of OAuth 2 of its own.
-// One thing to know: what comes out is who the provider says it is, and whether it vouches for the address.
+// Clients of the sign-in providers: Google speaks OpenID Connect, GitHub OAuth 2 of its own. Each tells who the person
+// is, and whether the provider vouches for the address.
 import * as client from 'openid-client'
 import type { Config } from '../../config.ts'
 import type { OAuthProvider } from '../tables.ts'
@@ -17,7 +17,10 @@ export type Checks = { state: string; verifier: string; nonce: string }
 
 export type Provider = {
   authorizationUrl(redirectUri: string, checks: Checks): Promise<URL>
-  /** `returned` is our own redirect URI with the provider's parameters. @throws when the provider or a check refuses. */
+  /**
+   * `returned` is our own redirect URI with the provider's parameters.
+   * @throws when the provider or a check refuses.
+   */
   identify(returned: URL, checks: Checks): Promise<ProviderIdentity>
 }
 
@@ -115,8 +118,8 @@ function createGithub({ clientId, clientSecret, baseUrl, apiUrl }: NonNullable<C
         pkceCodeVerifier: verifier,
       })
       const [user, emails] = await Promise.all([
-        ask<GithubUser>(`${apiUrl}/user`, tokens.access_token),
-        ask<GithubEmail[]>(`${apiUrl}/user/emails`, tokens.access_token),
+        fetchJson<GithubUser>(`${apiUrl}/user`, tokens.access_token),
+        fetchJson<GithubEmail[]>(`${apiUrl}/user/emails`, tokens.access_token),
       ])
       if (typeof user.id !== 'number' || !Array.isArray(emails)) throw new Error('GitHub answered in another form')
       const primary = emails.find((entry) => entry.primary === true)
@@ -131,7 +134,7 @@ function createGithub({ clientId, clientSecret, baseUrl, apiUrl }: NonNullable<C
   }
 }
 
-async function ask<T>(url: string, accessToken: string): Promise<T> {
+async function fetchJson<T>(url: string, accessToken: string): Promise<T> {
   const response = await fetch(url, {
     headers: {
       accept: 'application/vnd.github+json',

@@ -5,19 +5,20 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable, OneOf } from '#platform/http/schema.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { originOf } from '../origin.ts'
+import type { SessionRef } from '../sessions/sessions.ts'
 import { issueChallenge } from '../sign-in/challenge.ts'
-import { signIn } from '../sign-in/sign-in.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
+import { type SignInDeps, signIn } from '../sign-in/sign-in.ts'
+import { requireFreshSignIn } from '../sign-in/step-up.ts'
 import type { OAuthProvider } from '../tables.ts'
-import { finishOAuth, type Linker, type OAuthDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
-import { accountOf, linkProvider, listLinks, unlinkProvider } from './links.ts'
+import { finishOAuth, type OAuthFlowDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
+import { findOrCreateAccount, type LinkDeps, linkProvider, listLinks, unlinkProvider } from './links.ts'
 
 const tags = ['auth']
 const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
 const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() }, { title: 'OAuthStart' })
 const FLOW_S = 600
 
-export function oauthRoutes(app: App, deps: OAuthDeps): void {
+export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDeps): void {
   const { frontend, base } = deps.config.urls
   const https = base.startsWith('https:')
   // `__Host-`: no other subdomain can plant it (RFC 6265bis, 4.1.3.2); browsers take the prefix on https alone.
@@ -94,8 +95,8 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
       const { userId, sessionId } = callerOf(request)
-      await requireFreshSignIn(deps, userId, sessionId)
-      return start(request, reply, provider, { userId, sessionId: sessionId ?? '' })
+      await requireFreshSignIn(deps, { userId, sessionId })
+      return start(request, reply, provider, { userId, sessionId })
     },
   )
 
@@ -105,7 +106,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
       schema: {
         operationId: 'unlinkOAuth',
         tags: ['users'],
-        summary: 'Take a provider away; never the last way in',
+        summary: 'Take a provider away; never the last sign-in method',
         params: Provider,
         response: { 200: Message },
       },
@@ -113,14 +114,19 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
     },
     async (request) => {
       const provider = providerNamed(request.params.provider)
-      const { userId, sessionId } = callerOf(request)
-      await requireFreshSignIn(deps, userId, sessionId)
-      await unlinkProvider(deps, { userId, sessionId }, provider)
+      const caller = callerOf(request)
+      await requireFreshSignIn(deps, caller)
+      await unlinkProvider(deps, caller, provider)
       return { message: 'Provider unlinked' }
     },
   )
 
-  async function start(request: FastifyRequest, reply: FastifyReply, provider: OAuthProvider, linkTo: Linker | null) {
+  async function start(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    provider: OAuthProvider,
+    linkTo: SessionRef | null,
+  ) {
     const known = request.cookies[cookie] ?? null
     const { browserSecret, ...started } = await startOAuth(deps, provider, { browserSecret: known, linkTo })
     reply.setCookie(cookie, browserSecret, {
@@ -143,7 +149,7 @@ export function oauthRoutes(app: App, deps: OAuthDeps): void {
       await linkProvider(deps, linkTo, provider, identity)
       return `${frontend}/account?${new URLSearchParams({ tab: 'security', linked: provider })}`
     }
-    const user = await accountOf(deps, provider, identity)
+    const user = await findOrCreateAccount(deps, provider, identity)
     if (user.is_totp_on) {
       return `${frontend}/login?${new URLSearchParams({ challenge: await issueChallenge(deps, user.id) })}`
     }

@@ -1,4 +1,4 @@
-// Guards the event loop: Argon2 runs here, on a thread of its own that gives way to the one that serves requests.
+// Argon2 on a worker thread whose priority is below that of the thread that serves requests.
 import { argon2Sync } from 'node:crypto'
 import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'

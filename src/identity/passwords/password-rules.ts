@@ -47,7 +47,10 @@ const LOOKALIKES: Record<string, string> = {
   $: 's',
 }
 
-/** What stands beside a name, which is found in spite of l00kalikes, spaces and dashes; null where the name is not there. */
+/**
+ * What stands beside a name, which is found in spite of l00kalikes, spaces and dashes; null where the name is not
+ * there.
+ */
 function withoutName(lowered: string, name: string): string | null {
   const text = pressed(lowered)
   const [unmasked, wanted] = [unmask(text), unmask(pressed(name.toLowerCase()))]

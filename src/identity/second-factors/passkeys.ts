@@ -1,5 +1,5 @@
-// Guards passkeys (WebAuthn Level 3): a key on the person's device, bound to our address, used with finger, face or PIN.
-// One thing to know: user verification is required, so a passkey is two factors in one and asks for no code.
+// Passkeys (WebAuthn Level 3), bound to the user app's host. User verification is required, so a passkey is two factors
+// in one and asks for no code.
 import { randomBytes } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
@@ -8,17 +8,21 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server'
+import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
+import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { issueToken, spendToken } from '../account/one-time-tokens.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import type { IdentityDeps } from '../deps.ts'
+import { notifyOwner } from '../notify-owner.ts'
+import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
-import { lockAsking } from '../sessions/sessions.ts'
-import { requireWayIn } from '../sign-in/sign-in-methods.ts'
+import { lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
+import { requireSignInMethod } from '../sign-in-methods.ts'
 import { findUser, type User } from '../users.ts'
+import type { SecondFactorDeps } from './totp.ts'
+
+export type PasskeyDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'>
 
 const PASSKEYS_MAX = 20
 
@@ -28,9 +32,23 @@ const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewe
 /** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
 const ALGORITHMS = [-8, -7, -257]
 
+/**
+ * What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside.
+ */
+export const PasskeyCredential = Type.Object(
+  {
+    id: Type.String({ minLength: 1, maxLength: 2_048 }),
+    rawId: Type.String({ maxLength: 2_048 }),
+    type: Type.Literal('public-key'),
+    response: Type.Object({ clientDataJSON: Type.String() }),
+  },
+  { title: 'PasskeyCredential' },
+)
+export const PasskeyOptions = Type.Object({ options: Type.Any() }, { title: 'PasskeyOptions' })
+
 /** @throws Problem 400 when the account has as many passkeys as it may. */
 export async function registrationOptions(
-  deps: IdentityDeps,
+  deps: PasskeyDeps,
   user: User,
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
   const known = await deps.db
@@ -38,7 +56,7 @@ export async function registrationOptions(
     .select(['credential_id', 'transports'])
     .where('user_id', '=', user.id)
     .execute()
-  if (known.length >= PASSKEYS_MAX) throw tooMany()
+  if (known.length >= PASSKEYS_MAX) throw passkeyLimitReached()
 
   const challenge = randomBytes(32)
   await transaction(deps.db, (tx) =>
@@ -62,7 +80,7 @@ export type PasskeyView = { id: string; name: string; created_at: string; last_u
 
 /** @throws Problem 400 `Passkey could not be verified`, 401 when the session that asks has ended. */
 export async function addPasskey(
-  deps: IdentityDeps,
+  deps: SecondFactorDeps,
   user: User,
   { response, name, sessionId }: { response: RegistrationResponseJSON; name: string; sessionId: string | null },
 ): Promise<PasskeyView> {
@@ -78,19 +96,19 @@ export async function addPasskey(
         (await spendToken(deps, deps.db, 'passkey-register', challenge))?.userId === user.id,
     })
     .catch((cause) => {
-      throw unverified(cause)
+      throw passkeyNotVerified(cause)
     })
-  if (!registrationInfo) throw unverified()
+  if (!registrationInfo) throw passkeyNotVerified()
   const { credential } = registrationInfo
 
   return transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     const { count } = await tx
       .selectFrom('passkeys')
       .select((e) => e.fn.countAll<number>().as('count'))
       .where('user_id', '=', user.id)
       .executeTakeFirstOrThrow()
-    if (Number(count) >= PASSKEYS_MAX) throw tooMany()
+    if (Number(count) >= PASSKEYS_MAX) throw passkeyLimitReached()
     const now = deps.clock.now()
     const row = {
       user_id: user.id,
@@ -109,14 +127,14 @@ export async function addPasskey(
       .onConflict((conflict) => conflict.column('credential_id').doNothing())
       .returning('id')
       .executeTakeFirst()
-    if (!inserted) throw unverified()
-    await tellOwner(deps, tx, user.id, 'passkey-added', { name })
+    if (!inserted) throw passkeyNotVerified()
+    await notifyOwner(deps, tx, user.id, 'passkey-added', { name })
     await recordAudit(tx, { actorId: user.id, action: 'passkey.added', subject: `passkey:${row.id}`, at: now })
-    return viewOf(row)
+    return passkeyView(row)
   })
 }
 
-export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
+export async function loginOptions(deps: PasskeyDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
   const challenge = randomBytes(32)
   await issueToken(deps, deps.db, 'passkey-login', null, {}, challenge.toString('base64url'))
   // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
@@ -128,13 +146,13 @@ export async function loginOptions(deps: IdentityDeps): Promise<PublicKeyCredent
 }
 
 /** The user whose passkey has signed our challenge. @throws Problem 401 `Passkey not recognised`, 403. */
-export async function checkPasskey(deps: IdentityDeps, response: AuthenticationResponseJSON): Promise<User> {
+export async function checkPasskey(deps: PasskeyDeps, response: AuthenticationResponseJSON): Promise<User> {
   const key = await deps.db
     .selectFrom('passkeys')
     .selectAll()
     .where('credential_id', '=', response.id)
     .executeTakeFirst()
-  if (!key) throw unrecognised()
+  if (!key) throw passkeyNotRecognised()
 
   const { id: expectedRPID, origins } = relyingParty(deps)
   const { verified, authenticationInfo } = await webauthn()
@@ -152,12 +170,12 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
       },
     })
     .catch((cause) => {
-      throw unrecognised(cause)
+      throw passkeyNotRecognised(cause)
     })
-  if (!verified) throw unrecognised()
+  if (!verified) throw passkeyNotRecognised()
 
   const user = await findUser(deps.db, key.user_id)
-  if (!user) throw unrecognised()
+  if (!user) throw passkeyNotRecognised()
   if (!user.is_active) throw platformProblem('inactive_account')
   await deps.db
     .updateTable('passkeys')
@@ -170,17 +188,14 @@ export async function checkPasskey(deps: IdentityDeps, response: AuthenticationR
 
 export async function listPasskeys(db: Db, userId: string): Promise<PasskeyView[]> {
   const rows = await db.selectFrom('passkeys').selectAll().where('user_id', '=', userId).orderBy('created_at').execute()
-  return rows.map(viewOf)
+  return rows.map(passkeyView)
 }
 
-/** @throws Problem 404, 400 when it is the only way in, 401 when the session that asks has ended. */
-export async function removePasskey(
-  deps: IdentityDeps,
-  { userId, sessionId }: { userId: string; sessionId: string | null },
-  id: string,
-): Promise<void> {
+/** @throws Problem 404, 400 when it is the only sign-in method, 401 when the session that asks has ended. */
+export async function removePasskey(deps: SecondFactorDeps, session: SessionRef, id: string): Promise<void> {
+  const { userId } = session
   await transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const removed = await tx
       .deleteFrom('passkeys')
       .where('user_id', '=', userId)
@@ -188,8 +203,8 @@ export async function removePasskey(
       .returning('name')
       .executeTakeFirst()
     if (!removed) throw identityProblem('passkey_not_found')
-    await requireWayIn(tx, userId)
-    await tellOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
+    await requireSignInMethod(tx, userId)
+    await notifyOwner(deps, tx, userId, 'passkey-removed', { name: removed.name })
     await recordAudit(tx, {
       actorId: userId,
       action: 'passkey.removed',
@@ -200,22 +215,22 @@ export async function removePasskey(
 }
 
 /** Passkeys are bound to the host of the user app, which is where the browser is when it asks for them. */
-function relyingParty({ config }: IdentityDeps): { id: string; origins: string[] } {
+function relyingParty({ config }: Pick<Platform, 'config'>): { id: string; origins: string[] } {
   const frontend = new URL(config.urls.frontend)
   return { id: frontend.hostname, origins: [...new Set([frontend.origin, new URL(config.urls.base).origin])] }
 }
 
 const transportsOf = (text: string) => (text === '' ? [] : (text.split(',') as AuthenticatorTransport[]))
 
-const viewOf = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
+const passkeyView = ({ id, name, created_at, last_used_at }: PasskeyView): PasskeyView => ({
   id,
   name,
   created_at,
   last_used_at,
 })
 
-const tooMany = () => identityProblem('passkey_limit_reached', { max: PASSKEYS_MAX })
+const passkeyLimitReached = () => identityProblem('passkey_limit_reached', { max: PASSKEYS_MAX })
 
-const unverified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
+const passkeyNotVerified = (cause?: unknown) => identityProblem('passkey_not_verified', { cause })
 
-const unrecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })
+const passkeyNotRecognised = (cause?: unknown) => identityProblem('passkey_not_recognised', { cause })

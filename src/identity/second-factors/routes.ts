@@ -1,21 +1,25 @@
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
+import type { RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
-import { ownUser } from '../account/routes.ts'
-import type { IdentityDeps } from '../deps.ts'
 import { originOf } from '../origin.ts'
-import { confirmPassword } from '../passwords/own-password.ts'
-import { TokenView, tokenView } from '../sessions/token-view.ts'
-import { signIn } from '../sign-in/sign-in.ts'
+import { ownUser } from '../own-user.ts'
+import { Code } from '../schema.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
 import { countAttempt } from '../sign-in/sign-in-limits.ts'
-import { requireFreshSignIn } from '../sign-in/sign-in-methods.ts'
-import { addPasskey, checkPasskey, listPasskeys, loginOptions, registrationOptions, removePasskey } from './passkeys.ts'
-import { confirmTotp, prepareTotp, removeTotp } from './totp.ts'
+import { confirmPassword, requireFreshSignIn } from '../sign-in/step-up.ts'
+import {
+  addPasskey,
+  listPasskeys,
+  PasskeyCredential,
+  PasskeyOptions,
+  registrationOptions,
+  removePasskey,
+} from './passkeys.ts'
+import { confirmTotp, prepareTotp, removeTotp, type SecondFactorDeps } from './totp.ts'
 
-const Code = Type.String({ minLength: 1, maxLength: 64 })
 const Passkey = Type.Object(
   {
     id: Type.String(),
@@ -25,19 +29,8 @@ const Passkey = Type.Object(
   },
   { title: 'Passkey' },
 )
-/** What the browser's credential API has answered, as @simplewebauthn/browser writes it; the library checks its inside. */
-const Credential = Type.Object(
-  {
-    id: Type.String({ minLength: 1, maxLength: 2_048 }),
-    rawId: Type.String({ maxLength: 2_048 }),
-    type: Type.Literal('public-key'),
-    response: Type.Object({ clientDataJSON: Type.String() }),
-  },
-  { title: 'PasskeyCredential' },
-)
-const Options = Type.Object({ options: Type.Any() }, { title: 'PasskeyOptions' })
 
-export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
+export function secondFactorRoutes(app: App, deps: SecondFactorDeps & CredentialDeps): void {
   app.post(
     '/api/users/me/totp',
     {
@@ -108,7 +101,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
         operationId: 'startPasskeyRegistration',
         tags: ['auth'],
         summary: 'Begin to make a passkey',
-        response: { 200: Options },
+        response: { 200: PasskeyOptions },
       },
       config: { access: 'user' },
     },
@@ -123,7 +116,7 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
         tags: ['auth'],
         summary: 'Keep the passkey that the browser has made',
         body: Type.Object({
-          response: Credential,
+          response: PasskeyCredential,
           name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: '^[^\\u0000-\\u001f]*$' })),
         }),
         response: { 200: Passkey },
@@ -137,40 +130,6 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
         name,
         sessionId: callerOf(request).sessionId,
       })
-    },
-  )
-
-  app.post(
-    '/api/auth/passkeys/login/options',
-    {
-      schema: {
-        operationId: 'startPasskeyLogin',
-        tags: ['auth'],
-        summary: 'Begin to sign in with a passkey',
-        response: { 200: Options },
-      },
-      config: { access: 'anyone' },
-    },
-    async () => ({ options: await loginOptions(deps) }),
-  )
-
-  app.post(
-    '/api/auth/passkeys/login/verify',
-    {
-      schema: {
-        operationId: 'finishPasskeyLogin',
-        tags: ['auth'],
-        summary: 'Sign in with what the passkey has signed',
-        body: Type.Object({ response: Credential }),
-        response: { 200: TokenView },
-      },
-      config: { access: 'anyone' },
-    },
-    async (request) => {
-      const origin = originOf(request)
-      await countAttempt(deps, { account: null, address: origin.address })
-      const user = await checkPasskey(deps, request.body.response as unknown as AuthenticationResponseJSON)
-      return tokenView(await signIn(deps, user, origin, 'passkey'), user)
     },
   )
 
@@ -194,23 +153,22 @@ export function secondFactorRoutes(app: App, deps: IdentityDeps): void {
       schema: {
         operationId: 'deletePasskey',
         tags: ['auth'],
-        summary: 'Remove a passkey; never the last way in',
+        summary: 'Remove a passkey; never the last sign-in method',
         params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
         response: { 200: Message },
       },
       config: { access: 'user' },
     },
     async (request) => {
-      const { userId, sessionId } = callerOf(request)
-      await requireFreshSignIn(deps, userId, sessionId)
-      await removePasskey(deps, { userId, sessionId }, request.params.id)
+      const caller = callerOf(request)
+      await requireFreshSignIn(deps, caller)
+      await removePasskey(deps, caller, request.params.id)
       return { message: 'Passkey removed' }
     },
   )
 
   async function freshUser(request: FastifyRequest) {
-    const { userId, sessionId } = callerOf(request)
-    await requireFreshSignIn(deps, userId, sessionId)
+    await requireFreshSignIn(deps, callerOf(request))
     return ownUser(deps, request)
   }
 }

@@ -200,7 +200,7 @@ test('passkeys refuse replays, other places, unverified people, other keys and c
   assert.deepEqual([stolen.status, stolen.body.detail], [400, 'Passkey could not be verified'])
 })
 
-test('the last way in cannot be taken away', async (t) => {
+test('the last sign-in method cannot be removed', async (t) => {
   const app = await testApp(t)
   const { target } = await throughProvider(app, 'google', { email: 'olga@example.com' })
   const token = target.searchParams.get('access_token')!

@@ -1,27 +1,30 @@
-// Guards the second factor: TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes.
-// One thing to know: a code works once. The step it belongs to is noted by one conditional UPDATE.
+// TOTP (RFC 6238) with its secret sealed in the database, and ten recovery codes. A code works once: its time step is
+// noted by one conditional UPDATE.
 import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import { recordAudit } from '#audit/audit.ts'
+import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { tellOwner } from '../account/tell-owner.ts'
-import { announceChange } from '../changes.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
-import { lockAsking } from '../sessions/sessions.ts'
+import { lockSessionUser } from '../sessions/sessions.ts'
+import { announceUserChange } from '../user-changes.ts'
 import { type User, updateUser } from '../users.ts'
 import { qrCode } from './qr-code.ts'
+
+export type SecondFactorDeps = NotifyDeps & Pick<Platform, 'db'>
 
 const PERIOD_S = 30
 const RECOVERY_CODES = 10
 /** RFC 4648 base32 in lower case, without what is easily misread. */
 const ALPHABET = 'abcdefghjkmnpqrstuvwxyz23456789'
 
-type CodeDeps = Pick<IdentityDeps, 'clock' | 'secrets'>
+export type CodeDeps = Pick<Platform, 'clock' | 'secrets'>
 
 /** A new secret that waits for its first code. @throws Problem 400 when two-factor is on already. */
 export async function prepareTotp(
-  { db, clock, secrets, config }: IdentityDeps,
+  { db, clock, secrets, config }: Pick<Platform, 'db' | 'clock' | 'secrets' | 'config'>,
   user: User,
 ): Promise<{ secret: string; otpauth_url: string; qr_code: string }> {
   if (user.is_totp_on) throw identityProblem('two_factor_already_on')
@@ -41,9 +44,12 @@ export async function prepareTotp(
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
 }
 
-/** Turns two-factor on with the first right code. The codes are shown this once. @throws Problem 400, 401 when the session that asks has ended. */
+/**
+ * Turns two-factor on with the first right code. The codes are shown this once.
+ * @throws Problem 400, 401 when the session that asks has ended.
+ */
 export async function confirmTotp(
-  deps: IdentityDeps,
+  deps: SecondFactorDeps,
   user: User,
   { code, sessionId }: { code: string; sessionId: string | null },
 ): Promise<{ recovery_codes: string[] }> {
@@ -52,7 +58,7 @@ export async function confirmTotp(
   const codes = Array.from({ length: RECOVERY_CODES }, recoveryCode)
 
   await transaction(db, async (tx) => {
-    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptTotp(deps, tx, user.id, code, { confirmed: false }))) throw codeWrong()
     await tx.updateTable('totp').set({ confirmed_at: clock.now() }).where('user_id', '=', user.id).execute()
     await tx.deleteFrom('recovery_codes').where('user_id', '=', user.id).execute()
@@ -61,8 +67,8 @@ export async function confirmTotp(
       .values(codes.map((text) => ({ user_id: user.id, hash: recoveryHash(secrets, text), spent_at: null })))
       .execute()
     await updateUser(tx, user.id, { is_totp_on: true }, clock.now())
-    announceChange(tx, user.id)
-    await tellOwner(deps, tx, user.id, 'two-factor-on')
+    announceUserChange(tx, user.id)
+    await notifyOwner(deps, tx, user.id, 'two-factor-on')
     await recordAudit(tx, { actorId: user.id, action: 'totp.on', at: clock.now() })
   })
   return { recovery_codes: codes }
@@ -70,25 +76,42 @@ export async function confirmTotp(
 
 /** @throws Problem 400 when two-factor is off or the code is wrong, 401 when the session that asks has ended. */
 export async function removeTotp(
-  deps: IdentityDeps,
+  deps: SecondFactorDeps,
   user: User,
   { code, sessionId }: { code: string; sessionId: string | null },
 ): Promise<void> {
   if (!user.is_totp_on) throw identityProblem('two_factor_not_on')
   await transaction(deps.db, async (tx) => {
-    await lockAsking(deps, tx, { userId: user.id, sessionId })
+    await lockSessionUser(deps, tx, { userId: user.id, sessionId })
     if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
     await dropTotp(deps, tx, user.id)
-    await tellOwner(deps, tx, user.id, 'two-factor-off')
+    await notifyOwner(deps, tx, user.id, 'two-factor-off')
     await recordAudit(tx, { actorId: user.id, action: 'totp.off', at: deps.clock.now() })
   })
 }
 
-export async function dropTotp({ clock }: Pick<IdentityDeps, 'clock'>, tx: Db, userId: string): Promise<void> {
+/** Turns two-factor off where it was turned on after a moment. @returns whether it was. */
+export async function dropTotpSince(
+  deps: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string,
+  since: Instant,
+): Promise<boolean> {
+  const found = await tx
+    .selectFrom('totp')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .where('confirmed_at', '>', since)
+    .executeTakeFirst()
+  if (found) await dropTotp(deps, tx, userId)
+  return found !== undefined
+}
+
+async function dropTotp({ clock }: Pick<Platform, 'clock'>, tx: Db, userId: string): Promise<void> {
   await tx.deleteFrom('totp').where('user_id', '=', userId).execute()
   await tx.deleteFrom('recovery_codes').where('user_id', '=', userId).execute()
   await updateUser(tx, userId, { is_totp_on: false }, clock.now())
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
 }
 
 /** True once for each code: six digits of the moment, or a recovery code that was not used. */

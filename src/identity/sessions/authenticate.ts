@@ -1,19 +1,20 @@
-// Guards the meaning of a bearer JWT: its signature, and that its session and user still stand.
-// One thing to know: what was verified is remembered, a signature until it expires, a session's state for half a second;
-// a change on this node (or told by the bus) is seen at once, a change told by nobody within that half second.
-
+// Authentication by access token: its signature, and that its session is live. A verified signature is cached until it
+// expires, a session's state for half a second: a change on this node (or told by the bus) counts at once, one that
+// nobody tells within it.
 import { prepared } from '#platform/db/prepared.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
-import { onUserChange, USER_CHANGED } from '../changes.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { RecentMap } from './lru-cache.ts'
-import { type AccessClaims, readAccess } from './tokens.ts'
+import type { Platform } from '#platform/platform.ts'
+import { onUserChange, USER_CHANGED } from '../user-changes.ts'
+import { LruCache } from './lru-cache.ts'
+import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
 
 export type Authenticator = {
-  /** Null when the token is not valid now. `fresh`: nothing remembered of the session will do. */
+  /** Null when the token is not valid now. `fresh`: what is cached of the session does not count. */
   authenticate(token: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   close(): Promise<void>
 }
+
+type AuthenticatorDeps = TokenDeps & Pick<Platform, 'db' | 'bus' | 'log'>
 
 const TOKENS_MAX = 20_000
 const SESSIONS_MAX = 20_000
@@ -22,13 +23,13 @@ const STATE_AGE_MS = 500
 const TOUCH_MS = 60_000
 const FLUSH_MS = 5_000
 
-type State = { caller: Caller | null; expiresMs: number; readMs: number }
+type SessionState = { caller: Caller | null; expiresMs: number; readMs: number }
 
-export function createAuthenticator(deps: IdentityDeps): Authenticator {
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
   const { bus, clock } = deps
-  const tokens = new RecentMap<string, AccessClaims>(TOKENS_MAX)
-  const states = new RecentMap<string, State>(SESSIONS_MAX)
-  const reading = new Map<string, Promise<State>>()
+  const tokens = new LruCache<string, AccessClaims>(TOKENS_MAX)
+  const states = new LruCache<string, SessionState>(SESSIONS_MAX)
+  const reading = new Map<string, Promise<SessionState>>()
   const touches = createTouches(deps)
 
   const forget = (userId: string) => {
@@ -47,7 +48,7 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
         reading.delete(claims.sessionId)
       }
       const state = claims && recentState(claims)
-      return state ? standing(claims, state) : look(token)
+      return state ? callerOfState(claims, state) : look(token)
     },
     async close() {
       stopListening()
@@ -58,10 +59,10 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
   async function look(token: string): Promise<Caller | null> {
     const claims = tokens.get(token) ?? (await verify(token))
     if (!claims || claims.expiresMs <= clock.ms()) return null
-    return standing(claims, await stateOf(claims))
+    return callerOfState(claims, await stateOf(claims))
   }
 
-  function standing(claims: AccessClaims, state: State): Caller | null {
+  function callerOfState(claims: AccessClaims, state: SessionState): Caller | null {
     const now = clock.ms()
     if (!state.caller || claims.expiresMs <= now || state.expiresMs <= now) return null
     touches.note(claims, now)
@@ -74,19 +75,19 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
     return claims
   }
 
-  function recentState({ userId, sessionId }: AccessClaims): State | null {
+  function recentState({ userId, sessionId }: AccessClaims): SessionState | null {
     const known = states.get(sessionId)
     return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS ? known : null
   }
 
-  function stateOf(claims: AccessClaims): MaybePromise<State> {
+  function stateOf(claims: AccessClaims): MaybePromise<SessionState> {
     const known = recentState(claims)
     if (known) return known
     const { sessionId } = claims
     const running = reading.get(sessionId)
     if (running) return running
 
-    const read = readState(deps, claims).then((state) => {
+    const read = readSessionState(deps, claims).then((state) => {
       if (reading.get(sessionId) === read) {
         reading.delete(sessionId)
         if (state.caller) states.set(sessionId, state)
@@ -99,7 +100,7 @@ export function createAuthenticator(deps: IdentityDeps): Authenticator {
   }
 }
 
-const liveSession = prepared(
+const findSession = prepared(
   (db) =>
     db
       .selectFrom('sessions')
@@ -118,9 +119,12 @@ const liveSession = prepared(
   2,
 )
 
-async function readState({ db, clock }: IdentityDeps, { userId, sessionId }: AccessClaims): Promise<State> {
+async function readSessionState(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  { userId, sessionId }: AccessClaims,
+): Promise<SessionState> {
   const readMs = clock.ms()
-  const row = await liveSession(db, userId, sessionId)
+  const row = await findSession(db, userId, sessionId)
   if (!row || row.revoked_at !== null) return { caller: null, expiresMs: 0, readMs }
   const caller: Caller = {
     userId,
@@ -137,8 +141,8 @@ async function readState({ db, clock }: IdentityDeps, { userId, sessionId }: Acc
 }
 
 /** `last_used_at` moves forward at most once a minute and session, off the request's path. */
-function createTouches({ db, clock, log }: IdentityDeps) {
-  const noted = new RecentMap<string, number>(SESSIONS_MAX)
+function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>) {
+  const noted = new LruCache<string, number>(SESSIONS_MAX)
   const pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null
 

@@ -1,6 +1,6 @@
-// Guards signatures: compact JWS (RFC 7515) with Ed25519 (RFC 8037), and nothing else.
-// One thing to know: a token's header is never interpreted. It must be, byte for byte, the header we write for a known
-// key; so `alg`, `kid`, `jku`, `jwk`, `x5u` and `crit` of an attacker have nothing to act on.
+// Compact JWS (RFC 7515) with Ed25519 (RFC 8037), and nothing else. A token's header is never interpreted: it must be,
+// byte for byte, the header we write for a known key; so `alg`, `kid`, `jku`, `jwk`, `x5u` and `crit` of an attacker
+// have nothing to act on.
 import { type KeyObject, sign, verify } from 'node:crypto'
 
 /** The encoded header of all tokens of one key. */

@@ -1,10 +1,9 @@
-// Guards the keys that sign tokens: Ed25519, kept sealed in the database, a new one every 30 days, published a day ahead.
-// One thing to know: an old key verifies for 31 days more, a day longer than the longest token that it has signed.
+// The keys that sign tokens: Ed25519, sealed in the database, a new one every 30 days, published a day ahead. An old
+// key verifies for 31 days more, a day longer than the longest token that it has signed.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
 import '../tables.ts'
-import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
-import type { Secrets } from '#platform/secrets.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
 import { headerOf } from './jws.ts'
 
 export type SigningKey = {
@@ -38,9 +37,9 @@ const RELOAD_MS = MINUTE_MS
 /** A flood of unknown headers costs one query a second. */
 const SEEK_MS = SECOND_MS
 
-type Deps = { db: Db; clock: Clock; secrets: Secrets }
+type KeyringDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
 
-export function createKeyring(deps: Deps): Keyring {
+export function createKeyring(deps: KeyringDeps): Keyring {
   const { clock } = deps
   let keys: SigningKey[] = []
   let loadedMs = Number.NEGATIVE_INFINITY
@@ -94,7 +93,7 @@ export function createKeyring(deps: Deps): Keyring {
 }
 
 /** A key for this period, and for the next one when it is near. Of two nodes that try, one wins. */
-async function addMissingKeys({ db, clock, secrets }: Deps) {
+async function addMissingKeys({ db, clock, secrets }: KeyringDeps) {
   const now = clock.ms()
   const slots = new Set([Math.floor(now / PERIOD_MS), Math.floor((now + AHEAD_MS) / PERIOD_MS)])
   const known = await db
@@ -125,7 +124,7 @@ async function addMissingKeys({ db, clock, secrets }: Deps) {
   }
 }
 
-async function readKeys({ db, secrets }: Deps): Promise<SigningKey[]> {
+async function readKeys({ db, secrets }: KeyringDeps): Promise<SigningKey[]> {
   const rows = await db.selectFrom('signing_keys').selectAll().orderBy('slot').execute()
   return rows.map((row) => {
     const jwk = { kty: 'OKP', crv: 'Ed25519', x: row.public_x }

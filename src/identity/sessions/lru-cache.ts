@@ -1,5 +1,7 @@
-/** A map that drops what was not asked for longest. `get` moves a value to the young end every so often, not each time. */
-export class RecentMap<K, V> {
+/**
+ * A map that drops what was not asked for longest. `get` moves a value to the young end every so often, not each time.
+ */
+export class LruCache<K, V> {
   readonly #max: number
   #young = new Map<K, V>()
   #old = new Map<K, V>()

@@ -1,19 +1,20 @@
-// Guards the exchange of a refresh token: each is spent once, by compare-and-swap under the session's lock.
-// One thing to know: a token shown again within 10 s (two tabs) gets the successor that the first exchange made; shown
-// later it has been stolen by someone, and the whole session ends.
-
+// Refresh token rotation: each token is spent once, by compare-and-swap under the session's lock. A token shown again
+// within 10 s (two tabs) gets the successor that the first exchange made; shown later it has been stolen, and the whole
+// session ends.
 import { recordAudit } from '#audit/audit.ts'
 import { type Instant, plus, SECOND_MS } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Platform } from '#platform/platform.ts'
 import { identityProblem } from '../problems.ts'
 import { endSession, type OpenedSession, SESSION_LIFE_MS, signPair, type TokenPair } from './sessions.ts'
-import { REFRESH_MS, type RefreshClaims, readRefresh } from './tokens.ts'
+import { REFRESH_MS, type RefreshClaims, readRefresh, type TokenDeps } from './tokens.ts'
+
+export type RefreshDeps = TokenDeps & Pick<Platform, 'db'>
 
 const GRACE_MS = 10 * SECOND_MS
 
 /** @throws Problem 401 when the token is invalid, expired, replayed, or its session has ended. */
-export async function refreshTokens(deps: IdentityDeps, refreshToken: string): Promise<TokenPair> {
+export async function refreshTokens(deps: RefreshDeps, refreshToken: string): Promise<TokenPair> {
   const claims = await readRefresh(deps, refreshToken)
   // The second of two tabs only reads: a crowd of them takes no turn at the write lock.
   const session =
@@ -24,7 +25,7 @@ export async function refreshTokens(deps: IdentityDeps, refreshToken: string): P
 }
 
 /** Null refuses; the transaction is committed all the same, since a replay must end the session. */
-async function rotate(deps: IdentityDeps, tx: Db, claims: RefreshClaims): Promise<OpenedSession | null> {
+async function rotate(deps: Pick<Platform, 'clock'>, tx: Db, claims: RefreshClaims): Promise<OpenedSession | null> {
   const { userId, sessionId, jti } = claims
   const now = deps.clock.now()
   const live = await forUpdate(
@@ -76,7 +77,7 @@ const earlier = (a: Instant, b: Instant) => (a < b ? a : b)
 
 /** What a token spent within the grace was exchanged for, while its session is live. */
 async function successorOf(
-  { clock }: IdentityDeps,
+  { clock }: Pick<Platform, 'clock'>,
   db: Db,
   { userId, sessionId, jti }: RefreshClaims,
 ): Promise<OpenedSession | null> {
@@ -103,7 +104,7 @@ async function successorOf(
   return row ? { userId, sessionId, jti: row.jti, issuedAt: row.issued_at } : null
 }
 
-async function endFamily(deps: IdentityDeps, tx: Db, { userId, sessionId }: RefreshClaims): Promise<null> {
+async function endFamily(deps: Pick<Platform, 'clock'>, tx: Db, { userId, sessionId }: RefreshClaims): Promise<null> {
   await endSession(deps, tx, userId, sessionId)
   const at = deps.clock.now()
   await recordAudit(tx, { actorId: userId, action: 'session.replayed', subject: `session:${sessionId}`, at })

@@ -1,17 +1,19 @@
-// Guards sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row.
-// One thing to know: whoever ends a session says so with `announceChange`, and every node forgets what it had cached.
+// Sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row. Whoever ends one calls
+// `announceUserChange`, and every node drops what it had cached.
 import '../tables.ts'
-import { DAY_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Platform } from '#platform/platform.ts'
 import { unauthenticated } from '#platform/problems.ts'
-import { announceChange } from '../changes.ts'
-import type { IdentityDeps } from '../deps.ts'
-import { lockUser } from '../sign-in/sign-in-methods.ts'
-import { REFRESH_MS, signAccess, signRefresh } from './tokens.ts'
+import type { IdentityNeeds, LiveSession } from '../deps.ts'
+import type { Origin } from '../origin.ts'
+import { announceUserChange } from '../user-changes.ts'
+import { lockUser } from '../users.ts'
+import { REFRESH_MS, signAccess, signRefresh, type TokenDeps } from './tokens.ts'
 
-/** Where a request comes from. */
-export type Origin = { userAgent: string | null; address: string | null }
+/** The session in which somebody asks; null for a caller without one, who is refused. */
+export type SessionRef = { userId: string; sessionId: string | null }
 
 export type OpenedSession = { userId: string; sessionId: string; jti: string; issuedAt: string }
 
@@ -20,7 +22,7 @@ export const USER_AGENT_MAX = 400
 export const SESSION_LIFE_MS = 90 * DAY_MS
 
 export async function openSession(
-  { clock }: Pick<IdentityDeps, 'clock'>,
+  { clock }: Pick<Platform, 'clock'>,
   tx: Db,
   userId: string,
   { userAgent, address }: Origin,
@@ -58,7 +60,7 @@ export async function openSession(
 export type TokenPair = { access_token: string; refresh_token: string; token_type: 'bearer' }
 
 /** Outside of transactions: signing needs a key, and the key may have to be read. */
-export async function signPair(deps: IdentityDeps, session: OpenedSession): Promise<TokenPair> {
+export async function signPair(deps: TokenDeps, session: OpenedSession): Promise<TokenPair> {
   return {
     access_token: await signAccess(deps, session),
     refresh_token: await signRefresh(deps, session),
@@ -66,20 +68,12 @@ export async function signPair(deps: IdentityDeps, session: OpenedSession): Prom
   }
 }
 
-export type SessionView = {
-  id: string
-  user_agent: string | null
-  ip_address: string | null
-  created_at: string
-  last_used_at: string
-  current: boolean
-}
+export type SessionView = LiveSession & { current: boolean }
 
 /** Live ones of every room, the one last used first. */
 export async function listSessions(
-  { db, clock, sessionsElsewhere }: Pick<IdentityDeps, 'db' | 'clock' | 'sessionsElsewhere'>,
-  userId: string,
-  currentId: string | null,
+  { db, clock, sessionsElsewhere }: Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>,
+  { userId, sessionId }: SessionRef,
 ): Promise<SessionView[]> {
   const rows = await db
     .selectFrom('sessions')
@@ -91,12 +85,12 @@ export async function listSessions(
   for (const room of sessionsElsewhere) rows.push(...(await room.list(db, userId, clock.now())))
   return rows
     .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at) || a.id.localeCompare(b.id))
-    .map((row) => ({ ...row, current: row.id === currentId }))
+    .map((row) => ({ ...row, current: row.id === sessionId }))
 }
 
 /** False when the user has no such live session. */
 export async function endSession(
-  { clock }: Pick<IdentityDeps, 'clock'>,
+  { clock }: Pick<Platform, 'clock'>,
   tx: Db,
   userId: string,
   sessionId: string,
@@ -109,43 +103,43 @@ export async function endSession(
     .where('revoked_at', 'is', null)
     .returning('id')
     .executeTakeFirst()
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
   return ended !== undefined
 }
 
-export async function isLive(
-  { clock }: Pick<IdentityDeps, 'clock'>,
+/** When the credentials of a live session were shown; null when it is none. */
+export async function authenticatedAt(
+  { clock }: Pick<Platform, 'clock'>,
   db: Db,
-  userId: string,
-  sessionId: string,
-): Promise<boolean> {
+  { userId, sessionId }: SessionRef,
+): Promise<Instant | null> {
   const row = await db
     .selectFrom('sessions')
-    .select('id')
+    .select('authenticated_at')
     .where('user_id', '=', userId)
-    .where('id', '=', sessionId)
+    .where('id', '=', sessionId ?? '')
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', clock.now())
     .executeTakeFirst()
-  return row !== undefined
+  return row?.authenticated_at ?? null
+}
+
+export async function isSessionLive(deps: Pick<Platform, 'clock'>, db: Db, session: SessionRef): Promise<boolean> {
+  return (await authenticatedAt(deps, db, session)) !== null
 }
 
 /**
  * Locks the user whose session asks for something lasting. Whoever ended the session since the request came in meant to
- * keep out the one who asks. @throws Problem 401 then.
+ * keep out whoever asks. @throws Problem 401 then.
  */
-export async function lockAsking(
-  deps: Pick<IdentityDeps, 'clock'>,
-  tx: Db,
-  { userId, sessionId }: { userId: string; sessionId: string | null },
-): Promise<void> {
-  await lockUser(tx, userId)
-  if (!(await isLive(deps, tx, userId, sessionId ?? ''))) throw unauthenticated()
+export async function lockSessionUser(deps: Pick<Platform, 'clock'>, tx: Db, session: SessionRef): Promise<void> {
+  await lockUser(tx, session.userId)
+  if (!(await isSessionLive(deps, tx, session))) throw unauthenticated()
 }
 
 /** All of a user's, but the one to keep. */
 export async function endSessions(
-  { clock }: Pick<IdentityDeps, 'clock'>,
+  { clock }: Pick<Platform, 'clock'>,
   tx: Db,
   userId: string,
   keepId: string | null = null,
@@ -157,12 +151,12 @@ export async function endSessions(
     .where('revoked_at', 'is', null)
     .$if(keepId !== null, (query) => query.where('id', '!=', keepId ?? ''))
     .execute()
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
 }
 
 /** A week after their end sessions are of no use to anyone. */
 export async function forgetOldSessions(
-  { db, clock }: Pick<IdentityDeps, 'db' | 'clock'>,
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
   signal?: AbortSignal,
 ): Promise<void> {
   const before = plus(clock.now(), -7 * DAY_MS)

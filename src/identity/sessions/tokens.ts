@@ -1,11 +1,12 @@
-import { type Clock, DAY_MS, type Instant, MINUTE_MS } from '#platform/clock.ts'
+import { DAY_MS, type Instant, MINUTE_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
 import { openJws, signJws, splitJws } from './jws.ts'
 import type { Keyring } from './keyring.ts'
 
 export const ACCESS_MS = 30 * MINUTE_MS
 export const REFRESH_MS = 30 * DAY_MS
 
-export type TokenDeps = { keyring: Keyring; clock: Clock; config: { urls: { base: string } } }
+export type TokenDeps = Pick<Platform, 'clock' | 'config'> & { keyring: Keyring }
 
 export type AccessClaims = { userId: string; sessionId: string; expiresMs: number }
 export type RefreshClaims = { userId: string; sessionId: string; jti: string }
@@ -15,7 +16,7 @@ export async function signAccess(
   { userId, sessionId }: { userId: string; sessionId: string },
 ): Promise<string> {
   const now = seconds(deps.clock.ms())
-  return write(deps, 'access', {
+  return signToken(deps, 'access', {
     sub: userId,
     sid: sessionId,
     iat: now,
@@ -30,17 +31,17 @@ export async function signRefresh(
   { userId, sessionId, jti, issuedAt }: { userId: string; sessionId: string; jti: string; issuedAt: Instant },
 ): Promise<string> {
   const issued = seconds(Date.parse(issuedAt))
-  return write(deps, 'refresh', { sub: userId, sid: sessionId, iat: issued, exp: issued + REFRESH_MS / 1_000, jti })
+  return signToken(deps, 'refresh', { sub: userId, sid: sessionId, iat: issued, exp: issued + REFRESH_MS / 1_000, jti })
 }
 
 /** Null unless it is an access token of this service, signed by a published key, and not expired. */
 export async function readAccess(deps: TokenDeps, token: string): Promise<AccessClaims | null> {
-  const claims = await read(deps, 'access', token)
+  const claims = await readToken(deps, 'access', token)
   return claims && { userId: claims.sub, sessionId: claims.sid, expiresMs: claims.exp * 1_000 }
 }
 
 export async function readRefresh(deps: TokenDeps, token: string): Promise<RefreshClaims | null> {
-  const claims = await read(deps, 'refresh', token)
+  const claims = await readToken(deps, 'refresh', token)
   return claims && { userId: claims.sub, sessionId: claims.sid, jti: claims.jti }
 }
 
@@ -50,13 +51,17 @@ type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string 
 /** RFC 7519, 4.1.3: whom the tokens are for. */
 const audienceOf = (base: string) => `${base}/api`
 
-async function write({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
+async function signToken({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
   const key = await keyring.current()
   const { base } = config.urls
   return signJws(key.header, key.privateKey, { ...claims, type, iss: base, aud: audienceOf(base) })
 }
 
-async function read({ keyring, clock, config }: TokenDeps, type: TokenType, token: string): Promise<Claims | null> {
+async function readToken(
+  { keyring, clock, config }: TokenDeps,
+  type: TokenType,
+  token: string,
+): Promise<Claims | null> {
   const parts = splitJws(token)
   if (!parts) return null
   const key = keyring.find(parts.header) ?? (await keyring.seek(parts.header))

@@ -1,13 +1,13 @@
+import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { issueToken, peekToken, spendToken } from '../account/one-time-tokens.ts'
-import type { IdentityDeps } from '../deps.ts'
+import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode } from '../second-factors/totp.ts'
 import { findUser, type User } from '../users.ts'
-import { countAttempt, forgetFailures } from './sign-in-limits.ts'
+import { countAttempt, forgetFailures, type SignInLimitDeps } from './sign-in-limits.ts'
 
 /** For someone whom a provider has vouched for, while the second factor is still to come. */
-export async function issueChallenge(deps: IdentityDeps, userId: string): Promise<string> {
+export async function issueChallenge(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, userId: string): Promise<string> {
   return issueToken(deps, deps.db, 'challenge', userId)
 }
 
@@ -16,7 +16,7 @@ export async function issueChallenge(deps: IdentityDeps, userId: string): Promis
  * @throws Problem 401 `Invalid two-factor code` for a wrong code as for a bad challenge, 429.
  */
 export async function completeChallenge(
-  deps: IdentityDeps,
+  deps: SignInLimitDeps & Pick<Platform, 'db' | 'clock'>,
   { challenge, code, address }: { challenge: string; code: string; address: string },
 ): Promise<User> {
   const known = await peekToken(deps, deps.db, 'challenge', challenge)

@@ -1,11 +1,15 @@
-// Guards the door that opens with an email address and a password, for the API and the storefront alike.
-// One thing to know: an unknown address takes the same steps and the same time as a known one with a wrong password.
+// Email address, password and code, for the sign-ins of the API and the storefront. An unknown address takes the same
+// steps and the same time as a known one with a wrong password.
+import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Hasher } from '../passwords/hasher.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode } from '../second-factors/totp.ts'
 import { emailKey, findUser, findUserByEmail, type User } from '../users.ts'
-import { countAttempt, forgetFailures } from './sign-in-limits.ts'
+import { countAttempt, forgetFailures, type SignInLimitDeps } from './sign-in-limits.ts'
+
+/** What checks a password, and counts the attempt. */
+export type CredentialDeps = SignInLimitDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
 
 export type Credentials = {
   email: string
@@ -21,7 +25,7 @@ export type Credentials = {
  * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
  * 401 `Invalid two-factor code`, 503 when too many sign-ins wait.
  */
-export async function checkCredentials(deps: IdentityDeps, credentials: Credentials): Promise<User> {
+export async function checkCredentials(deps: CredentialDeps, credentials: Credentials): Promise<User> {
   const { email, password, code, address } = credentials
   const account = emailKey(email)
   await countAttempt(deps, { account, address })
@@ -39,7 +43,7 @@ export async function checkCredentials(deps: IdentityDeps, credentials: Credenti
   return outdated ? rehash(deps, user, password) : user
 }
 
-async function rehash({ db, hasher }: IdentityDeps, user: User, password: string): Promise<User> {
+async function rehash({ db, hasher }: CredentialDeps, user: User, password: string): Promise<User> {
   const fresh = await hasher.hash(password)
   const row = await db
     .updateTable('users')

@@ -1,5 +1,5 @@
-// Guards the moment in which someone becomes signed in, whatever they showed: a password, a provider, a passkey, a code.
-// One thing to know: both servers' sessions come about here; the user is read again under a lock, so a password changed or an account switched off meanwhile wins.
+// The last step of every sign-in, whatever was shown (password, provider, passkey, code), for the sessions of both
+// servers. The user is read again under a lock, so a password changed or an account switched off meanwhile wins.
 import { createHash } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { newDeviceEmail } from '#mail/account-emails.ts'
@@ -7,23 +7,26 @@ import { sendMail } from '#mail/mail.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
-import type { IdentityDeps } from '../deps.ts'
+import type { Origin } from '../origin.ts'
 import { identityProblem } from '../problems.ts'
-import { type Origin, openSession, signPair, type TokenPair } from '../sessions/sessions.ts'
+import { openSession, signPair, type TokenPair } from '../sessions/sessions.ts'
+import type { TokenDeps } from '../sessions/tokens.ts'
 import type { User } from '../users.ts'
 
-export type Method = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
+export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs'>
+
+export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
 
 /**
- * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is. A
- * sign-in from a device that the account does not know is told by mail.
+ * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is.
+ * A sign-in from a device that the account does not know is told by mail.
  * @throws Problem 401 when the password has changed since, 403 when the account was switched off.
  */
-export async function enter<T extends { sessionId: string }>(
+export async function completeSignIn<T extends { sessionId: string }>(
   deps: Pick<Platform, 'clock' | 'config' | 'jobs'>,
   tx: Db,
   user: User,
-  { origin, method, place }: { origin: Origin; method: Method; place?: 'storefront' },
+  { origin, method, place }: { origin: Origin; method: SignInMethod; place?: 'storefront' },
   open: () => Promise<T>,
 ): Promise<T> {
   await confirmUnchanged(tx, user)
@@ -52,9 +55,9 @@ export async function enter<T extends { sessionId: string }>(
  * Opens a session of the API for a user whose credentials were checked just now.
  * @throws Problem as `enter`.
  */
-export async function signIn(deps: IdentityDeps, user: User, origin: Origin, method: Method): Promise<TokenPair> {
+export async function signIn(deps: SignInDeps, user: User, origin: Origin, method: SignInMethod): Promise<TokenPair> {
   const session = await transaction(deps.db, (tx) =>
-    enter(deps, tx, user, { origin, method }, () => openSession(deps, tx, user.id, origin)),
+    completeSignIn(deps, tx, user, { origin, method }, () => openSession(deps, tx, user.id, origin)),
   )
   return signPair(deps, session)
 }

@@ -1,4 +1,4 @@
-// What a session alone is not enough for, and what the owner is told of every way into the account that comes or goes.
+// What a session alone is not enough for, and what the owner is told of every sign-in method that is added or removed.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -155,13 +155,13 @@ test('a superuser changes a user only within ten minutes of a sign-in', async (t
   assert.equal((await again.patch(`/api/admin/users/${ada.userId}`, { subscription_tier: 'pro' })).status, 200)
 })
 
-test('the owner is told by mail of each way in that comes or goes', async (t) => {
+test('the owner is told by mail of each sign-in method that is added or removed', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const told = async (subject: RegExp, ...words: string[]) => {
-    const [letter] = await app.mail(ada.email)
-    assert.match(letter!.subject, subject)
-    for (const word of words) assert.ok(letter!.text.includes(word), `${word} in ${letter!.text}`)
+    const [mail] = await app.mail(ada.email)
+    assert.match(mail!.subject, subject)
+    for (const word of words) assert.ok(mail!.text.includes(word), `${word} in ${mail!.text}`)
   }
 
   const passkey = await addPasskey(app, ada)
@@ -184,8 +184,8 @@ test('the owner is told by mail of each way in that comes or goes', async (t) =>
   await told(/API key was made/i, 'laptop', made.body.key_prefix)
   const rotated = await ada.post(`/api/api-keys/${made.body.id}/rotate`)
   await told(/API key was rotated/i, 'laptop', rotated.body.key_prefix)
-  const letters = await app.mail(ada.email)
-  for (const { text } of letters) {
+  const mails = await app.mail(ada.email)
+  for (const { text } of mails) {
     assert.equal(text.includes(made.body.key) || text.includes(rotated.body.key), false, 'no secret travels by mail')
   }
 })
@@ -194,20 +194,20 @@ test('whoever is made a superuser is told, however it came about, and once', asy
   const app = await testApp(t)
   const root = await app.as('root')
   const context = { config: app.config, platform: async () => app.platform, print: () => undefined }
-  const letters = async (email: string) =>
+  const mails = async (email: string) =>
     (await app.mail(email)).filter(({ subject }) => /superuser/i.test(subject)).length
   await superuser(['add', root.email], context)
   await superuser(['add', root.email], context)
-  assert.equal(await letters(root.email), 1)
+  assert.equal(await mails(root.email), 1)
 
   const ada = await app.as('ada')
   for (const is_superuser of [true, true]) {
     assert.equal((await root.patch(`/api/admin/users/${ada.userId}`, { is_superuser })).status, 200)
   }
-  assert.equal(await letters(ada.email), 1)
+  assert.equal(await mails(ada.email), 1)
 })
 
-test('a reset that takes ways in away names them', async (t) => {
+test('a reset that removes sign-in methods names them', async (t) => {
   const app = await testApp(t)
   const eve = await app.as('victim')
   await addPasskey(app, eve)
@@ -215,8 +215,8 @@ test('a reset that takes ways in away names them', async (t) => {
   const link = (await app.mail(eve.email))[0]!.links.find((candidate) => candidate.includes('/reset-password'))!
   const token = new URL(link).searchParams.get('token')
   await app.post('/api/auth/reset-password', { token, new_password: 'the word of the owner' })
-  const [letter] = (await app.mail(eve.email)).filter(({ subject }) => /password was changed/i.test(subject))
-  assert.ok(letter!.text.includes('Desk'))
+  const [mail] = (await app.mail(eve.email)).filter(({ subject }) => /password was changed/i.test(subject))
+  assert.ok(mail!.text.includes('Desk'))
 })
 
 async function viaProvider(app: TestApp, email: string): Promise<Client> {

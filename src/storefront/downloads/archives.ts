@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { Tier } from '#catalogue/catalogue.ts'
-import { type Clock, plus } from '#platform/clock.ts'
-import type { Secrets } from '#platform/secrets.ts'
+import { plus } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { Config } from '#src/config.ts'
 import type { FileStore } from '../products/file-store.ts'
 import { type Release, releaseFor, releaseOf } from '../products/releases.ts'
@@ -12,31 +12,35 @@ import { weightedCache } from './weighted-cache.ts'
 import { type Archive, planArchive, readArchive } from './zip/archive.ts'
 import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
 
-export interface BuyerArchive extends Archive {
+export type BuyerArchive = Archive & {
   version: string
   pack: Pack
   licenseKey: string
 }
 
-type Deps = { config: Config; clock: Clock; secrets: Secrets; products: FileStore }
+export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { products: FileStore }
 
 /**
  * The ZIP of a purchase: the newest release its entitlement covers, or the named one. Null when its files are missing.
- * The first call for a release compresses it; rejects when its files cannot be read.
+ * The first call for a release compresses it. @throws when its files cannot be read.
  */
-export async function archiveOf(deps: Deps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive | null> {
+export async function archiveOf(
+  deps: ArchiveDeps,
+  purchase: PurchaseRow,
+  version?: string,
+): Promise<BuyerArchive | null> {
   const release = await releaseToServe(deps, purchase, version)
   return release && plan(deps, purchase, release, await preparePack(cacheDir(deps.config), release.files))
 }
 
 /** The same without compressing anything: null also while the release was not compressed yet. */
-export async function knownArchiveOf(deps: Deps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
+export async function knownArchiveOf(deps: ArchiveDeps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
   const release = await releaseToServe(deps, purchase)
   const pack = release && (await keptPack(cacheDir(deps.config), release.files))
   return release && pack ? plan(deps, purchase, release, pack) : null
 }
 
-function releaseToServe({ clock, products }: Deps, { tier, entitled_until }: PurchaseRow, version?: string) {
+function releaseToServe({ clock, products }: ArchiveDeps, { tier, entitled_until }: PurchaseRow, version?: string) {
   return version
     ? releaseOf(products, tier, clock.now(), version)
     : releaseFor(products, tier, clock.now(), entitled_until)
@@ -47,7 +51,7 @@ const PLANNED_MAX = 50_000
 const plans = weightedCache<BuyerArchive>(PLANNED_MAX, ({ entries }) => entries.length)
 
 /** Planned once for a purchase, key and release: each range, HEAD and page asks for the same plan, which takes one HMAC a file. */
-function plan({ config, secrets }: Deps, purchase: PurchaseRow, release: Release, pack: Pack): BuyerArchive {
+function plan({ config, secrets }: ArchiveDeps, purchase: PurchaseRow, release: Release, pack: Pack): BuyerArchive {
   const licenseKey = openLicenseKey(secrets, purchase)
   const folder = `${config.products.name}-${purchase.tier}-${release.version}`
   const saltKey = secrets.key('zip-salt')
@@ -70,7 +74,10 @@ function plan({ config, secrets }: Deps, purchase: PurchaseRow, release: Release
 }
 
 /** Compresses the newest release of a tier, so that its first buyer need not wait. */
-export async function prepareRelease({ config, clock, products }: Omit<Deps, 'secrets'>, tier: Tier): Promise<void> {
+export async function prepareRelease(
+  { config, clock, products }: Omit<ArchiveDeps, 'secrets'>,
+  tier: Tier,
+): Promise<void> {
   const now = clock.now()
   const release = await releaseFor(products, tier, now, plus(now, 1))
   if (release) await preparePack(cacheDir(config), release.files)

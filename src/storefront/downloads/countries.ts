@@ -3,8 +3,10 @@ import { isIP } from 'node:net'
 import { type CountryResponse, Reader } from 'maxmind'
 import type { Log } from '#platform/telemetry/log.ts'
 
-/** Looks a client's country up in the mmdb file of GEOIP_DB; null without one and for addresses it does not know.
- * Throws a sentence for the operator when the file cannot be read. */
+/**
+ * Looks a client's country up in the mmdb file of GEOIP_DB; null without one and for addresses it does not know.
+ * @throws Error with a sentence for the operator when the file cannot be read.
+ */
 export function openCountries(path: string | null, log: Log): (address: string) => string | null {
   if (path === null) return () => null
   const reader = openReader(path)

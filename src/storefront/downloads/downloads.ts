@@ -1,22 +1,19 @@
 /**
- * Decides who may download what, and counts it. A download is counted when it is granted, before its first byte; whoever loses the
- * connection continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
+ * Downloads of what was bought. One is counted before its first byte, in a single conditional update; whoever loses the connection
+ * continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
  */
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/jobs.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
-import type { Secrets } from '#platform/secrets.ts'
-import type { Log } from '#platform/telemetry/log.ts'
-import type { Config } from '#src/config.ts'
+import { isDisputed } from '../payments/store.ts'
 import { storefrontProblem } from '../problems.ts'
-import type { FileStore } from '../products/file-store.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import { archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
+import { type ArchiveDeps, archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
 import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
 import * as store from './store.ts'
 import { readArchive } from './zip/archive.ts'
@@ -34,18 +31,10 @@ const ARCHIVES_SENT_MAX = 3
 const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
-export type DownloadDeps = {
-  config: Config
-  db: Db
-  clock: Clock
-  jobs: Jobs
-  secrets: Secrets
-  log: Log
-  products: FileStore
-  countryOf(address: string): string | null
-}
+export type DownloadDeps = ArchiveDeps &
+  Pick<Platform, 'db' | 'jobs' | 'log'> & { countryOf(address: string): string | null }
 
-export interface DownloadRequest {
+export type DownloadRequest = {
   purchaseId?: string | undefined
   range?: string | undefined
   ifRange?: string | undefined
@@ -53,15 +42,13 @@ export interface DownloadRequest {
   userAgent: string
 }
 
-export interface Delivery extends Announcement {
-  /** The download that was counted, or is continued. */
-  grantId: string
+/** A buyer's archive, or a part of it, as somebody may have it now. */
+export type Download = {
+  /** Of its row: a new one, or that of the download which it continues. */
+  id: string
+  isResumed: boolean
   userId: string
-  /** Open: whoever gets the delivery closes it. */
-  pack: OpenPack
-}
-
-export interface Announcement {
+  purchase: PurchaseRow
   archive: BuyerArchive
   fileName: string
   /** Null: the whole file. */
@@ -69,39 +56,124 @@ export interface Announcement {
 }
 
 /**
- * Grants a download and counts it, or continues one that was granted.
- * Throws the 403, 404, 416, 429 and 500 of the contract.
+ * Grants a download, opens what it is written from, counts it, and gives its bytes.
+ * @throws Problem 403, 404, 416, 429 and 500 of the contract.
  */
-export async function grantDownload(deps: DownloadDeps, userId: string, request: DownloadRequest): Promise<Delivery> {
+export async function startDownload(
+  deps: DownloadDeps,
+  userId: string,
+  request: DownloadRequest,
+): Promise<{ download: Download; bytes: Readable }> {
+  const download = await grantDownload(deps, userId, request)
+  // Opened before anything is counted: what cannot be read must not cost a download.
+  const pack = await openArchive(deps.config, download.archive).catch((cause) => {
+    throw zipFailed(deps, cause)
+  })
+  try {
+    await (download.isResumed ? countResume(deps, download) : countDownload(deps, download, request))
+  } catch (error) {
+    await pack.close()
+    throw error
+  }
+  return { download, bytes: streamDownload(deps, download, pack) }
+}
+
+/** What a GET would bring, without counting or waiting: for HEAD. */
+export async function describeDownload(
+  deps: DownloadDeps,
+  userId: string,
+  { purchaseId }: DownloadRequest,
+): Promise<Download> {
+  const purchase = await activePurchase(deps, userId, purchaseId)
+  return newDownload(deps, userId, purchase, await requireArchive(deps, purchase), null)
+}
+
+/** Decides, and counts nothing: a new download of a purchase, or more of one that was granted. */
+async function grantDownload(deps: DownloadDeps, userId: string, request: DownloadRequest): Promise<Download> {
   const range = parseRange(request.range)
-  const resumed = isResume(range) ? await resume(deps, userId, request, range) : null
+  const resumed = isResume(range) ? await resumedDownload(deps, userId, request, range) : null
   if (resumed) return resumed
 
   const purchase = await activePurchase(deps, userId, request.purchaseId)
   const waitMs = cooldownLeftMs(purchase, deps.clock.ms())
   if (waitMs > 0) throw coolingDown(waitMs)
-
   const archive = await requireArchive(deps, purchase)
   const asked = request.ifRange && request.ifRange !== archive.etag ? null : range
-  const announcement = announce(deps, purchase, archive, asked)
-  return openedWith(deps, userId, announcement, () => count(deps, userId, purchase, announcement, request))
+  return newDownload(deps, userId, purchase, archive, asked)
 }
 
-/** Counts and logs the download, or throws what stands in its way. Returns its id. */
-async function count(
+/** Null when the request continues nothing, so that it begins anew. */
+async function resumedDownload(
   deps: DownloadDeps,
   userId: string,
+  { purchaseId, ifRange }: DownloadRequest,
+  range: RangeRequest,
+): Promise<Download | null> {
+  const { db, clock } = deps
+  const since = plus(clock.now(), -RESUMABLE_MS)
+  const granted = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
+  const purchase = granted && (await purchaseStore.findOfUser(db, userId, granted.purchase_id))
+  // The fifth download makes the purchase expired, and may still be continued.
+  if (!purchase || purchase.status === 'refunded') return null
+
+  const archive = await requireArchive(deps, purchase, granted.version)
+  if (archive.etag !== granted.etag) return null
+  await requireUndisputed(deps, purchase)
+  return { ...newDownload(deps, userId, purchase, archive, range), id: granted.id, isResumed: true }
+}
+
+function newDownload(
+  { config }: DownloadDeps,
+  userId: string,
   purchase: PurchaseRow,
-  announcement: Announcement,
-  request: DownloadRequest,
-): Promise<string> {
+  archive: BuyerArchive,
+  range: RangeRequest | null,
+): Download {
+  const part = range && resolveRange(range, archive.sizeBytes)
+  if (range && !part) {
+    // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
+    throw storefrontProblem('range_not_satisfiable', { headers: { 'content-range': `bytes */${archive.sizeBytes}` } })
+  }
+  const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
+  return { id: randomUUID(), isResumed: false, userId, purchase, archive, fileName, part }
+}
+
+async function activePurchase(deps: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
+  const { db } = deps
+  const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
+  if (purchase?.status === 'expired') throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
+  await requireUndisputed(deps, purchase)
+  return purchase
+}
+
+/** The most recent completed one; when there is none, the most recent. */
+async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
+  const purchases = await purchaseStore.listOfUser(db, userId)
+  return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
+}
+
+/** While a bank holds the payment back, so do we. */
+async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
+  if (await isDisputed(db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
+}
+
+async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
+  const archive = await archiveOf(deps, purchase, version).catch((cause) => {
+    throw zipFailed(deps, cause)
+  })
+  if (archive) return archive
+  deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
+  throw storefrontProblem('product_files_missing')
+}
+
+/** Counts and logs the download, or throws what stands in its way. */
+async function countDownload(deps: DownloadDeps, download: Download, request: DownloadRequest): Promise<void> {
   const { db, clock, jobs } = deps
-  const { archive } = announcement
+  const { id, userId, purchase, archive } = download
   const now = clock.now()
-  const counted = await transaction(db, async (tx) => {
-    const row = await purchaseStore.countDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS))
-    if (!row) return null
-    const id = randomUUID()
+  const isCounted = await transaction(db, async (tx) => {
+    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS)))) return false
     await store.insert(tx, {
       user_id: userId,
       id,
@@ -109,7 +181,7 @@ async function count(
       version: archive.version,
       etag: archive.etag,
       resume_count: 0,
-      sent_bytes: bytesOf(announcement),
+      sent_bytes: bytesOf(download),
       ip_address: request.address,
       user_agent: request.userAgent.slice(0, USER_AGENT_MAX),
       country: deps.countryOf(request.address),
@@ -120,36 +192,29 @@ async function count(
       key: `checksum:${archive.etag}`,
       runAt: plus(now, CHECKSUM_AFTER_MS),
     })
-    return id
+    return true
   })
-  if (counted) return counted
+  if (isCounted) return
 
   // Another download took the slot since we looked: say what it left behind.
   const left = await activePurchase(deps, userId, purchase.id)
   throw coolingDown(Math.max(cooldownLeftMs(left, clock.ms()), 1))
 }
 
-/** What a GET would bring, without counting or waiting: for HEAD. */
-export async function describeDownload(
-  deps: DownloadDeps,
-  userId: string,
-  request: DownloadRequest,
-): Promise<Announcement> {
-  const purchase = await activePurchase(deps, userId, request.purchaseId)
-  return announce(deps, purchase, await requireArchive(deps, purchase), null)
+async function countResume({ db }: DownloadDeps, download: Download): Promise<void> {
+  const { id, userId, archive } = download
+  const bounds = { resumesMax: RESUMES_MAX, bytesMax: ARCHIVES_SENT_MAX * archive.sizeBytes }
+  if (await store.countResume(db, userId, id, bytesOf(download), bounds)) return
+  throw storefrontProblem('resume_limit_reached')
 }
 
-/** At most 50, newest first. */
-export function listDownloads({ db }: Pick<DownloadDeps, 'db'>, userId: string, purchaseId?: string) {
-  return store.listOfUser(db, userId, purchaseId, HISTORY_MAX)
-}
-
-export function cooldownLeftMs(purchase: Pick<PurchaseRow, 'last_download_at'>, nowMs: number): number {
-  return purchase.last_download_at ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs) : 0
+function bytesOf({ archive, part }: Download): number {
+  return part ? part.end - part.start : archive.sizeBytes
 }
 
 /** The archive's bytes. However it ends, the pack is closed, and what was not sent is not counted as sent. */
-export function streamDelivery(deps: DownloadDeps, { archive, pack, part, grantId, userId }: Delivery): Readable {
+function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack): Readable {
+  const { archive, part, id, userId } = download
   const { db, log } = deps
   const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
   let sentBytes = 0
@@ -178,7 +243,7 @@ export function streamDelivery(deps: DownloadDeps, { archive, pack, part, grantI
   return stream.once('close', () => {
     void pack.close()
     const unsent = end - start - sentBytes
-    if (unsent > 0) store.giveBack(db, userId, grantId, unsent).catch((error) => log.warn({ err: error }, NOT_KEPT))
+    if (unsent > 0) store.giveBack(db, userId, id, unsent).catch((error) => log.warn({ err: error }, NOT_KEPT))
   })
 }
 
@@ -198,96 +263,13 @@ export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string
   await keepChecksum(deps, archive, await checksumOf(deps.config, archive))
 }
 
-async function resume(
-  deps: DownloadDeps,
-  userId: string,
-  { purchaseId, ifRange }: DownloadRequest,
-  range: RangeRequest,
-): Promise<Delivery | null> {
-  const { db, clock } = deps
-  const since = plus(clock.now(), -RESUMABLE_MS)
-  const grant = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
-  const purchase = grant && (await purchaseStore.findOfUser(db, userId, grant.purchase_id))
-  // The fifth download makes the purchase expired, and may still be continued.
-  if (!purchase || purchase.status === 'refunded') return null
-
-  const archive = await requireArchive(deps, purchase, grant.version)
-  if (archive.etag !== grant.etag) return null
-  await requireUndisputed(deps, purchase)
-  const announcement = announce(deps, purchase, archive, range)
-  return openedWith(deps, userId, announcement, async () => {
-    const bytesMax = ARCHIVES_SENT_MAX * archive.sizeBytes
-    const bounds = { resumesMax: RESUMES_MAX, bytesMax }
-    if (await store.countResume(db, userId, grant.id, bytesOf(announcement), bounds)) return grant.id
-    throw storefrontProblem('resume_limit_reached')
-  })
+/** At most 50, newest first. */
+export function listDownloads({ db }: Pick<DownloadDeps, 'db'>, userId: string, purchaseId?: string) {
+  return store.listOfUser(db, userId, purchaseId, HISTORY_MAX)
 }
 
-/** Opens the pack before anything is counted: what cannot be read must not cost a download. */
-async function openedWith(
-  deps: DownloadDeps,
-  userId: string,
-  announcement: Announcement,
-  grant: () => Promise<string>,
-): Promise<Delivery> {
-  const pack = await openArchive(deps.config, announcement.archive).catch((cause) => {
-    throw zipFailed(deps, cause)
-  })
-  try {
-    return { ...announcement, userId, grantId: await grant(), pack }
-  } catch (error) {
-    await pack.close()
-    throw error
-  }
-}
-
-async function activePurchase(deps: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
-  const { db } = deps
-  const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
-  if (purchase?.status === 'expired') throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
-  if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
-  await requireUndisputed(deps, purchase)
-  return purchase
-}
-
-/** While a bank holds the payment back, so do we. */
-async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
-  if ((await purchaseStore.disputeOf(db, purchase.payment_ref)) !== 'open') return
-  throw storefrontProblem('payment_disputed')
-}
-
-/** The most recent completed one; when there is none, the most recent. */
-async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
-  const purchases = await purchaseStore.listOfUser(db, userId)
-  return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
-}
-
-async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
-  const archive = await archiveOf(deps, purchase, version).catch((cause) => {
-    throw zipFailed(deps, cause)
-  })
-  if (archive) return archive
-  deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
-  throw storefrontProblem('product_files_missing')
-}
-
-function announce(
-  { config }: DownloadDeps,
-  purchase: PurchaseRow,
-  archive: BuyerArchive,
-  range: RangeRequest | null,
-): Announcement {
-  const part = range && resolveRange(range, archive.sizeBytes)
-  if (range && !part) {
-    // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
-    throw storefrontProblem('range_not_satisfiable', { headers: { 'content-range': `bytes */${archive.sizeBytes}` } })
-  }
-  const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
-  return { archive, fileName, part }
-}
-
-function bytesOf({ archive, part }: Announcement): number {
-  return part ? part.end - part.start : archive.sizeBytes
+export function cooldownLeftMs(purchase: Pick<PurchaseRow, 'last_download_at'>, nowMs: number): number {
+  return purchase.last_download_at ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs) : 0
 }
 
 function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {

@@ -5,8 +5,7 @@ import type { App } from '#platform/http/app.ts'
 import { Instant, Nullable, Uuid } from '#platform/http/schema.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
-import type { StorefrontDeps } from '../storefront.ts'
-import { type Announcement, describeDownload, grantDownload, listDownloads, streamDelivery } from './downloads.ts'
+import { type Download, type DownloadDeps, describeDownload, listDownloads, startDownload } from './downloads.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
@@ -21,7 +20,7 @@ const DownloadView = Type.Object({
   downloaded_at: Instant,
 })
 
-export function downloadRoutes(app: App, deps: StorefrontDeps): void {
+export function downloadRoutes(app: App, deps: DownloadDeps): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/api/download',
@@ -47,13 +46,13 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
         userAgent: headers['user-agent'] ?? '',
       }
       if (request.method === 'HEAD') {
-        return announce(reply, await describeDownload(deps, userId, wanted)).send()
+        return setHeaders(reply, await describeDownload(deps, userId, wanted)).send()
       }
-      const delivery = await grantDownload(deps, userId, wanted)
-      const stream = streamDelivery(deps, delivery).once('error', (error) => {
+      const { download, bytes } = await startDownload(deps, userId, wanted)
+      bytes.once('error', (error) => {
         request.log.error({ err: error, reqId: request.id }, 'a download broke off')
       })
-      return announce(reply, delivery).send(stream)
+      return setHeaders(reply, download).send(bytes)
     },
   })
 
@@ -73,7 +72,7 @@ export function downloadRoutes(app: App, deps: StorefrontDeps): void {
   )
 }
 
-function announce(reply: FastifyReply, { archive, fileName, part }: Announcement): FastifyReply {
+function setHeaders(reply: FastifyReply, { archive, fileName, part }: Download): FastifyReply {
   const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
   if (part) reply.status(206).header('content-range', `bytes ${start}-${end - 1}/${archive.sizeBytes}`)
   return reply.headers({

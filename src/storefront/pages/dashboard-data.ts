@@ -1,13 +1,14 @@
 import { knownArchiveOf } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
+import { isDisputed } from '../payments/store.ts'
 import { type Release, showReleases } from '../products/releases.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
 
-export interface OwnedProduct {
+export type OwnedProduct = {
   purchase: PurchaseRow
   licenseKey: string
   maskedKey: string
@@ -22,7 +23,7 @@ export interface OwnedProduct {
   file: { sizeBytes: number; sha256: string | null } | null
 }
 
-export interface Dashboard {
+export type Dashboard = {
   products: OwnedProduct[]
   downloads: Awaited<ReturnType<typeof downloadStore.listOfUser>>
 }
@@ -56,7 +57,7 @@ async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<O
     maskedKey: maskLicenseKey(licenseKey),
     downloadsLeft: Math.max(0, purchase.max_downloads - purchase.download_count),
     waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
-    isDisputed: (await purchaseStore.disputeOf(db, purchase.payment_ref)) === 'open',
+    isDisputed: await isDisputed(db, purchase.payment_ref),
     releases: releases.map((release) => ({ ...release, isCovered: release.publishedAt < purchase.entitled_until })),
     file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
   }

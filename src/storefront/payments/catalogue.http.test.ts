@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { createProcessor, type Processor } from '#billing/processor.ts'
+import { openProcessor, type Processor } from '#billing/processor.ts'
 import { openShop } from '#testing/buyer.ts'
 import { GOOD_CARD } from '#testing/shop.ts'
 
@@ -24,7 +24,7 @@ function productsOf(t: Pick<TestContext, 'after'>, ...tiers: string[]): string {
 test('a product in euro is shown, charged, delivered and told of in euro', async (t) => {
   const shop = await openShop(t, { CATALOGUE, PRODUCTS_DIR: productsOf(t, 'basic', 'studio') })
   const ada = await shop.buyer('ada')
-  const processor = createProcessor(shop.config.processor) as Processor
+  const processor = openProcessor(shop.config.processor) as Processor
 
   const pricing = (await ada.get('/pricing')).text
   for (const words of ['€149.50', '¥60,000', 'Prices are in euros and Japanese yen', 'Buy Studio']) {
@@ -90,7 +90,7 @@ test('pictures come from where the catalogue says, and from nowhere else', async
 test('a checkout that was open when the price changed is closed, and the next one has the new price', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
-  const processor = createProcessor(shop.config.processor) as Processor
+  const processor = openProcessor(shop.config.processor) as Processor
   const old = (await ada.get('/api/checkout?tier=basic')).headers.get('location')
   assert.equal((await ada.get('/api/checkout?tier=basic')).headers.get('location'), old, 'as long as it costs the same')
 

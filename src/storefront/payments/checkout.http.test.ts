@@ -341,37 +341,37 @@ test('a debit that settles after days is found without any event', async (t) => 
 test('who has paid twice for one tier is told to the operator, once', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
   const ada = await shop.buyer('ada')
-  const letters = async () => {
+  const emails = async () => {
     shop.clock.advance(61_000)
     return shop.mail('owner@example.com')
   }
   const first = await shop.sell(ada, 'pro')
-  assert.equal((await letters()).length, 0)
+  assert.equal((await emails()).length, 0)
   const second = await shop.sell(ada, 'pro')
   await shop.sell(ada, 'basic')
 
-  const [letter, ...more] = await letters()
+  const [email, ...more] = await emails()
   assert.equal(more.length, 0)
-  for (const fact of [first, second, ada.email, '$299.00']) assert.ok(letter?.text.includes(fact), fact)
-  assert.equal((await letters()).length, 1)
+  for (const fact of [first, second, ada.email, '$299.00']) assert.ok(email?.text.includes(fact), fact)
+  assert.equal((await emails()).length, 1)
 })
 
 test('two payments that come at the same moment, or a purchase given back to who bought anew, are told as well', async (t) => {
   const shop = await openShop(t, { SUPPORT_EMAIL: 'owner@example.com' })
   const ada = await shop.buyer('ada')
-  const letters = async () => {
+  const emails = async () => {
     shop.clock.advance(61_000)
     return shop.mail('owner@example.com')
   }
   await Promise.all([shop.sell(ada, 'pro'), shop.sell(ada, 'pro')])
-  assert.equal((await letters()).length, 1)
+  assert.equal((await emails()).length, 1)
 
   const lost = await shop.sell(ada, 'basic')
   await shop.event('charge.dispute.closed', { payment_intent: lost, status: 'lost' })
   const anew = await shop.sell(ada, 'basic')
-  assert.equal((await letters()).length, 1)
+  assert.equal((await emails()).length, 1)
   await shop.event('charge.dispute.funds_reinstated', { payment_intent: lost, status: 'won' })
-  const [newest, ...earlier] = await letters()
+  const [newest, ...earlier] = await emails()
   assert.equal(earlier.length, 1)
   for (const payment of [lost, anew]) assert.ok(newest?.text.includes(payment), payment)
 })
@@ -431,11 +431,11 @@ test('a paid session makes a purchase and mails its key, once, however often and
   months.setUTCMonth(months.getUTCMonth() + 12)
   assert.equal(purchase.entitled_until.slice(0, 7), months.toISOString().slice(0, 7))
 
-  const letters = (await shop.mail(ada.email)).filter(({ subject }) => /license/.test(subject))
-  assert.equal(letters.length, 1)
-  assert.match(letters[0]?.text ?? '', /LK(-\w{4}){7}/)
-  assert.match(letters[0]?.text ?? '', /7-Zip/)
-  assert.match(letters[0]?.text ?? '', /unzip/)
+  const emails = (await shop.mail(ada.email)).filter(({ subject }) => /license/.test(subject))
+  assert.equal(emails.length, 1)
+  assert.match(emails[0]?.text ?? '', /LK(-\w{4}){7}/)
+  assert.match(emails[0]?.text ?? '', /7-Zip/)
+  assert.match(emails[0]?.text ?? '', /unzip/)
 })
 
 test('nothing is bought before it is paid', async (t) => {
@@ -583,8 +583,8 @@ test('a purchase whose account is gone is kept for the books and mailed to the p
   const { body } = await shop.get(`/sandbox/stripe/v1/checkout/sessions/${sessionId}`, auth(shop))
   await shop.event('checkout.session.completed', body)
 
-  const [letter] = await shop.mail('payer@example.com')
-  const key = /LK(-\w{4}){7}/.exec(letter?.text ?? '')?.[0]
+  const [email] = await shop.mail('payer@example.com')
+  const key = /LK(-\w{4}){7}/.exec(email?.text ?? '')?.[0]
   const verified = await shop.store('POST', '/api/license/verify', { body: { license_key: key } })
   assert.equal(verified.body.valid, true)
 })

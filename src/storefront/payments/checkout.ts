@@ -19,17 +19,16 @@ import { storefrontProblem } from '../problems.ts'
 import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
 import '../tables.ts'
 
-export type CheckoutDeps = PaymentDeps & { processor: Stripe | null }
-
 const TRIES_MAX = 3
 /** How long another tab's call to the processor is given before the row is looked at again. */
 const UNDER_WAY_MS = 500
 
 /**
  * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
- * that nobody pays twice. Throws 503 without a processor, 502 or 503 when it cannot be asked.
+ * that nobody pays twice.
+ * @throws Problem 503 without a processor, 502 or 503 when it cannot be asked.
  */
-export async function checkoutAddress(deps: CheckoutDeps, userId: string, product: CatalogueProduct): Promise<string> {
+export async function checkoutAddress(deps: PaymentDeps, userId: string, product: CatalogueProduct): Promise<string> {
   const { tier } = product
   for (let tries = 1; tries <= TRIES_MAX; tries++) {
     const row = await attemptOf(deps.db, userId, tier)
@@ -54,7 +53,7 @@ export async function checkoutAddress(deps: CheckoutDeps, userId: string, produc
 }
 
 /** Null when this session leads nowhere any more, or to what the product cost before. */
-async function addressOf(deps: CheckoutDeps, sessionId: string, product: CatalogueProduct): Promise<string | null> {
+async function addressOf(deps: PaymentDeps, sessionId: string, product: CatalogueProduct): Promise<string | null> {
   const processor = requireProcessor(deps.processor)
   const session = await asking(retrieveCheckout(processor, sessionId))
   if (!session) return null
@@ -71,7 +70,7 @@ async function addressOf(deps: CheckoutDeps, sessionId: string, product: Catalog
 
 /** Null when another tab's session has taken this one's place meanwhile: nobody ever learns its address, so nobody pays it. */
 async function openSession(
-  deps: CheckoutDeps,
+  deps: PaymentDeps,
   userId: string,
   product: CatalogueProduct,
   attempt: string,

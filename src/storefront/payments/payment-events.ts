@@ -1,13 +1,17 @@
 /**
- * Turns the processor's events into facts about payments, and nothing else of them is kept: names and addresses stay at the processor.
+ * The processor's events, reduced to what they say of a payment; nothing else of them is kept: names and addresses stay at the processor.
  * Only a payment that was made counts: a completed checkout may still wait for its bank. Subscriptions on the account are billing's.
  */
 import type { Stripe } from 'stripe'
+import type { EventListener } from '#billing/missed-events.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { Payment } from '../purchases/purchases.ts'
 import type { DisputeState } from '../tables.ts'
 
-export type PaymentFact =
+export const INBOX_SOURCE = 'processor.storefront'
+
+export type PaymentEvent =
   | { kind: 'paid'; payment: Payment }
   | { kind: 'refunded'; paymentRef: string; refundedCents: number; isFull: boolean }
   | { kind: 'refund-failed'; paymentRef: string }
@@ -29,8 +33,25 @@ export const PAYMENT_EVENT_TYPES = [
   'charge.dispute.funds_reinstated',
 ] as const
 
+/** What a delivery would have told, the processor's list of events tells, too. */
+export const PAYMENT_EVENTS: EventListener = {
+  source: INBOX_SOURCE,
+  types: PAYMENT_EVENT_TYPES,
+  isAwaiting: ({ db }) => hasSold(db),
+  read: (event) => paymentEventOf(event as Stripe.Event),
+}
+
+/** True once a checkout was opened, or something was bought. */
+async function hasSold(db: Db): Promise<boolean> {
+  const [purchase, checkout] = await Promise.all([
+    db.selectFrom('purchases').select('id').limit(1).executeTakeFirst(),
+    db.selectFrom('store_checkouts').select('attempt').limit(1).executeTakeFirst(),
+  ])
+  return purchase !== undefined || checkout !== undefined
+}
+
 /** What an event means here; null for what concerns others. */
-export function factOf(event: Stripe.Event): PaymentFact | null {
+export function paymentEventOf(event: Stripe.Event): PaymentEvent | null {
   switch (event.type) {
     case 'checkout.session.completed':
     case 'checkout.session.async_payment_succeeded':
@@ -81,7 +102,7 @@ function paymentOfIntent(intent: Stripe.PaymentIntent): Payment | null {
   }
 }
 
-function refundOf(charge: Stripe.Charge): PaymentFact | null {
+function refundOf(charge: Stripe.Charge): PaymentEvent | null {
   const paymentRef = idOf(charge.payment_intent)
   if (!paymentRef) return null
   const isFull = charge.refunded === true || (charge.amount > 0 && charge.amount_refunded >= charge.amount)
@@ -89,18 +110,18 @@ function refundOf(charge: Stripe.Charge): PaymentFact | null {
 }
 
 /** A refund that came back: the bank could not give the money to the payer. */
-function failedRefundOf(refund: Stripe.Refund): PaymentFact | null {
+function failedRefundOf(refund: Stripe.Refund): PaymentEvent | null {
   const paymentRef = idOf(refund.payment_intent)
-  if (!paymentRef || isStanding(refund)) return null
+  if (!paymentRef || isRefunding(refund)) return null
   return { kind: 'refund-failed', paymentRef }
 }
 
 /** True while the money of a refund is with the payer, or on its way there. */
-export function isStanding({ status }: Pick<Stripe.Refund, 'status'>): boolean {
+export function isRefunding({ status }: Pick<Stripe.Refund, 'status'>): boolean {
   return status !== 'failed' && status !== 'canceled'
 }
 
-function disputed(dispute: Stripe.Dispute, state: DisputeState | null): PaymentFact | null {
+function disputed(dispute: Stripe.Dispute, state: DisputeState | null): PaymentEvent | null {
   const paymentRef = idOf(dispute.payment_intent)
   return paymentRef && state ? { kind: 'disputed', paymentRef, dispute: state } : null
 }
@@ -124,7 +145,7 @@ export function disputeStateOf({ status, balance_transactions }: Stripe.Dispute)
   }
 }
 
-function paid(payment: Payment | null): PaymentFact | null {
+function paid(payment: Payment | null): PaymentEvent | null {
   return payment && { kind: 'paid', payment }
 }
 

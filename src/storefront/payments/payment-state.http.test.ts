@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
 import { GOOD_CARD, intercept } from '#testing/shop.ts'
 import { SWEEP_JOB, sweepPayments } from './payment-sweep.ts'
@@ -175,7 +175,7 @@ test('a payment that cannot be read hides no other, and is tried again every hou
     await sweep(shop)
     assert.deepEqual(asked, [oldest], `in hour ${hour}`)
   }
-  const deps = { ...shop.platform, processor: createProcessor(shop.config.processor) }
+  const deps = { ...shop.platform, processor: openProcessor(shop.config.processor) }
   assert.deepEqual(await sweepPayments(deps, { everyone: true }), { payments: 6, failed: 1 })
 })
 

@@ -4,8 +4,8 @@
  */
 import { inBatches } from '#billing/reconciliation.ts'
 import { DAY_MS, HOUR_MS, plus } from '#platform/clock.ts'
-import { uncheckedPayments } from '../purchases/store.ts'
 import { type PaymentDeps, refreshPayment } from './payments.ts'
+import { uncheckedPayments } from './store.ts'
 
 export const SWEEP_JOB = 'storefront.sweep-payments'
 

@@ -3,45 +3,53 @@
  * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
  */
 import type { Stripe } from 'stripe'
-import { isMissing, type Processor } from '#billing/processor.ts'
+import { type Processor, unlessMissing } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type Payment, recordPurchase, settlePayment } from '../purchases/purchases.ts'
-import type { PaymentRow, PurchaseRow } from '../purchases/store.ts'
-import * as store from '../purchases/store.ts'
-import { disputeStateOf, factOf, isStanding, type PaymentFact, paymentOfCheckout } from './payment-events.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import * as purchaseStore from '../purchases/store.ts'
+import {
+  disputeStateOf,
+  INBOX_SOURCE,
+  isRefunding,
+  type PaymentEvent,
+  paymentEventOf,
+  paymentOfCheckout,
+} from './payment-events.ts'
+import { beginRead, hasCheckout, type PaymentRow } from './store.ts'
 
-export const INBOX_SOURCE = 'processor.storefront'
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 
 export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
-  processor: Stripe | null
+  /** Null: billing is not configured. */
+  processor: Processor | null
 }
 
-/** Stores what an event means here, and handles it. */
-export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, event: Stripe.Event): Promise<void> {
-  const fact = factOf(event)
-  if (fact) await inbox.receive(INBOX_SOURCE, event.id, fact)
+/** Stores what an event means here, and applies it. */
+export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, sent: Stripe.Event): Promise<void> {
+  const event = paymentEventOf(sent)
+  if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
 }
 
-/** Idempotent: a fact may be handled twice. Rejects when the processor cannot be asked; it is tried again later. */
-export async function handlePaymentFact(deps: PaymentDeps, fact: PaymentFact): Promise<void> {
-  switch (fact.kind) {
+/** Idempotent: an event may be applied twice. @throws when the processor cannot be asked; the inbox tries again. */
+export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
+  switch (event.kind) {
     case 'paid':
-      return record(deps, fact.payment)
+      return record(deps, event.payment)
     case 'paid-somewhere': {
-      const session = await findCheckout(deps, fact.paymentIntentId)
+      const session = await findCheckout(deps, event.paymentIntentId)
       // That it is paid is known; the session may have been read a moment before it knew.
       const payment =
-        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: fact.paymentIntentId })
+        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
       return payment ? record(deps, payment) : undefined
     }
     default:
-      if (await refreshPayment(deps, fact.paymentRef)) return
+      if (await refreshPayment(deps, event.paymentRef)) return
       // The processor knows nothing of it: the event is all there is.
-      return settlePayment(deps, fact.paymentRef, (known) => claimOf(fact, known))
+      return settlePayment(deps, event.paymentRef, (known) => changeBy(event, known))
   }
 }
 
@@ -53,7 +61,7 @@ export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Pro
   const { db, clock, processor } = deps
   if (!processor) return false
   const checked_at = clock.now()
-  const ticket = await store.beginRead(db, paymentRef, checked_at)
+  const ticket = await beginRead(db, paymentRef, checked_at)
   const state = paymentRef.startsWith('pi_') ? await readPayment(processor, paymentRef) : null
   await settlePayment(deps, paymentRef, ({ read_settled }) => {
     if (read_settled > ticket) return null
@@ -65,17 +73,14 @@ export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Pro
 type PaymentState = Pick<PaymentRow, 'refunded_cents' | 'is_refunded' | 'dispute'>
 
 async function readPayment(processor: Processor, paymentRef: string): Promise<PaymentState | null> {
-  const charges = await processor.charges.list({ payment_intent: paymentRef, limit: 100 }).catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  const charges = await unlessMissing(processor.charges.list({ payment_intent: paymentRef, limit: 100 }))
   const charge = charges?.data.find(({ status }) => status === 'succeeded')
   if (!charge) return null
   const [refunds, disputes] = await Promise.all([
     charge.amount_refunded > 0 ? processor.refunds.list({ payment_intent: paymentRef, limit: 100 }) : null,
     charge.disputed ? processor.disputes.list({ payment_intent: paymentRef, limit: 100 }) : null,
   ])
-  const refundedCents = (refunds?.data ?? []).filter(isStanding).reduce((sum, { amount }) => sum + amount, 0)
+  const refundedCents = (refunds?.data ?? []).filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
   const words = (disputes?.data ?? []).map(disputeStateOf)
   return {
     refunded_cents: refundedCents,
@@ -84,23 +89,23 @@ async function readPayment(processor: Processor, paymentRef: string): Promise<Pa
   }
 }
 
-type Claim = Exclude<PaymentFact, { kind: 'paid' | 'paid-somewhere' }>
+type Reversal = Exclude<PaymentEvent, { kind: 'paid' | 'paid-somewhere' }>
 
-function claimOf(fact: Claim, known: PaymentRow): Partial<PaymentRow> {
-  switch (fact.kind) {
+function changeBy(event: Reversal, known: PaymentRow): Partial<PaymentRow> {
+  switch (event.kind) {
     case 'refunded':
       return {
         // Of two partial refunds the later event may arrive first: the sum only grows.
-        refunded_cents: Math.max(known.refunded_cents, fact.refundedCents),
+        refunded_cents: Math.max(known.refunded_cents, event.refundedCents),
         // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
-        is_refunded: known.is_refunded || fact.isFull,
+        is_refunded: known.is_refunded || event.isFull,
       }
     case 'refund-failed':
       // The sum stays: the same failure is told by several events, and each would take it off again.
       return { is_refunded: false }
     case 'disputed':
       // An opening that comes late does not open again what is closed.
-      return fact.dispute === 'open' && known.dispute !== null ? {} : { dispute: fact.dispute }
+      return event.dispute === 'open' && known.dispute !== null ? {} : { dispute: event.dispute }
   }
 }
 
@@ -109,7 +114,7 @@ export type CheckoutState = 'paid' | 'settling' | 'pending' | 'unknown'
 
 /** Asks the processor about a checkout and records what was paid. A session of somebody else is not looked into. */
 export async function confirmCheckout(deps: PaymentDeps, sessionId: string, userId: string): Promise<CheckoutState> {
-  const known = await store.findByCheckoutSession(deps.db, sessionId)
+  const known = await purchaseStore.findByCheckoutSession(deps.db, sessionId)
   if (known) return known.user_id === userId ? 'paid' : 'unknown'
   if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return 'unknown'
 
@@ -125,7 +130,7 @@ export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout
   const payment = paymentOfCheckout(session)
   if (!payment) return null
   await record(deps, payment)
-  return (await store.findByPayment(deps.db, payment.ref)) ?? null
+  return (await purchaseStore.findByPayment(deps.db, payment.ref)) ?? null
 }
 
 /**
@@ -172,17 +177,14 @@ export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise
 async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
   const { userId, tier } = payment
   // What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours.
-  if (!findProduct(deps.config.catalogue, tier) && !(await store.hasCheckout(deps.db, userId, tier))) return
+  if (!findProduct(deps.config.catalogue, tier) && !(await hasCheckout(deps.db, userId, tier))) return
   const user = await findUser(deps.db, payment.userId)
   await recordPurchase(deps, payment, user !== null)
 }
 
 /** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
 export function retrieveCheckout(processor: Processor, id: string) {
-  return processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }).catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  return unlessMissing(processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }))
 }
 
 async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {

@@ -2,19 +2,21 @@ import { Type } from 'typebox'
 import { eventRoute } from '#billing/event-route.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import type { App } from '#platform/http/app.ts'
+import type { RateLimiter } from '#platform/rate-limiter.ts'
 import { onPageError } from '../pages/errors.ts'
 import { storefrontProblem } from '../problems.ts'
-import { isForSale } from '../products/releases.ts'
+import { isForSale, type ProductDeps } from '../products/releases.ts'
 import { owns } from '../purchases/store.ts'
 import { findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
-import type { StorefrontDeps } from '../storefront.ts'
 import { checkoutAddress } from './checkout.ts'
-import { receivePaymentEvent } from './payments.ts'
+import { type PaymentDeps, receivePaymentEvent } from './payments.ts'
+
+export type PaymentRouteDeps = PaymentDeps & ProductDeps & { limiter: RateLimiter }
 
 /** Where the processor's events for the storefront go. */
 export const STOREFRONT_EVENTS = '/api/processor/webhook'
 
-export function paymentRoutes(app: App, deps: StorefrontDeps): void {
+export function paymentRoutes(app: App, deps: PaymentRouteDeps): void {
   app.get(
     '/api/checkout',
     {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { lazyRequire } from '#platform/lazy-require.ts'
-import { isSafePath } from '#storefront/downloads/zip/entry-name.ts'
+import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
 
-export interface S3Place {
+export type S3Place = {
   bucket: string
   /** Without a slash at either end; may be empty. */
   prefix: string
@@ -16,7 +16,7 @@ export interface S3Place {
   credentials: S3Credentials | null
 }
 
-interface Listing {
+type Listing = {
   objects: { key: string; sizeBytes: number; etag: string; modifiedAt: Date }[]
   folders: string[]
 }

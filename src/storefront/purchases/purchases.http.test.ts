@@ -23,8 +23,8 @@ test('a license key is verified however it is typed, through refund and deletion
   const ada = await shop.buyer('ada')
   const payment = await shop.sell(ada, 'pro')
   await shop.sell(ada, 'basic')
-  const [letter] = (await shop.mail(ada.email)).filter(({ text }) => /Latchkey Pro|latchkey Pro/.test(text))
-  const key = /LK(-\w{4}){7}/.exec(letter?.text ?? '')?.[0] ?? ''
+  const [email] = (await shop.mail(ada.email)).filter(({ text }) => /Latchkey Pro|latchkey Pro/.test(text))
+  const key = /LK(-\w{4}){7}/.exec(email?.text ?? '')?.[0] ?? ''
   const verify = async (license_key: unknown) => {
     const reply = await shop.store('POST', '/api/license/verify', { body: { license_key } })
     return [reply.status, reply.body]
@@ -62,9 +62,9 @@ test('lost keys are mailed to their owner, and the answer tells a stranger nothi
   const unknown = await recover('nobody@example.com')
   assert.equal(known.status, 200)
   assert.deepEqual(known.body, unknown.body)
-  const letters = (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key')
-  assert.equal(letters.length, 1)
-  assert.ok(letters[0]?.text.includes(key))
+  const emails = (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key')
+  assert.equal(emails.length, 1)
+  assert.ok(emails[0]?.text.includes(key))
   assert.deepEqual(await shop.mail('nobody@example.com'), [])
   assert.equal((await recover('')).status, 400)
   assert.equal((await recover(undefined)).status, 400)
@@ -78,8 +78,8 @@ test('keys are not asked for more than three times an hour', async (t) => {
     assert.equal((await shop.store('POST', '/api/purchases/recover', { body: { email: ada.email } })).status, 200)
     await shop.settle()
   }
-  const letters = (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key')
-  assert.equal(letters.length, 3)
+  const emails = (await shop.mail(ada.email)).filter(({ subject }) => subject === 'Your license key')
+  assert.equal(emails.length, 3)
 })
 
 test('a deleted account leaves the purchase for the books, and nothing of the person', async (t) => {

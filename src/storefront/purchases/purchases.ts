@@ -3,18 +3,18 @@
  * Events come in any order, so a refund that overtakes its purchase is remembered with the payment.
  */
 import { randomUUID } from 'node:crypto'
+import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
-import { type Clock, MINUTE_MS, plus } from '#platform/clock.ts'
+import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/jobs.ts'
+import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
-import type { Log } from '#platform/telemetry/log.ts'
-import type { FileStore } from '../products/file-store.ts'
-import { showReleases } from '../products/releases.ts'
-import type { PurchaseStatus } from '../tables.ts'
+import { lockPayment, type PaymentRow, updatePayment } from '../payments/store.ts'
+import { type ProductDeps, showReleases } from '../products/releases.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
-import type { PaymentRow, PurchaseRow } from './store.ts'
+import type { PurchaseRow } from './store.ts'
 import * as store from './store.ts'
 
 export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
@@ -27,7 +27,7 @@ export const PREPARE_JOB = 'storefront.prepare-release'
 const DOWNLOADS_MAX = 5
 const ENTITLED_MONTHS = 12
 
-export interface Payment {
+export type Payment = {
   /** The payment intent, or the checkout session where the total was 0. */
   ref: string
   checkoutSessionId: string | null
@@ -37,15 +37,19 @@ export interface Payment {
   currency: string
 }
 
-type Deps = { db: Db; clock: Clock; jobs: Jobs; secrets: Secrets }
+export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets'>
 
 /** Records what was paid; a payment already recorded changes nothing. The confirmation with the key is sent after the commit. */
-export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment: Payment, hasAccount: boolean) {
+export async function recordPurchase(
+  { db, clock, jobs, secrets }: PurchaseDeps,
+  payment: Payment,
+  hasAccount: boolean,
+) {
   const now = clock.now()
   const key = newLicenseKey()
 
   await transaction(db, async (tx) => {
-    const isReversed = isTakenBack(await store.lockPayment(tx, payment.ref, now))
+    const isReversed = isTakenBack(await lockPayment(tx, payment.ref, now))
     const id = randomUUID()
     const row: PurchaseRow = {
       id,
@@ -77,16 +81,16 @@ export async function recordPurchase({ db, clock, jobs, secrets }: Deps, payment
  * when a refund fails or a dispute is won after all. `decide` sees what is on record, under its lock; null leaves it.
  */
 export async function settlePayment(
-  { db, clock, jobs }: Pick<Deps, 'db' | 'clock' | 'jobs'>,
+  { db, clock, jobs }: Omit<PurchaseDeps, 'secrets'>,
   paymentRef: string,
   decide: (known: PaymentRow) => Partial<PaymentRow> | null,
 ): Promise<void> {
   const now = clock.now()
   await transaction(db, async (tx) => {
-    const known = await store.lockPayment(tx, paymentRef, now)
+    const known = await lockPayment(tx, paymentRef, now)
     const change = decide(known)
     if (change === null) return
-    await store.updatePayment(tx, paymentRef, change)
+    await updatePayment(tx, paymentRef, change)
     const payment = { ...known, ...change }
     const taken = isTakenBack(payment)
     const changed = await (taken ? store.revoke : store.restore)(tx, paymentRef)
@@ -104,7 +108,11 @@ export async function settlePayment(
   })
 }
 
-async function lookForSecond({ clock, jobs }: Pick<Deps, 'clock' | 'jobs'>, tx: Db, { user_id, tier }: PurchaseRow) {
+async function lookForSecond(
+  { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
+  tx: Db,
+  { user_id, tier }: PurchaseRow,
+) {
   if (user_id === null) return
   await jobs.enqueue(
     tx,
@@ -118,33 +126,34 @@ function isTakenBack({ is_refunded, dispute }: Pick<PaymentRow, 'is_refunded' | 
   return is_refunded || dispute === 'lost'
 }
 
-export interface PurchaseView {
-  id: string
-  tier: Tier
-  status: PurchaseStatus
-  license_key_masked: string
-  download_count: number
-  max_downloads: number
-  entitled_until: string
-  /** What a download now would bring; null when nothing is published. */
-  version: string | null
-  created_at: string
-}
+export const PurchaseView = Type.Object({
+  id: Type.String(),
+  tier: Type.String(),
+  status: OneOf('completed', 'refunded', 'expired'),
+  license_key_masked: Type.String(),
+  download_count: Type.Integer(),
+  max_downloads: Type.Integer(),
+  entitled_until: Instant,
+  // What a download now would bring; null when nothing is published.
+  version: Nullable(Type.String()),
+  created_at: Instant,
+})
+export type PurchaseView = Static<typeof PurchaseView>
 
 /** Newest first. */
 export async function listPurchases(
-  { db, clock, secrets, products, log }: Omit<Deps, 'jobs'> & { products: FileStore; log: Log },
+  deps: Pick<PurchaseDeps, 'db' | 'secrets'> & ProductDeps,
   userId: string,
 ): Promise<PurchaseView[]> {
-  const rows = await store.listOfUser(db, userId)
+  const rows = await store.listOfUser(deps.db, userId)
   return Promise.all(
     rows.map(async (row) => {
-      const releases = await showReleases({ products, clock, log }, row.tier)
+      const releases = await showReleases(deps, row.tier)
       return {
         id: row.id,
         tier: row.tier,
         status: row.status,
-        license_key_masked: maskLicenseKey(openLicenseKey(secrets, row)),
+        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
         download_count: row.download_count,
         max_downloads: row.max_downloads,
         entitled_until: row.entitled_until,
@@ -155,16 +164,17 @@ export async function listPurchases(
   )
 }
 
-export interface LicenseView {
-  valid: boolean
-  tier: Tier | null
-  status: PurchaseStatus | null
-  entitled_until: string | null
-}
+export const LicenseView = Type.Object({
+  valid: Type.Boolean(),
+  tier: Nullable(Type.String()),
+  status: Nullable(Type.String()),
+  entitled_until: Nullable(Type.String()),
+})
+export type LicenseView = Static<typeof LicenseView>
 
 /** A key stays valid when its downloads are used up, and after its account is deleted; a refund ends it. */
 export async function verifyLicense(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
   typed: string,
 ): Promise<LicenseView> {
   const key = parseLicenseKey(typed)

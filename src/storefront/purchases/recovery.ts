@@ -1,10 +1,7 @@
 import { findUserByEmail } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
-import type { Jobs } from '#platform/jobs/jobs.ts'
-import type { RateLimiter } from '#platform/rate-limiter.ts'
-import type { Secrets } from '#platform/secrets.ts'
-import type { Config } from '#src/config.ts'
+import { transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import { keyRecoveryEmail } from './emails.ts'
 import { openLicenseKey } from './purchases.ts'
 import * as store from './store.ts'
@@ -12,7 +9,10 @@ import * as store from './store.ts'
 export const RECOVERY_JOB = 'storefront.recover-keys'
 const PER_ADDRESS = { requests: 3, seconds: 3600 }
 
-export type RecoveryDeps = { config: Config; db: Db; jobs: Jobs; secrets: Secrets; limiter: RateLimiter; mail: Mail }
+export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> & { mail: Mail }
+
+/** The reply, whatever was found. */
+export const RECOVERY_MESSAGE = 'If purchases belong to this email, their license keys have been sent'
 
 /**
  * Mails the keys of an address to that address, three times an hour at most. The caller learns nothing: the look-up is a job, so

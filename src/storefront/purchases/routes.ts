@@ -1,35 +1,12 @@
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Message, Nullable, OneOf } from '#platform/http/schema.ts'
-import type { StorefrontDeps } from '../storefront.ts'
-import { listPurchases, verifyLicense } from './purchases.ts'
-import { requestRecovery } from './recovery.ts'
+import { Message } from '#platform/http/schema.ts'
+import type { ProductDeps } from '../products/releases.ts'
+import { LicenseView, listPurchases, PurchaseView, verifyLicense } from './purchases.ts'
+import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
 
-const Status = OneOf('completed', 'refunded', 'expired')
-
-const PurchaseView = Type.Object({
-  id: Type.String(),
-  tier: Type.String(),
-  status: Status,
-  license_key_masked: Type.String(),
-  download_count: Type.Integer(),
-  max_downloads: Type.Integer(),
-  entitled_until: Instant,
-  version: Nullable(Type.String()),
-  created_at: Instant,
-})
-
-const LicenseView = Type.Object({
-  valid: Type.Boolean(),
-  tier: Nullable(Type.String()),
-  status: Nullable(Type.String()),
-  entitled_until: Nullable(Type.String()),
-})
-
-export const RECOVERY_MESSAGE = 'If purchases belong to this email, their license keys have been sent'
-
-export function purchaseRoutes(app: App, deps: StorefrontDeps): void {
+export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {
   app.get(
     '/api/purchases',
     {

@@ -1,26 +1,16 @@
-import type { FastifyReply } from 'fastify'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 import { originOf } from '#identity/origin.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
-import type { Config } from '#src/config.ts'
-import type { StorefrontDeps } from '../storefront.ts'
+import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { safeRedirect } from './redirect.ts'
-import { closeStoreSession, openStoreSession, SESSION_COOKIE, SESSION_MS } from './sessions.ts'
-
-export const LoginForm = Type.Object({
-  email: Type.String({ minLength: 1, maxLength: 254 }),
-  password: Type.String({ minLength: 1, maxLength: 1000 }),
-  code: Type.Optional(Type.String({ maxLength: 100 })),
-  redirect: Type.Optional(Type.String({ maxLength: 2000 })),
-})
-export type LoginForm = Static<typeof LoginForm>
+import { closeStoreSession, LoginForm, openStoreSession, SESSION_COOKIE, type SessionDeps } from './sessions.ts'
 
 const SessionView = Type.Object({
   user: Type.Object({ id: Type.String(), email: Type.String(), full_name: Nullable(Type.String()) }),
 })
 
-export function sessionRoutes(app: App, deps: StorefrontDeps): void {
+export function sessionRoutes(app: App, deps: SessionDeps): void {
   const { config } = deps
 
   app.post(
@@ -62,20 +52,6 @@ export function sessionRoutes(app: App, deps: StorefrontDeps): void {
   )
 }
 
-export function setSessionCookie(reply: FastifyReply, { urls }: Config, token: string): void {
-  reply.setCookie(SESSION_COOKIE, token, {
-    httpOnly: true,
-    sameSite: 'lax',
-    secure: urls.storefront.startsWith('https:'),
-    path: '/',
-    maxAge: SESSION_MS / 1000,
-  })
-}
-
-export function clearSessionCookie(reply: FastifyReply): void {
-  reply.clearCookie(SESSION_COOKIE, { path: '/' })
-}
-
-export function isForm(contentType: string | undefined): boolean {
+function isForm(contentType: string | undefined): boolean {
   return contentType?.toLowerCase().startsWith('application/x-www-form-urlencoded') ?? false
 }

@@ -307,7 +307,7 @@ test('whatever ends the account’s sessions ends those of the storefront', asyn
       const link = links.find((candidate) => candidate.includes(path))
       if (link) return new URL(link).searchParams.get('token')
     }
-    throw new Error(`no letter with ${path}`)
+    throw new Error(`no email with ${path}`)
   }
   const ends: Record<string, (email: string, client: Client) => Promise<Reply>> = {
     reset: async (email) => {

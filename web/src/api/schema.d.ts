@@ -29,6 +29,8 @@ export type ApiKey = {
   last_used_at: string | null
   expires_at: string | null
   scopes?: Array<'ai' | 'rag'>
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string>
   rate_limit?: KeyRate
   monthly_token_limit?: number
 }
@@ -42,9 +44,17 @@ export type ApiKeyCreated = {
   last_used_at: string | null
   expires_at: string | null
   scopes?: Array<'ai' | 'rag'>
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string>
   rate_limit?: KeyRate
   monthly_token_limit?: number
   key: string
+}
+
+export type ChangeApiKeyRequest = {
+  name?: string
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string> | null
 }
 
 export type ChangeEmailRequest = {
@@ -74,7 +84,7 @@ export type ChangedUser = {
   has_password: boolean
   totp_enabled: boolean
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<string>
   tier_override: string | null
   last_login_at: string | null
 }
@@ -169,6 +179,8 @@ export type CreateApiKeyRequest = {
   name: string
   expires_at?: string | null
   scopes?: Array<'ai' | 'rag'> | null
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string> | null
   rate_limit?: KeyRate | null
   monthly_token_limit?: number | null
 }
@@ -460,7 +472,7 @@ export type Plan = {
   amount_yearly?: number
   currency?: string
   features: Array<string>
-  grants: Array<'ai' | 'rag' | 'api_keys'>
+  grants: Array<string>
 }
 
 export type Provider = {
@@ -578,7 +590,7 @@ export type Subscription = {
   /** The processor’s own word, as `paused` or `unpaid`; null when nothing runs */
   processor_status: string | null
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<string>
 }
 
 export type Token = {
@@ -653,7 +665,7 @@ export type User = {
   has_password: boolean
   totp_enabled: boolean
   /** What the plan grants */
-  entitlements: Array<'ai' | 'rag' | 'api_keys'>
+  entitlements: Array<string>
 }
 
 export type VerifyResetTokenResponse = {

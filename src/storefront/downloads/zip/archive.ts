@@ -25,7 +25,7 @@ const CODES_KEPT = 20_000
 const UNFINISHED_KEPT = 2_000
 
 /** A compressed file, as it lies in a pack. */
-export interface PackedEntry {
+export type PackedEntry = {
   /** Relative, `/` between names. */
   path: string
   method: Method
@@ -39,11 +39,11 @@ export interface PackedEntry {
 }
 
 /** Random access to a pack's bytes; fills the whole buffer or throws. */
-export interface PackReader {
+export type PackReader = {
   read(into: Buffer, position: number): Promise<void>
 }
 
-export interface Order {
+export type Order = {
   entries: PackedEntry[]
   /** The folder everything unpacks into; names product, tier and release. */
   folder: string
@@ -53,7 +53,7 @@ export interface Order {
   saltKey: Buffer
 }
 
-export interface Archive {
+export type Archive = {
   /** The exact length, known before the first byte is written. */
   sizeBytes: number
   /** Strong: the same tag means the same bytes. */
@@ -65,14 +65,14 @@ export interface Archive {
   saltKey: Buffer
 }
 
-export interface ArchiveEntry extends EntryRecord {
+export type ArchiveEntry = EntryRecord & {
   packed: PackedEntry
   headerBytes: number
   /** Offset of its record in the central directory. */
   listedAt: number
 }
 
-interface Window {
+type Window = {
   start: number
   end: number
 }
@@ -266,7 +266,7 @@ function keysAhead(archive: Archive, first: number, end: number): (index: number
   }
 }
 
-interface SaltedKeys extends EntryKeys {
+type SaltedKeys = EntryKeys & {
   salt: Buffer
 }
 
@@ -276,7 +276,7 @@ async function saltedKeys(archive: Archive, entry: ArchiveEntry): Promise<Salted
 }
 
 /** HMAC-SHA1 (RFC 2104) over a plain hash, because a Hash can be copied half-way and an Hmac cannot. */
-interface Mac {
+type Mac = {
   inner: Hash
   /** Bytes of the entry it has seen. */
   position: number

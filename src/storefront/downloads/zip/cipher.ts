@@ -7,7 +7,7 @@ const ROUNDS = 1000
 const KEY_BYTES = 32
 const BLOCK_BYTES = 16
 
-export interface EntryKeys {
+export type EntryKeys = {
   cipherKey: Buffer
   macKey: Buffer
   /** Lets an unpacker refuse a wrong password before it unpacks. */

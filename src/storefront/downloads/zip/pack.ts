@@ -10,7 +10,7 @@ import { buffer } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import { constants, createDeflateRaw, deflateRaw } from 'node:zlib'
-import { weightedCache } from '#storefront/downloads/weighted-cache.ts'
+import { weightedCache } from '../weighted-cache.ts'
 import type { PackedEntry, PackReader } from './archive.ts'
 
 const FORMAT = 3
@@ -27,7 +27,7 @@ const TOUCHED_MS = 3600_000
 /** Files in all, of the packs whose indexes stay in memory: some 300 bytes each. */
 const INDEXED_MAX = 100_000
 
-export interface PackSource {
+export type PackSource = {
   path: string
   sizeBytes: number
   /** Changes when the content does. */
@@ -36,18 +36,18 @@ export interface PackSource {
   open(): Promise<Readable>
 }
 
-export interface Pack {
+export type Pack = {
   /** SHA-256 of the pack's bytes, also its file's name. */
   id: string
   sizeBytes: number
   entries: PackedEntry[]
 }
 
-export interface OpenPack extends PackReader {
+export type OpenPack = PackReader & {
   close(): Promise<void>
 }
 
-/** The pack of these files: from the cache, or made now. Two callers at once share the work. Throws when a source cannot be read. */
+/** The pack of these files: from the cache, or made now. Two callers at once share the work. @throws when a source cannot be read. */
 export function preparePack(cacheDir: string, sources: PackSource[]): Promise<Pack> {
   const index = indexFile(cacheDir, sources)
   const running = preparing.get(index)

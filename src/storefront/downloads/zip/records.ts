@@ -22,7 +22,7 @@ export const SEAL_BYTES = SALT_BYTES + VERIFIER_BYTES + CODE_BYTES
 /** 0 stored, 8 deflated. */
 export type Method = 0 | 8
 
-export interface EntryRecord {
+export type EntryRecord = {
   /** UTF-8, at most 65,535 bytes. */
   name: Buffer
   method: Method

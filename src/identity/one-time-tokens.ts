@@ -1,0 +1,161 @@
+// Tokens that work once, as in mailed links: 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
+// A newer token of the same purpose voids the older ones of that user.
+import { randomBytes } from 'node:crypto'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Platform } from '#platform/platform.ts'
+import { lockUser } from './users.ts'
+
+export type Purpose =
+  | 'verify'
+  | 'reset'
+  | 'undo-email'
+  | 'challenge'
+  | 'oauth'
+  | 'passkey-register'
+  | 'passkey-login'
+  | 'superuser'
+
+const LIFE_MS: Record<Purpose, number> = {
+  verify: 24 * HOUR_MS,
+  reset: HOUR_MS,
+  'undo-email': 7 * DAY_MS,
+  challenge: 10 * MINUTE_MS,
+  oauth: 10 * MINUTE_MS,
+  'passkey-register': 10 * MINUTE_MS,
+  'passkey-login': 10 * MINUTE_MS,
+  superuser: 7 * DAY_MS,
+}
+
+/** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
+const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>(['undo-email', 'challenge', 'oauth', 'passkey-login'])
+
+export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>
+
+export type OneTimeToken<D> = {
+  userId: string | null
+  data: D
+  createdAt: string
+  state: 'open' | 'spent' | 'voided' | 'expired'
+}
+
+/** Returns the token itself; it is not stored and cannot be had again. */
+export async function issueToken(
+  { clock, secrets }: OneTimeTokenDeps,
+  tx: Db,
+  purpose: Purpose,
+  userId: string | null,
+  data: Record<string, unknown> = {},
+  token = randomBytes(32).toString('base64url'),
+): Promise<string> {
+  const now = clock.now()
+  if (!COEXISTING.has(purpose)) {
+    // Of two emails asked for at once the later voids the earlier: without the lock neither sees the other.
+    if (userId !== null) await lockUser(tx, userId)
+    await voidTokens({ clock }, tx, userId, [purpose])
+  }
+  await tx
+    .insertInto('one_time_tokens')
+    .values({
+      hash: tokenHash(secrets, purpose, token),
+      user_id: userId,
+      purpose,
+      data_json: data,
+      created_at: now,
+      expires_at: plus(now, LIFE_MS[purpose]),
+      spent_at: null,
+      voided_at: null,
+    })
+    .execute()
+  return token
+}
+
+/** Null unless it was open; of many who spend it at once, one gets it. */
+export async function spendToken<D extends Record<string, unknown>>(
+  { clock, secrets }: OneTimeTokenDeps,
+  tx: Db,
+  purpose: Purpose,
+  token: string,
+): Promise<{ userId: string | null; data: D; createdAt: string } | null> {
+  const now = clock.now()
+  const row = await tx
+    .updateTable('one_time_tokens')
+    .set({ spent_at: now })
+    .where('hash', '=', tokenHash(secrets, purpose, token))
+    .where('spent_at', 'is', null)
+    .where('voided_at', 'is', null)
+    .where('expires_at', '>', now)
+    .returning(['user_id', 'data_json', 'created_at'])
+    .executeTakeFirst()
+  return row ? { userId: row.user_id, data: row.data_json as D, createdAt: row.created_at } : null
+}
+
+/** Looks without spending. */
+export async function peekToken<D extends Record<string, unknown>>(
+  { clock, secrets }: OneTimeTokenDeps,
+  db: Db,
+  purpose: Purpose,
+  token: string,
+): Promise<OneTimeToken<D> | null> {
+  const row = await db
+    .selectFrom('one_time_tokens')
+    .selectAll()
+    .where('hash', '=', tokenHash(secrets, purpose, token))
+    .executeTakeFirst()
+  if (!row) return null
+  const state =
+    row.spent_at !== null
+      ? 'spent'
+      : row.voided_at !== null
+        ? 'voided'
+        : row.expires_at <= clock.now()
+          ? 'expired'
+          : 'open'
+  return { userId: row.user_id, data: row.data_json as D, createdAt: row.created_at, state }
+}
+
+export async function voidTokens(
+  { clock }: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string | null,
+  purposes: Purpose[],
+  { issuedAfter }: { issuedAfter?: string } = {},
+): Promise<void> {
+  await tx
+    .updateTable('one_time_tokens')
+    .set({ voided_at: clock.now() })
+    .where('user_id', userId === null ? 'is' : '=', userId)
+    .where('purpose', 'in', purposes)
+    .where('spent_at', 'is', null)
+    .where('voided_at', 'is', null)
+    .$if(issuedAfter !== undefined, (query) => query.where('created_at', '>', issuedAfter ?? ''))
+    .execute()
+}
+
+/**
+ * What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not.
+ */
+export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db, signal?: AbortSignal): Promise<void> {
+  const now = clock.now()
+  await inSlices(
+    () =>
+      db
+        .deleteFrom('one_time_tokens')
+        .where('hash', 'in', (e) =>
+          e
+            .selectFrom('one_time_tokens')
+            .select('hash')
+            .where('expires_at', '<', now)
+            .where((e) => e.or([e('expires_at', '<', plus(now, -30 * DAY_MS)), e('purpose', 'in', [...NEVER_MAILED])]))
+            .limit(SLICE_ROWS),
+        )
+        .executeTakeFirst(),
+    signal,
+  )
+}
+
+const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
+
+const tokenHash = (secrets: Platform['secrets'], purpose: Purpose, token: string) =>
+  secrets.hash(`one-time-tokens/${purpose}`, token)
