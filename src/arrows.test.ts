@@ -1,4 +1,4 @@
-// Holds the rooms to their arrows: who may import whom, and who may speak SQL to which table.
+// The rooms' architecture: who may import whom, and who may speak SQL to which table.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -8,6 +8,7 @@ const SRC = import.meta.dirname
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
+  config: ['models', 'catalogue'],
   models: [],
   platform: [],
   catalogue: [],
@@ -49,7 +50,7 @@ test('rooms import only along the arrows', () => {
       if (target === null || target === room || target === 'platform') continue
       // The configuration's types and its catalogue are everyone's; their readers are not.
       if (target === 'config.ts' || specifier.endsWith('catalogue/catalogue.ts')) continue
-      if (room === 'cli' && ['service.ts', 'user-app.ts'].includes(target)) continue
+      if (room === 'cli' && ['service.ts', 'open.ts', 'user-app.ts'].includes(target)) continue
       if (!MAY_IMPORT[room]?.includes(target)) wrong.push(`${file} imports ${specifier}`)
     }
   }
@@ -110,6 +111,24 @@ test('only the room that declares a table speaks SQL to it', () => {
       if (owner !== undefined && owner !== roomOf(file)) wrong.push(`${file} speaks to ${match[1]} of ${owner}`)
     }
   }
+  assert.deepEqual(wrong, [])
+})
+
+test('the migrations of every room that has some are in the list of all', () => {
+  const rooms = (list: string[]) => list.filter((name) => name.endsWith('/migrations.ts')).map(roomOf)
+  const listed = importsOf('migrations.ts').map((specifier) => specifier.slice(1))
+  assert.deepEqual(rooms(listed).sort(), rooms(files).sort())
+})
+
+test('the platform knows no room: neither its name, buckets, paths and cookies, nor tiers and vendors', () => {
+  const foreign =
+    /\b(rag|billing|storefront|store_session|signup|sandbox|stripe|openai|anthropic|gemini|google|github|enterprise)\b|['`/](ai|v1|mcp|pro)\b|\/api\b/i
+  const wrong = files.flatMap((file) => {
+    if (roomOf(file) !== 'platform') return []
+    const text = readFileSync(join(SRC, file), 'utf8').replaceAll(/https:\S+/g, '')
+    const found = foreign.exec(text)
+    return found ? [`${file} speaks of ${found[0]}`] : []
+  })
   assert.deepEqual(wrong, [])
 })
 

@@ -29,6 +29,12 @@ test('the sandbox plays the vendors that have neither a key nor an address, and 
   assert.equal(vendors.gemini!.apiKey, 'none')
 })
 
+test('the brand is the product’s name, where it is not set', () => {
+  assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand, 'kit')
+  assert.equal(readConfig({ PRODUCT_NAME: 'kit', BRAND: 'Kit Cloud' }).brand, 'Kit Cloud')
+  assert.throws(() => readConfig({ BRAND: '<b>' }), /BRAND is wrong: expected letters/)
+})
+
 test('production without keys starts and plays nothing', () => {
   const config = readConfig({ NODE_ENV: 'production' })
   assert.equal(config.sandbox.on, false)

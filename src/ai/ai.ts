@@ -4,7 +4,9 @@ import type { Platform } from '#platform/platform.ts'
 import type { Ledger } from '#usage/ledger.ts'
 import { openGateway } from './gateway.ts'
 import type { LocalEmbedder } from './openai-compat/embeddings.ts'
+import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { openAiRoutes } from './openai-compat/routes.ts'
+import { gatewayProblems } from './problems.ts'
 import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
@@ -19,6 +21,16 @@ export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
     lendEmbedder(embedder: LocalEmbedder) {
       localEmbedder = embedder
     },
+    tags: [
+      { name: 'ai', description: 'Chat and completions, all vendors alike', problems: gatewayProblems },
+      {
+        name: 'openai-compatible',
+        description: "For OpenAI's own clients",
+        problems: gatewayProblems,
+        errors: openAiErrorDialect,
+      },
+    ],
+    limits: { ai: platform.config.limits.ai },
     routes(app: App) {
       aiRoutes(app, gateway)
       openAiRoutes(app, gateway, { localEmbedder: () => localEmbedder })

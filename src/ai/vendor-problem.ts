@@ -28,7 +28,7 @@ export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog:
       return aiProblem(
         error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
         { vendor, reason },
-        { ...options, openai: error.code ?? undefined, extra },
+        { ...options, alias: error.code ?? undefined, extra },
       )
     }
     case 'unauthorized':

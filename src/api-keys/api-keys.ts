@@ -5,6 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { eraseKeys, listKeys, revokeKeys } from './keys.ts'
+import { apiKeyProblem } from './problems.ts'
 import { apiKeyRoutes, keyView } from './routes.ts'
 import { hasKeyPrefix } from './secret.ts'
 import { createVerifier } from './verifier.ts'
@@ -14,6 +15,7 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 export function createApiKeys(platform: Platform) {
   const verifier = createVerifier(platform)
   return {
+    tags: [{ name: 'api-keys', description: 'Keys for programs', problems: apiKeyProblem.catalogue }],
     routes: (app: App) => apiKeyRoutes(app, platform, verifier),
     /** True when a bearer is meant as an API key, and not as a JWT. */
     claims: hasKeyPrefix,

@@ -2,10 +2,8 @@
  * Subscriptions: plans, the ways to the processor's pages, and a subscription state that follows the processor's. What a user has paid for
  * is written in one place, apply-state.ts, through identity's setSubscription.
  */
-import type { Collected } from '#identity/deps.ts'
-import type { Db } from '#platform/db/db.ts'
-import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import { END_CUSTOMER_JOB, endCustomer, eraseBilling } from './account-deletion.ts'
 import { findAccount } from './accounts.ts'
 import { applyEvent } from './apply-event.ts'
@@ -15,6 +13,7 @@ import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import type { EventListener } from './missed-events.ts'
+import { billingProblem } from './problems.ts'
 import type { Processor } from './processor.ts'
 import {
   RECONCILE_DELAYS_MS,
@@ -26,19 +25,11 @@ import {
 import { billingRoutes } from './routes.ts'
 import { syncUser } from './sync.ts'
 
-export type Billing = {
-  routes: (app: App) => void
-  /** For identity's deletion of a user. */
-  erase: (tx: Db, userId: string) => Promise<void>
-  /** For identity's full export. */
-  collect: (db: Db, userId: string) => Promise<Collected>
+export type Billing = Room & {
   /** Lets another room hear of the events that never came. Before `start`. */
   listen: (listener: EventListener) => void
   /** Reads everything the processor has; null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
-  /** Begins to reconcile: now and hourly. To be called where jobs run. */
-  start: () => void
-  close: () => void
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
@@ -60,6 +51,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   })
 
   return {
+    tags: [{ name: 'billing', description: 'Plans and subscriptions', problems: billingProblem.catalogue }],
     routes: (app) => billingRoutes(app, deps),
     erase: (tx, userId) => eraseBilling(deps, tx, userId),
     collect: async (from, userId) => ({
@@ -68,6 +60,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
     }),
     listen: (listener) => void listeners.push(listener),
     sync: async () => (client && listeners.length > 0 ? reconcile(reader, listeners, { everyone: true }) : null),
+    /** Reconciles now and hourly. */
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)
     },

@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test'
 import { pino } from 'pino'
 import { openPlatform } from '#platform/platform.ts'
 import { readConfig } from '#src/config.ts'
-import { migrations } from '#src/service.ts'
+import { migrations } from '#src/migrations.ts'
 
 const CLI = join(import.meta.dirname, 'main.ts')
 

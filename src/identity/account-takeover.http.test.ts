@@ -556,7 +556,7 @@ test('a session that was ended while it asked gets nothing by the freshness of i
   const olga = await ofProvider(app, 'olga@example.com')
   await throughProvider(app, 'github', { email: 'olga@example.com' }, olga)
   const { hasher } = app.service.identity
-  const deps = { ...app.platform, hasher, revokeKeys: async () => [], sessionsElsewhere: [], erase: [] }
+  const deps = { ...app.platform, hasher, revokeKeys: async () => [], sessionsElsewhere: [], rooms: [] }
   await addPasskey(app, olga)
   const [passkey] = (await olga.get('/api/auth/passkeys')).body
   const [session] = (await olga.get('/api/users/me/sessions')).body

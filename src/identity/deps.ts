@@ -1,12 +1,11 @@
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Room } from '#platform/room.ts'
 
 /** What other rooms do when a user's life changes; all run inside identity's transaction. */
 export type IdentityNeeds = {
-  /** Removes what a room holds about a user who is deleted. */
-  erase: ((tx: Db, userId: string) => Promise<void>)[]
-  /** What a room holds about a user, for the full export. */
-  collect: ((db: Db, userId: string) => Promise<Collected>)[]
+  /** For the deletion of a user and for the full export: asked when they are, since most rooms are made after this one. */
+  rooms: readonly Pick<Room, 'erase' | 'collect'>[]
   /**
    * Revokes a user's live API keys: all, those made or rotated after a moment, or those made before one; returns which.
    */
@@ -34,9 +33,3 @@ export type LiveSession = {
   created_at: Instant
   last_used_at: Instant
 }
-
-/**
- * By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one
- * another.
- */
-export type Collected = Record<string, object | null | (() => Promise<object>)>

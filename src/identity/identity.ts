@@ -3,6 +3,7 @@
 import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import { handleVerification } from './account/email-verification.ts'
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
@@ -15,6 +16,7 @@ import { oauthRoutes } from './oauth/routes.ts'
 import { createHasher, type Hasher } from './passwords/hasher.ts'
 import { handleReset } from './passwords/password-reset.ts'
 import { passwordRoutes } from './passwords/routes.ts'
+import { identityProblem } from './problems.ts'
 import { secondFactorRoutes } from './second-factors/routes.ts'
 import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
 import { createKeyring } from './sessions/keyring.ts'
@@ -23,21 +25,19 @@ import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
-export type Identity = {
+export type Identity = Room & {
   /** Who holds this access token; null when it is not valid now. */
   authenticate: Authenticator['authenticate']
   /** For a sign-in elsewhere (the storefront's); see `credentials.ts`. */
   checkCredentials(credentials: Credentials): Promise<User>
   /** The threads that hash passwords. */
   hasher: Hasher
-  routes(app: App): void
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
-  /** Makes the configured superuser, or says how to become one. */
-  ensureSuperuser(): Promise<SuperuserNotice>
-  close(): Promise<void>
+  /** How to become the superuser, while there is none; known once the room is open. */
+  readonly superuserNotice: SuperuserNotice
 }
 
 export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
@@ -53,8 +53,14 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
   handleVerification(deps)
   handleReset(deps)
   const stopCleaning = startCleaning(deps)
+  let superuserNotice: SuperuserNotice = null
 
   return {
+    tags: [
+      { name: 'auth', description: 'Registration, sign-in, tokens', problems: identityProblem.catalogue },
+      { name: 'users', description: 'The own account', problems: identityProblem.catalogue },
+    ],
+    limits: { signup: platform.config.limits.signup },
     authenticate: authenticator.authenticate,
     checkCredentials: (credentials) => checkCredentials(deps, credentials),
     hasher,
@@ -73,7 +79,12 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
     addSuperuser: (email) => addSuperuser(deps, email),
-    ensureSuperuser: () => ensureSuperuser(deps),
+    get superuserNotice() {
+      return superuserNotice
+    },
+    async open() {
+      superuserNotice = await ensureSuperuser(deps)
+    },
     async close() {
       stopCleaning()
       await authenticator.close()

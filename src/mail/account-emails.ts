@@ -2,7 +2,7 @@
 import type { Config } from '../config.ts'
 import { composeEmail, type Email } from './email.ts'
 
-type Urls = Pick<Config, 'urls' | 'products'>
+type Urls = Pick<Config, 'urls' | 'brand'>
 type Linked = { to: string; name: string | null; token: string }
 
 export function registrationEmail(config: Urls, { to, name, token }: Linked): Email {
@@ -230,7 +230,7 @@ export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email
   })
 }
 
-const brand = (config: Urls) => config.products.name.charAt(0).toUpperCase() + config.products.name.slice(1)
+const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.slice(1)
 
 /**
  * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in

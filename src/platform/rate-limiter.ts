@@ -1,5 +1,7 @@
-// Guards every door against too many knocks: a window opens with the first hit and counts to its limit.
-// One thing to know: counting is one step (a Map here, one Lua script in Redis), so parallel hits cannot slip past.
+/**
+ * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows follow the service's clock.
+ * Counting is one step (a Map here, one Lua script there), so that parallel hits cannot slip past.
+ */
 import type { Rate } from '../config.ts'
 import type { Clock } from './clock.ts'
 import type { Problem } from './problem.ts'
@@ -63,7 +65,7 @@ if count < tonumber(ARGV[1]) then return {1, redis.call('hincrby', KEYS[1], 'cou
 return {0, count, ends - now}
 `
 
-/** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats a closed door. */
+/** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats an outage. */
 export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): RateLimiter {
   const fallback = memoryLimiter(clock)
   const nameOf = (bucket: string, key: string) => `limit:${bucket}:${key}`

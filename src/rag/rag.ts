@@ -1,6 +1,7 @@
 // Guards each user's own store of documents: taking texts and files in, finding chunks, answering from them.
 // One thing to know: every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
 
+import { gatewayProblems } from '#ai/problems.ts'
 import { localEmbedder } from '#embeddings/local.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
@@ -8,6 +9,7 @@ import type { Platform } from '#platform/platform.ts'
 import { openRoom, type RagNeeds } from './deps.ts'
 import { renew, sweep } from './documents.ts'
 import { mcpRoutes } from './mcp.ts'
+import { ragProblem } from './problems.ts'
 import { ragRoutes } from './routes.ts'
 import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
 
@@ -26,6 +28,15 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   })
 
   return {
+    tags: [
+      {
+        name: 'rag',
+        description: 'Documents: store, search, ask',
+        problems: { ...gatewayProblems, ...ragProblem.catalogue },
+      },
+      { name: 'mcp', description: 'The Model Context Protocol', problems: ragProblem.catalogue },
+    ],
+    limits: { rag: platform.config.limits.rag },
     room,
     /** For /v1/embeddings where no vendor is configured. */
     localEmbedder: {

@@ -2,18 +2,19 @@
  * The shop, a server of its own with pages and cookies of its own: one-time purchases, their license keys and downloads. A purchase is made
  * once, by whichever hears of the payment first: the webhook, the returning buyer, or a later question.
  */
-import type { EventListener } from '#billing/missed-events.ts'
+import type { Billing } from '#billing/billing.ts'
 import type { Processor } from '#billing/processor.ts'
 import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
+import type { Identity } from '#identity/identity.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Caller } from '#platform/http/access-control.ts'
-import type { App } from '#platform/http/app.ts'
+import type { Authenticators } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
 import { forgetMessages, messagesOfAddresses, NOTIFY_DELAYS_MS, NOTIFY_JOB, notifySupport } from './contact/contact.ts'
 import { prepareRelease } from './downloads/archives.ts'
 import { openCountries } from './downloads/countries.ts'
@@ -23,6 +24,7 @@ import { forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
 import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payments/payment-sweep.ts'
 import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout } from './payments/payments.ts'
+import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
@@ -36,33 +38,32 @@ import {
   listSessions,
   removeSession,
   removeSessions,
-  type SessionDeps,
+  SESSION_COOKIE,
 } from './sessions/sessions.ts'
 
 const EXPORTED_MAX = 10_000
 
-export type StorefrontNeeds = Pick<SessionDeps, 'checkCredentials'> & {
+export type StorefrontNeeds = {
   mail: Mail
   /** Null: billing is not configured. */
   processor: Processor | null
+  /** Hears of the processor's events for all. */
+  billing: Pick<Billing, 'listen'>
+  identity: Pick<Identity, 'checkCredentials'>
 }
 
-export type Storefront = {
-  /** What it wants to hear of the processor's events, delivered or not. */
-  events: EventListener
-  routes(app: App): void
-  /** The holder of the cookie, for access control. */
-  authenticate(token: string): Promise<Caller | null>
-  /** Begins to sweep: now and hourly. To be called where jobs run. */
-  start(): void
-  close(): void
-}
+export type Storefront = Room & { session: Authenticators['session'] }
 
-export function createStorefront(platform: Platform, needs: StorefrontNeeds): Storefront {
+export function createStorefront(
+  platform: Platform,
+  { mail, processor, billing, identity }: StorefrontNeeds,
+): Storefront {
   const { config, jobs, inbox } = platform
   const deps: StorefrontDeps = {
     ...platform,
-    ...needs,
+    mail,
+    processor,
+    checkCredentials: identity.checkCredentials,
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),
@@ -88,14 +89,22 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 
   jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)), { delaysMs: RECONCILE_DELAYS_MS })
+  if (processor) billing.listen(PAYMENT_EVENTS)
   let stop = () => {}
 
   return {
-    events: PAYMENT_EVENTS,
+    server: 'storefront',
     routes: (app) => storefrontRoutes(app, deps),
-    authenticate: (token) => findStoreCaller(deps, token),
+    session: {
+      cookie: SESSION_COOKIE,
+      authenticate: (token) => findStoreCaller(deps, token),
+      problem: () => storefrontProblem('not_signed_in'),
+    },
+    erase: eraseStorefront,
+    collect: collectStorefront,
+    /** Sweeps now and hourly. */
     start() {
-      if (deps.processor) stop = schedulePaymentSweep(deps)
+      if (processor) stop = schedulePaymentSweep(deps)
     },
     close: () => stop(),
   }
@@ -112,7 +121,7 @@ function warnOnce(log: Platform['log']): LeaveOut {
 }
 
 /** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
-export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
+async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   const user = await findUser(tx, userId)
   for (const { key, proven } of await addressesOf(tx, userId)) {
     // Who registers the address of another and leaves takes none of their messages along.
@@ -125,7 +134,7 @@ export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
 }
 
 /** What a user's export shows of the storefront. Keys are left out: they are passwords. */
-export async function collectStorefront(db: Db, userId: string) {
+async function collectStorefront(db: Db, userId: string) {
   const proven = (await addressesOf(db, userId)).filter((address) => address.proven).map(({ key }) => key)
   const [purchases, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),

@@ -62,7 +62,7 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
 export function chunkEncoder(wantsUsage: boolean): StreamEncoder {
   return {
     answer: (answer) => answerEncoder(answer, wantsUsage),
-    failure: ({ message, openaiCode: code }) =>
+    failure: ({ message, alias: code }) =>
       `data: ${JSON.stringify({ error: { message, type: 'server_error', code, param: null } })}\n\n`,
   }
 }

@@ -3,7 +3,7 @@
 // abort destroys the vendor's socket at once, whether or not a byte has come.
 import type { Transform } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
-import { lazily } from '#platform/lazy.ts'
+import { lazyRequire } from '#platform/lazy-require.ts'
 import { decoderFor, encodingOf } from './decompress.ts'
 import { splitEvents } from './event-stream.ts'
 import { failureFromReply, failureFromWire } from './failures.ts'
@@ -34,7 +34,7 @@ const ERROR_BYTES_MAX = 64 * 1024
 /** Longer than most vendors keep a connection; the shorter of the two counts (they announce theirs). */
 const KEEP_ALIVE_MS = 55_000
 
-const undici = lazily<typeof import('undici')>('undici')
+const undici = lazyRequire<typeof import('undici')>('undici')
 
 export function openWire(timeouts: WireTimeouts): Wire {
   let opened: Agent | null = null

@@ -13,7 +13,7 @@ import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign
 import { announceUserChange } from '../user-changes.ts'
 import type { User } from '../users.ts'
 
-export type DeletionDeps = CredentialDeps & RevocationDeps & Pick<IdentityNeeds, 'erase'> & Pick<Platform, 'jobs'>
+export type DeletionDeps = CredentialDeps & RevocationDeps & Pick<IdentityNeeds, 'rooms'> & Pick<Platform, 'jobs'>
 
 export type Confirmation = Proof & { confirm?: string | null | undefined }
 
@@ -36,7 +36,7 @@ export async function deleteAccount(
     // The user's row first and the log last, as everywhere: two orders of locks would be a deadlock.
     await lockConfirmed(deps, tx, user, proof, requester)
     await revokeSessions(deps, tx, user.id)
-    for (const erase of deps.erase) await erase(tx, user.id)
+    for (const room of deps.rooms) await room.erase?.(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
     await forgetPerson(tx, user.id)
     // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.

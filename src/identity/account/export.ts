@@ -1,10 +1,11 @@
 import { auditOf } from '#audit/audit.ts'
 import type { Platform } from '#platform/platform.ts'
-import type { Collected, IdentityNeeds } from '../deps.ts'
+import type { Collected } from '#platform/room.ts'
+import type { IdentityNeeds } from '../deps.ts'
 import type { User } from '../users.ts'
 import { writeZip } from './zip.ts'
 
-export type ExportDeps = Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'collect'>
+export type ExportDeps = Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'rooms'>
 
 /** The fields of SPEC's export, no more. */
 export function exportAccount({ clock }: Pick<Platform, 'clock'>, user: User) {
@@ -34,7 +35,9 @@ export function exportEverything(deps: ExportDeps, user: User): AsyncGenerator<B
 
 async function* filesOf(deps: ExportDeps, user: User): AsyncGenerator<{ name: string; content: Buffer }> {
   yield* written(await ownFiles(deps, user))
-  for (const collect of deps.collect) yield* written(await collect(deps.db, user.id))
+  for (const room of deps.rooms) {
+    if (room.collect) yield* written(await room.collect(deps.db, user.id))
+  }
 }
 
 async function* written(files: Collected) {

@@ -43,7 +43,8 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
         }),
         response: { 201: UserView },
       },
-      config: { access: 'anyone', limit: 'signup' },
+      // Without a limit of their own registrations are requests like others.
+      config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
     },
     async (request, reply) =>
       reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body))),

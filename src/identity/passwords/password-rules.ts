@@ -26,9 +26,9 @@ export function refuseWeak(
   const lowered = password.normalize('NFKC').toLowerCase()
   if (email !== null && lowered === email.toLowerCase()) throw weak(field, 'Password is the same as the email address')
   if (isCommon(lowered)) throw weak(field, 'Password is on a list of common passwords: choose another')
-  const beside = withoutName(lowered, config.products.name)
+  const beside = withoutName(lowered, config.brand)
   if (beside !== null && (beside.length < PASSWORD_LENGTH.min || isCommon(beside))) {
-    throw weak(field, `Password is little more than the name ${config.products.name}: choose another`)
+    throw weak(field, `Password is little more than the name ${config.brand}: choose another`)
   }
 }
 

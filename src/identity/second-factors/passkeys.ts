@@ -11,7 +11,7 @@ import type {
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { lazily } from '#platform/lazy.ts'
+import { lazyRequire } from '#platform/lazy-require.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { notifyOwner } from '../notify-owner.ts'
@@ -27,7 +27,7 @@ export type PasskeyDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'secrets'>
 const PASSKEYS_MAX = 20
 
 /** Three hundred files of certificate formats, for those who have a passkey. */
-const webauthn = lazily<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
+const webauthn = lazyRequire<typeof import('@simplewebauthn/server')>('@simplewebauthn/server')
 
 /** EdDSA, ES256, RS256 (RFC 8152): what devices make today, and what Node verifies without an experimental part. */
 const ALGORITHMS = [-8, -7, -257]
@@ -63,7 +63,7 @@ export async function registrationOptions(
     issueToken(deps, tx, 'passkey-register', user.id, {}, challenge.toString('base64url')),
   )
   return webauthn().generateRegistrationOptions({
-    rpName: deps.config.products.name,
+    rpName: deps.config.brand,
     rpID: relyingParty(deps).id,
     userID: new TextEncoder().encode(user.id),
     userName: user.email,

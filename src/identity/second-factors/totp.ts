@@ -40,7 +40,7 @@ export async function prepareTotp(
     .values({ user_id: user.id, ...row })
     .onConflict((conflict) => conflict.column('user_id').doUpdateSet(row).where('totp.confirmed_at', 'is', null))
     .execute()
-  const otpauth_url = totpOf(secret.base32, config.products.name, user.email).toString()
+  const otpauth_url = totpOf(secret.base32, config.brand, user.email).toString()
   return { secret: secret.base32, otpauth_url, qr_code: await qrCode(otpauth_url) }
 }
 

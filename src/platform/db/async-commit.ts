@@ -1,10 +1,12 @@
-// Guards writes that many requests make and nobody can afford to wait for a disk: one short transaction, written at once.
-// One thing to know: when it resolves, the rows outlive this process (kill -9); a power cut may take the last moment of them.
+/**
+ * Asynchronous commit: one short transaction that waits for no disk. When it resolves, the rows outlive this process (kill -9);
+ * a power cut may take the last moment of them.
+ */
 import type { CompiledQuery } from 'kysely'
 import type { Db } from './db.ts'
 
 /** An adapter that can commit without waiting for the disk. */
-export type AsyncCommit = { commitSoon(queries: CompiledQuery[]): Promise<void> }
+export type AsyncCommit = { commitAsync(queries: CompiledQuery[]): Promise<void> }
 
 /**
  * Runs the queries in their order in one transaction and resolves when the operating system (SQLite) or the server
@@ -14,5 +16,5 @@ export type AsyncCommit = { commitSoon(queries: CompiledQuery[]): Promise<void> 
  */
 export function commitAsync(db: Db, queries: CompiledQuery[]): Promise<void> {
   if (db.isTransaction) throw new Error('a transaction of its own cannot begin inside another')
-  return (db.getExecutor().adapter as unknown as AsyncCommit).commitSoon(queries)
+  return (db.getExecutor().adapter as unknown as AsyncCommit).commitAsync(queries)
 }

@@ -98,7 +98,7 @@ test('a transaction that throws leaves nothing and calls nothing', async (t) => 
   assert.equal(await db.selectFrom('secrets').select('name').where('name', '=', 'x').executeTakeFirst(), undefined)
 })
 
-test('what is committed soon is read at once, in whole or not at all, and in its turn', async (t) => {
+test('an asynchronous commit is read at once, in whole or not at all, and in its turn', async (t) => {
   const { platform } = await testApp(t)
   const { db } = platform
   const secret = (name: string, value: number) =>

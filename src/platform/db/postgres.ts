@@ -1,5 +1,7 @@
-// PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none that can hang.
-// One thing to know: the type parsers below make rows look exactly as SQLite's do (numbers, ISO strings, objects).
+/**
+ * PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none that can hang. The type parsers
+ * below make rows look exactly as SQLite's do (numbers, ISO strings, objects).
+ */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -11,12 +13,12 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
-import { lazily } from '../lazy.ts'
+import { lazyRequire } from '../lazy-require.ts'
 import type { AsyncCommit } from './async-commit.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
-import type { ShortWay } from './prepared.ts'
+import type { FastRead } from './prepared.ts'
 
-const pg = lazily<typeof import('pg')>('pg')
+const pg = lazyRequire<typeof import('pg')>('pg')
 
 export type PostgresOptions = { connectionsMax: number; onNotice?: (message: string) => void }
 
@@ -128,19 +130,19 @@ export function postgresDialect(server: PostgresPool): Dialect {
   }
 }
 
-/** `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts. */
-class PooledPostgresAdapter extends PostgresAdapter implements ShortWay, AsyncCommit {
-  readonly firstRow: ShortWay['firstRow']
-  readonly commitSoon: AsyncCommit['commitSoon']
+/** `firstRow` serves prepared reads (prepared.ts). */
+class PooledPostgresAdapter extends PostgresAdapter implements FastRead, AsyncCommit {
+  readonly firstRow: FastRead['firstRow']
+  readonly commitAsync: AsyncCommit['commitAsync']
   constructor(server: PostgresPool) {
     super()
     this.firstRow = (text, parameters) => firstRow(server, text, parameters)
-    this.commitSoon = (queries) => commitSoon(server, queries)
+    this.commitAsync = (queries) => commitAsync(server, queries)
   }
 }
 
 /** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
-async function commitSoon(server: PostgresPool, queries: CompiledQuery[]): Promise<void> {
+async function commitAsync(server: PostgresPool, queries: CompiledQuery[]): Promise<void> {
   const connection = await connect(server)
   try {
     await connection.run('begin; set local synchronous_commit = off')

@@ -9,10 +9,18 @@ import { platformProblem } from '../problems.ts'
 import type { Access } from './access-control.ts'
 
 /** A tag, in the order that readers see, and what its routes may refuse. */
-export type Tag = { name: string; description: string; problems: Problems }
+export type Tag = { name: string; description: string; problems: Problems; errors?: ErrorDialect }
 
-/** What a route says of itself beside its schema; carried through the plugin as `x-terms`. */
-export type Terms = { access: Access; limited: boolean; events: Record<string, object> | null }
+/** Errors that are told in another shape than the API's own. */
+export type ErrorDialect = {
+  name: string
+  schema: Json
+  /** Of input of the wrong form. */
+  invalidStatus: number
+}
+
+/** What a route says of itself beside its schema; carried through the plugin as `x-policy`. */
+export type DescribedPolicy = { access: Access; limited: boolean; events: Record<string, object> | null }
 
 type Json = Record<string, unknown>
 type Operation = {
@@ -22,24 +30,14 @@ type Operation = {
   parameters?: { required?: boolean; schema?: Json }[]
   requestBody?: { content: Record<string, { schema: Json }> }
   responses: Record<string, Json & { content?: Record<string, Json> }>
-  'x-terms'?: Terms
+  'x-policy'?: DescribedPolicy
 }
 export type Description = {
   paths: Record<string, Record<string, Operation>>
   components: { schemas: Record<string, Json>; responses: Record<string, Json> }
 }
 
-export const SECURITY_SCHEMES = {
-  bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description: 'An access token from POST /api/auth/login',
-  },
-  key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
-  session: { type: 'apiKey', in: 'cookie', name: 'store_session', description: 'The storefront’s session' },
-} as const
-
+/** The names of the security schemes. */
 const SECURITY: Record<Access, Json[]> = {
   anyone: [],
   user: [{ bearer: [] }],
@@ -49,14 +47,14 @@ const SECURITY: Record<Access, Json[]> = {
 }
 
 /** Completes what the plugin has made of the routes, in place. @throws Error when a title stands for two shapes */
-export function completeDescription(description: Description, tags: readonly Tag[]): void {
+export function completeDescription(description: Description, tags: readonly Tag[], shared: Problems): void {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
   const name = (schema: unknown, wanted?: string) => withComponents(schema, schemas, wanted)
   for (const [path, operations] of Object.entries(description.paths)) {
     for (const operation of Object.values(operations)) {
-      const { access, limited, events } = operation['x-terms'] ?? { access: 'anyone', limited: false, events: null }
-      delete operation['x-terms']
+      const { access, limited, events } = operation['x-policy'] ?? { access: 'anyone', limited: false, events: null }
+      delete operation['x-policy']
       operation.security = SECURITY[access]
       for (const parameter of operation.parameters ?? []) if (hasDefault(parameter.schema)) parameter.required = false
       const title = pascal(operation.operationId)
@@ -71,10 +69,11 @@ export function completeDescription(description: Description, tags: readonly Tag
       const tag = tags.find(({ name }) => name === operation.tags[0])
       if (!tag) throw new Error(`${path} has a tag that the description does not know: ${operation.tags[0]}`)
       const isValidated = operation.parameters !== undefined || operation.requestBody !== undefined
-      declareErrors(operation, path.startsWith('/v1') ? null : tag, { access, limited, isValidated }, responses)
+      declareErrors(operation, tag, { access, limited, isValidated, shared }, responses)
     }
   }
-  description.components.schemas = sorted({ ...schemas, ApiError: ERROR, Issue: ISSUE, OpenAiError: OPENAI_ERROR })
+  for (const { errors } of tags) if (errors) schemas[`${errors.name}Error`] = errors.schema
+  description.components.schemas = sorted({ ...schemas, ApiError: ERROR, Issue: ISSUE })
   description.components.responses = sorted(responses)
 }
 
@@ -100,30 +99,35 @@ function declareStream(
   }
 }
 
-/** The statuses that follow from a route's terms, and as `default` whatever else its room refuses; under /v1 `tag` is null. */
+/** The statuses that follow from a route's policy, and as `default` whatever else its room refuses. */
 function declareErrors(
   operation: Operation,
-  tag: Tag | null,
-  { access, limited, isValidated }: { access: Access; limited: boolean; isValidated: boolean },
-  shared: Record<string, Json>,
+  tag: Tag,
+  {
+    access,
+    limited,
+    isValidated,
+    shared,
+  }: { access: Access; limited: boolean; isValidated: boolean; shared: Problems },
+  responses: Record<string, Json>,
 ): void {
   const statuses = [
-    ...(isValidated ? [tag ? 422 : 400] : []),
+    ...(isValidated ? [tag.errors?.invalidStatus ?? 422] : []),
     ...(access === 'anyone' ? [] : [401, 403]),
     ...(limited ? [429] : []),
   ]
   for (const status of [...statuses.sort((a, b) => a - b), null]) {
-    const key = `${tag ? pascal(tag.name) : 'OpenAi'}${status ?? 'Error'}`
-    shared[key] ??= errorReply(status, tag)
+    const key = `${tag.errors?.name ?? pascal(tag.name)}${status ?? 'Error'}`
+    responses[key] ??= errorReply(status, tag, shared)
     operation.responses[status ?? 'default'] = { $ref: `#/components/responses/${key}` }
   }
 }
 
-function errorReply(status: number | null, tag: Tag | null): Json {
+function errorReply(status: number | null, { errors, problems }: Tag, shared: Problems): Json {
   const description = status === null ? 'Refused: `code` says why.' : (STATUS_SAYS[status] ?? 'Refused.')
-  // What OpenAI's own clients know; a vendor's word may pass through as well.
-  if (tag === null) return { description, content: json({ $ref: '#/components/schemas/OpenAiError' }) }
-  const codes = Object.entries({ ...platformProblem.catalogue, ...tag.problems } as Problems)
+  // The dialect's own codes are for its own clients to know; others may pass through as well.
+  if (errors) return { description, content: json({ $ref: `#/components/schemas/${errors.name}Error` }) }
+  const codes = Object.entries({ ...platformProblem.catalogue, ...shared, ...problems } as Problems)
     .filter(([, [statuses]]) => status === null || [statuses].flat().includes(status))
     .map(([code]) => code)
   return {
@@ -153,23 +157,6 @@ const ERROR = {
     code: { type: 'string' },
   },
   required: ['detail', 'code'],
-}
-
-const OPENAI_ERROR = {
-  type: 'object',
-  properties: {
-    error: {
-      type: 'object',
-      properties: {
-        message: { type: 'string' },
-        type: { type: 'string' },
-        code: { type: ['string', 'null'] },
-        param: { type: ['string', 'null'] },
-      },
-      required: ['message', 'type', 'code', 'param'],
-    },
-  },
-  required: ['error'],
 }
 
 const ISSUE = {

@@ -1,50 +1,61 @@
-// The developer's pages: one description of the API, made from the schemas that validate, shown twice.
-// One trap: registered before the routes and only with DEBUG; a production service describes itself to nobody.
+/**
+ * The API's description, made from the schemas that validate, and two pages that show it. Registered before the routes and only with
+ * DEBUG: a production service describes itself to nobody.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
-import { type Catalogue, namesOfPlansWith } from '../../catalogue/catalogue.ts'
+import type { Catalogue as Problems } from '../problem.ts'
+import type { Entitlements } from './access-control.ts'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
-import { completeDescription, type Description, SECURITY_SCHEMES, type Tag, type Terms } from './openapi.ts'
+import { completeDescription, type DescribedPolicy, type Description, type Tag } from './openapi.ts'
 
 const require = createRequire(import.meta.url)
 
 const POLICY =
   "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; connect-src 'self'; frame-ancestors 'none'"
 
+type Needs = {
+  info: { title: string; version: string; description: string }
+  url: string
+  /** By the names in openapi.ts. */
+  securitySchemes: Record<string, object>
+  tags: readonly Tag[]
+  /** What the routes of every tag may refuse, beside the platform's own. */
+  problems: Problems
+  entitlements: Entitlements
+}
+
 export async function referenceRoutes(
   app: App,
-  { url, version, catalogue, tags }: { url: string; version: string; catalogue: Catalogue; tags: readonly Tag[] },
+  { info, url, securitySchemes, tags, problems, entitlements }: Needs,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: {
-        title: 'Latchkey',
-        version,
-        description: 'Accounts, billing, AI gateway, retrieval, API keys, administration.',
-      },
+      info,
       servers: [{ url }],
       tags: tags.map(({ name, description }) => ({ name, description })),
-      components: { securitySchemes: SECURITY_SCHEMES },
+      components: { securitySchemes: securitySchemes as never },
     },
     hideUntagged: true,
     transform({ schema, url: route, route: { config = {} } }) {
-      const { access = 'anyone', needs, limit, events = null } = config
-      const plans = needs && (namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan')
-      const note = [access === 'superuser' && 'Superusers only.', plans && `${plans} only.`].filter(Boolean).join(' ')
-      const terms: Terms = { access, limited: limit !== undefined && limit !== 'none', events }
+      const { access = 'anyone', limit, events = null } = config
+      const note = [access === 'superuser' && 'Superusers only.', entitlements.describe(config)]
+        .filter(Boolean)
+        .join(' ')
+      const policy: DescribedPolicy = { access, limited: limit !== undefined && limit !== 'none', events }
       const described = {
         ...schema,
-        'x-terms': terms,
+        'x-policy': policy,
         ...(note ? { description: [schema?.description, note].filter(Boolean).join(' ') } : {}),
       }
       return { schema: described as never, url: route }
     },
     transformObject(made) {
       const { openapiObject } = made as unknown as { openapiObject: Description }
-      completeDescription(openapiObject, tags)
+      completeDescription(openapiObject, tags, problems)
       return openapiObject as never
     },
   })
@@ -74,7 +85,7 @@ export async function referenceRoutes(
   app.get('/redoc', open, (_request, reply) =>
     page(
       reply.header('content-security-policy', POLICY),
-      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Latchkey API</title></head>
+      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${info.title} API</title></head>
 <body style="margin:0"><redoc spec-url="/openapi.json" hide-download-button></redoc><script src="/redoc/redoc.js"></script></body></html>`,
     ),
   )

@@ -4,7 +4,8 @@ import type { Clock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
-import { createJobs, LEASE_MS } from './jobs.ts'
+import { createJobs } from './jobs.ts'
+import { LEASE_MS } from './leases.ts'
 
 async function jobApp(t: TestContext) {
   const app = await testApp(t)

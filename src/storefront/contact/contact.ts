@@ -12,7 +12,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
-import { invalid, platformProblem } from '#platform/problems.ts'
+import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 import type { Config } from '#src/config.ts'
 import { brandOf } from '../brand.ts'
@@ -73,7 +73,7 @@ function checked(form: ContactForm): ContactForm {
   }
   const trimmed = { ...form, name: form.name.trim(), message: form.message.trim() }
   for (const field of ['name', 'message'] as const) {
-    if (trimmed[field] === '') throw platformProblem('field_missing', { field })
+    if (trimmed[field] === '') throw storefrontProblem('field_missing', { field })
   }
   return trimmed
 }
@@ -126,11 +126,11 @@ async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> 
 
 type ContactRow = Selectable<Tables['contact_messages']>
 
-function notification({ mail, products }: Config, row: ContactRow) {
+function notification({ mail, brand }: Config, row: ContactRow) {
   const label = labelOf(row.subject)
   return composeEmail({
     to: mail.supportEmail,
-    subject: `[${products.name}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
+    subject: `[${brand}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
     before: ['A message came through the contact form. Reply to this mail to answer it.'],
     facts: [
       ['Name', row.name],

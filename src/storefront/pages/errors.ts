@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { SESSION_COOKIE } from '#platform/http/access-control.ts'
 import { replyWithError } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Config } from '#src/config.ts'
-import { type CookieDeps, findStoreCaller } from '../sessions/sessions.ts'
+import { storefrontErrors } from '../errors.ts'
+import { type CookieDeps, findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
 
@@ -18,7 +18,7 @@ export function onPageError(deps: CookieDeps & { config: Config }) {
       !(error instanceof Problem) ||
       typeof error.detail !== 'string'
     ) {
-      return replyWithError('error', error, request, reply)
+      return replyWithError(storefrontErrors, error, request, reply)
     }
     const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
     const login = { to: `/login?redirect=${encodeURIComponent(request.url)}`, label: 'Sign in' }

@@ -2,12 +2,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
 import { originOf } from '#identity/origin.ts'
 import { identityProblem } from '#identity/problems.ts'
-import { type Caller, SESSION_COOKIE } from '#platform/http/access-control.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Html } from '#platform/http/html.ts'
-import { isApiRequest } from '#platform/http/path.ts'
+import { canonicalPath } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
+import { STOREFRONT_API } from '../api-path.ts'
 import { brandOf } from '../brand.ts'
 import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
 import type { DownloadDeps } from '../downloads/downloads.ts'
@@ -20,6 +21,7 @@ import {
   findStoreCaller,
   LoginForm,
   openStoreSession,
+  SESSION_COOKIE,
   type SessionDeps,
 } from '../sessions/sessions.ts'
 import { assetRoutes } from './assets.ts'
@@ -147,7 +149,7 @@ export function pageRoutes(app: App, deps: PageDeps): void {
 
   // Everything else: people get a page, programs the JSON of the contract.
   app.get('/*', ANYONE, async (request, reply) => {
-    if (isApiRequest(request, {})) throw platformProblem('not_found')
+    if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
     return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
   })
 

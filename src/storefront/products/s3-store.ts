@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import { lazily } from '#platform/lazy.ts'
+import { lazyRequire } from '#platform/lazy-require.ts'
 import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
@@ -21,7 +21,7 @@ type Listing = {
   folders: string[]
 }
 
-const undici = lazily<typeof import('undici')>('undici')
+const undici = lazyRequire<typeof import('undici')>('undici')
 
 const TRIES = 3
 const RETRY_MS = 200

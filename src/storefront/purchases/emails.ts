@@ -60,7 +60,7 @@ export function paidTwiceEmail(config: Config, buyer: string, purchase: Purchase
   const amount = formatMoney(inUnits(amount_cents, currency), currency)
   return composeEmail({
     to: config.mail.supportEmail,
-    subject: `[${config.products.name}] Paid twice: ${name}`,
+    subject: `[${config.brand}] Paid twice: ${name}`,
     before: ['A buyer has paid for a tier that they already own. You may want to refund one of the payments.'],
     facts: [
       ['Buyer', buyer],

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import { SESSION_COOKIE } from '#platform/http/access-control.ts'
 import type { Config } from '#src/config.ts'
-import { SESSION_MS } from './sessions.ts'
+import { SESSION_COOKIE, SESSION_MS } from './sessions.ts'
 
 export function setSessionCookie(reply: FastifyReply, { urls }: Config, token: string): void {
   reply.setCookie(SESSION_COOKIE, token, {

@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import { originOf } from '#identity/origin.ts'
-import { SESSION_COOKIE } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Nullable } from '#platform/http/schema.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
 import { safeRedirect } from './redirect.ts'
-import { closeStoreSession, LoginForm, openStoreSession, type SessionDeps } from './sessions.ts'
+import { closeStoreSession, LoginForm, openStoreSession, SESSION_COOKIE, type SessionDeps } from './sessions.ts'
 
 const SessionView = Type.Object({
   user: Type.Object({ id: Type.String(), email: Type.String(), full_name: Nullable(Type.String()) }),

@@ -15,6 +15,7 @@ import type { Caller } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import '../tables.ts'
 
+export const SESSION_COOKIE = 'store_session'
 export const SESSION_MS = 30 * DAY_MS
 /** `last_used_at` moves forward at most this often. */
 const TOUCH_MS = MINUTE_MS

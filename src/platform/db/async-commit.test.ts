@@ -9,17 +9,17 @@ import { test } from 'node:test'
 const writer = (dataDir: string) => `
   import { sql } from 'kysely'
   import { openDatabase } from ${JSON.stringify(join(import.meta.dirname, 'open.ts'))}
-  import { commitSoon } from ${JSON.stringify(join(import.meta.dirname, 'soon.ts'))}
+  import { commitAsync } from ${JSON.stringify(join(import.meta.dirname, 'async-commit.ts'))}
   const { db } = openDatabase({ databaseUrl: null, dataDir: ${JSON.stringify(dataDir)} })
   await sql\`create table calls (number integer)\`.execute(db)
   for (let number = 1; number <= 100; number++) {
-    await commitSoon(db, [sql\`insert into calls values (\${number})\`.compile(db)])
+    await commitAsync(db, [sql\`insert into calls values (\${number})\`.compile(db)])
   }
   process.kill(process.pid, 'SIGKILL')
 `
 
-test('what was committed soon outlives a kill that follows at once', (t) => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'soon-'))
+test('an asynchronous commit outlives a kill that follows at once', (t) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'async-commit-'))
   t.after(() => rmSync(dataDir, { recursive: true, force: true }))
   const { signal, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', writer(dataDir)], {
     cwd: import.meta.dirname,
