@@ -4,7 +4,7 @@ import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { isConfigured, requireAllowed, routeForModel } from '../routing.ts'
+import { isConfigured, requireAllowed, requireOfKey, routeForModel } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
 export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
@@ -30,12 +30,13 @@ export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, c
     0,
   )
   const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
-  // The local embedder costs nothing and is part of every plan; a key's own list holds here as well.
-  if (local === null || caller.models != null) requireAllowed(gateway.config, caller, first)
+  // The local embedder costs nothing and is part of every plan.
+  if (local === null) requireAllowed(gateway.config, caller, first)
+  else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
-  const terms = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
+  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
 
-  return recordEmbedding(gateway, terms, async (tally) => {
+  return recordEmbedding(gateway, record, async (tally) => {
     const { vectors, model } =
       local === null
         ? await embed(gateway, { first, inputs, dimensions, signal }, tally)
