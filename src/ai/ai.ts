@@ -1,11 +1,10 @@
-// Guards the models: chat and completions, OpenAI's door under /v1, and the gateway behind both, which rag uses too.
-// One thing to know: everything that asks a model goes through `complete` and `stream` of gateway.ts.
+// The models: chat and completions, OpenAI's API under /v1, and the gateway behind both, which rag uses too.
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Ledger } from '#usage/ledger.ts'
 import { openGateway } from './gateway.ts'
-import { openAiDoor } from './openai-compat/chat.ts'
 import type { LocalEmbedder } from './openai-compat/embeddings.ts'
+import { openAiRoutes } from './openai-compat/routes.ts'
 import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
@@ -22,7 +21,7 @@ export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
     },
     routes(app: App) {
       aiRoutes(app, gateway)
-      openAiDoor(app, gateway, { localEmbedder: () => localEmbedder })
+      openAiRoutes(app, gateway, { localEmbedder: () => localEmbedder })
     },
     close: () => gateway.wire.close(),
   }

@@ -2,114 +2,114 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Problem } from '#platform/problem.ts'
-import { createTurnstile } from './concurrency-limiter.ts'
+import { createConcurrencyLimiter } from './concurrency-limiter.ts'
 
 const patient = new AbortController().signal
 
-/** Notes who gets in, in which order; everybody leaves when told. */
-function door(limits: { runningMax: number; waitingMax: number }) {
-  const turnstile = createTurnstile(limits)
-  const admitted: string[] = []
-  const ways: (() => void)[] = []
-  const enter = (user: string, signal: AbortSignal = patient) => {
-    const entered = turnstile.enter(user, signal)
-    const settle = (leave: () => void) => {
-      admitted.push(user)
-      ways.push(leave)
+/** Notes who starts, in which order; calls end when told. */
+function limited(limits: { runningMax: number; waitingMax: number }) {
+  const limiter = createConcurrencyLimiter(limits)
+  const started: string[] = []
+  const releases: (() => void)[] = []
+  const acquire = (user: string, signal: AbortSignal = patient) => {
+    const acquired = limiter.acquire(user, signal)
+    const settle = (release: () => void) => {
+      started.push(user)
+      releases.push(release)
     }
-    if (entered instanceof Promise) return entered.then(settle)
-    settle(entered)
+    if (acquired instanceof Promise) return acquired.then(settle)
+    settle(acquired)
     return Promise.resolve()
   }
-  const oneLeaves = async () => {
-    ways.shift()?.()
+  const oneEnds = async () => {
+    releases.shift()?.()
     await new Promise((resolve) => setImmediate(resolve))
   }
-  return { turnstile, admitted, ways, enter, oneLeaves }
+  return { limiter, started, releases, acquire, oneEnds }
 }
 
-test('a user with a thousand calls waits behind himself: every other has the next turn', async () => {
-  const { admitted, enter, oneLeaves } = door({ runningMax: 1, waitingMax: 2_000 })
-  for (let call = 0; call < 1_000; call++) void enter('greedy')
-  void enter('ada')
-  void enter('bob')
-  void enter('ada')
+test('a user with a thousand calls waits behind their own: every other has the next turn', async () => {
+  const { started, acquire, oneEnds } = limited({ runningMax: 1, waitingMax: 2_000 })
+  for (let call = 0; call < 1_000; call++) void acquire('greedy')
+  void acquire('ada')
+  void acquire('bob')
+  void acquire('ada')
 
-  for (let turn = 0; turn < 6; turn++) await oneLeaves()
+  for (let turn = 0; turn < 6; turn++) await oneEnds()
 
-  assert.deepEqual(admitted, ['greedy', 'greedy', 'ada', 'bob', 'greedy', 'ada', 'greedy'])
+  assert.deepEqual(started, ['greedy', 'greedy', 'ada', 'bob', 'greedy', 'ada', 'greedy'])
 })
 
 test('nobody passes who waits: what is free goes to the first in line', async () => {
-  const { turnstile, admitted, enter, oneLeaves } = door({ runningMax: 2, waitingMax: 10 })
-  await enter('a')
-  await enter('b')
-  void enter('c')
-  assert.deepEqual([turnstile.running, turnstile.waiting], [2, 1])
+  const { limiter, started, acquire, oneEnds } = limited({ runningMax: 2, waitingMax: 10 })
+  await acquire('a')
+  await acquire('b')
+  void acquire('c')
+  assert.deepEqual([limiter.running, limiter.waiting], [2, 1])
 
-  await oneLeaves()
+  await oneEnds()
 
-  assert.deepEqual(admitted, ['a', 'b', 'c'])
-  assert.deepEqual([turnstile.running, turnstile.waiting], [2, 0])
+  assert.deepEqual(started, ['a', 'b', 'c'])
+  assert.deepEqual([limiter.running, limiter.waiting], [2, 0])
 })
 
-test('who leaves twice makes room once', async () => {
-  const { turnstile, ways, enter } = door({ runningMax: 1, waitingMax: 10 })
-  await enter('a')
-  ways[0]!()
-  ways[0]!()
-  assert.equal(turnstile.running, 0)
+test('a release twice makes room once', async () => {
+  const { limiter, releases, acquire } = limited({ runningMax: 1, waitingMax: 10 })
+  await acquire('a')
+  releases[0]!()
+  releases[0]!()
+  assert.equal(limiter.running, 0)
 })
 
 test('a full queue refuses with 503 and when to come back', async () => {
-  const { enter } = door({ runningMax: 1, waitingMax: 1 })
-  await enter('a')
-  void enter('b')
+  const { acquire } = limited({ runningMax: 1, waitingMax: 1 })
+  await acquire('a')
+  void acquire('b')
   await assert.rejects(
-    async () => enter('c'),
+    async () => acquire('c'),
     (error) => error instanceof Problem && error.status === 503 && error.headers['Retry-After'] === '1',
   )
 })
 
 test('who gives up waiting is forgotten, and who has given up before gets no place', async () => {
-  const { turnstile, admitted, enter, oneLeaves } = door({ runningMax: 1, waitingMax: 10 })
-  await enter('a')
+  const { limiter, started, acquire, oneEnds } = limited({ runningMax: 1, waitingMax: 10 })
+  await acquire('a')
   const gone = new AbortController()
-  const waiting = enter('b', gone.signal)
-  void enter('c')
+  const waiting = acquire('b', gone.signal)
+  void acquire('c')
   gone.abort()
   await assert.rejects(waiting, { name: 'AbortError' })
-  await assert.rejects(async () => enter('b', gone.signal), { name: 'AbortError' })
-  assert.equal(turnstile.waiting, 1)
+  await assert.rejects(async () => acquire('b', gone.signal), { name: 'AbortError' })
+  assert.equal(limiter.waiting, 1)
 
-  await oneLeaves()
-  assert.deepEqual(admitted, ['a', 'c'])
+  await oneEnds()
+  assert.deepEqual(started, ['a', 'c'])
 })
 
 test('whatever comes, goes and gives up: the bound holds, none is lost and none waits while there is room', async () => {
   const step = fc.oneof(
-    fc.record({ do: fc.constant('enter' as const), user: fc.constantFrom('a', 'b', 'c') }),
-    fc.record({ do: fc.constant('leave' as const) }),
+    fc.record({ do: fc.constant('acquire' as const), user: fc.constantFrom('a', 'b', 'c') }),
+    fc.record({ do: fc.constant('end' as const) }),
     fc.record({ do: fc.constant('give up' as const), nth: fc.nat(5) }),
   )
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-      const { turnstile, ways, enter, oneLeaves } = door({ runningMax: 3, waitingMax: 100 })
+      const { limiter, releases, acquire, oneEnds } = limited({ runningMax: 3, waitingMax: 100 })
       const hopeful: AbortController[] = []
       for (const one of steps) {
-        if (one.do === 'enter') {
+        if (one.do === 'acquire') {
           const controller = new AbortController()
           hopeful.push(controller)
-          enter(one.user, controller.signal).catch(() => {})
-        } else if (one.do === 'leave') await oneLeaves()
+          acquire(one.user, controller.signal).catch(() => {})
+        } else if (one.do === 'end') await oneEnds()
         else hopeful[one.nth]?.abort()
         await new Promise((resolve) => setImmediate(resolve))
-        assert.ok(turnstile.running <= 3)
-        assert.equal(turnstile.running, ways.length)
-        assert.ok(turnstile.waiting === 0 || turnstile.running === 3)
+        assert.ok(limiter.running <= 3)
+        assert.equal(limiter.running, releases.length)
+        assert.ok(limiter.waiting === 0 || limiter.running === 3)
       }
-      while (ways.length > 0) await oneLeaves()
-      assert.deepEqual([turnstile.running, turnstile.waiting], [0, 0])
+      while (releases.length > 0) await oneEnds()
+      assert.deepEqual([limiter.running, limiter.waiting], [0, 0])
     }),
     { numRuns: 200 },
   )

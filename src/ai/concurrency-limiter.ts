@@ -1,40 +1,65 @@
-// Guards the number of calls that run at once: a bound for all, and a queue in which every user has one place in turn.
-// One thing to know: a user who sends a thousand calls waits behind himself, not in front of the others.
+// Concurrency limiter with a fair queue: a bound on the calls that run at once, and users served round robin behind it.
+// It trades a map of queues for fairness: a user who sends a thousand calls waits behind their own, not in front of others'.
 import { aiProblem } from './problems.ts'
 
-export type Turnstile = {
-  /** Resolves with the way out, to be called once. @throws Problem 503 when the queue is full, or the signal's reason */
-  enter(userId: string, signal: AbortSignal): (() => void) | Promise<() => void>
+export type ConcurrencyLimiter = {
+  /** Resolves with the release, to be called once. @throws Problem 503 when the queue is full, or the signal's reason */
+  acquire(userId: string, signal: AbortSignal): (() => void) | Promise<() => void>
   readonly running: number
   readonly waiting: number
 }
 
-type Place = { admit(): void }
+type Limits = { runningMax: number; waitingMax: number }
 
-export function createTurnstile({ runningMax, waitingMax }: { runningMax: number; waitingMax: number }): Turnstile {
-  /** Users in the order of their next turn; each with his calls in their order. */
-  const queues = new Map<string, Place[]>()
+type Waiter = { start(): void }
+
+export function createConcurrencyLimiter({ runningMax, waitingMax }: Limits): ConcurrencyLimiter {
+  /** Users in the order in which they are served next; each with their calls in their order. */
+  const queues = new Map<string, Waiter[]>()
   let running = 0
   let waiting = 0
 
-  const leave = () => {
-    let left = false
+  const wait = (userId: string, signal: AbortSignal) =>
+    new Promise<() => void>((resolve, reject) => {
+      const queue = queues.get(userId) ?? []
+      const waiter: Waiter = {
+        start() {
+          signal.removeEventListener('abort', onAbort)
+          waiting--
+          running++
+          resolve(releaseOnce())
+        },
+      }
+      const onAbort = () => {
+        queue.splice(queue.indexOf(waiter), 1)
+        if (queue.length === 0) queues.delete(userId)
+        waiting--
+        reject(signal.reason)
+      }
+      queue.push(waiter)
+      queues.set(userId, queue)
+      waiting++
+      signal.addEventListener('abort', onAbort, { once: true })
+    })
+
+  const releaseOnce = () => {
+    let isReleased = false
     return () => {
-      if (left) return
-      left = true
+      if (isReleased) return
+      isReleased = true
       running--
-      admitNext()
+      startNext()
     }
   }
 
-  const admitNext = () => {
-    for (const [userId, places] of queues) {
+  const startNext = () => {
+    for (const [userId, queue] of queues) {
       queues.delete(userId)
-      const place = places.shift()
+      const waiter = queue.shift()
       // Back to the end of the line: the others go first.
-      if (places.length > 0) queues.set(userId, places)
-      if (place === undefined) continue
-      place.admit()
+      if (queue.length > 0) queues.set(userId, queue)
+      if (waiter === undefined) continue
+      waiter.start()
       return
     }
   }
@@ -46,36 +71,14 @@ export function createTurnstile({ runningMax, waitingMax }: { runningMax: number
     get waiting() {
       return waiting
     },
-    enter(userId, signal) {
+    acquire(userId, signal) {
       if (signal.aborted) throw signal.reason
       if (running < runningMax) {
         running++
-        return leave()
+        return releaseOnce()
       }
-      if (waiting >= waitingMax) {
-        throw aiProblem('gateway_full', { headers: { 'Retry-After': '1' } })
-      }
-      return new Promise((resolve, reject) => {
-        const places = queues.get(userId) ?? []
-        const place: Place = {
-          admit() {
-            signal.removeEventListener('abort', onAbort)
-            waiting--
-            running++
-            resolve(leave())
-          },
-        }
-        const onAbort = () => {
-          places.splice(places.indexOf(place), 1)
-          if (places.length === 0) queues.delete(userId)
-          waiting--
-          reject(signal.reason)
-        }
-        places.push(place)
-        queues.set(userId, places)
-        waiting++
-        signal.addEventListener('abort', onAbort, { once: true })
-      })
+      if (waiting >= waitingMax) throw aiProblem('gateway_full', { headers: { 'Retry-After': '1' } })
+      return wait(userId, signal)
     },
   }
 }

@@ -356,7 +356,7 @@ test('a model that is limited five times in a row rests without being told to, a
 
   app.clock.advance(10_000)
   answeredBy(await chat(), 'openai', 1)
-  assert.deepEqual(app.service.ai.gateway.rests.resting, [])
+  assert.deepEqual(app.service.ai.gateway.modelBreakers.open, [])
 })
 
 test('what breaks all of a vendor’s models opens its breaker for all of them', async (t) => {

@@ -1,22 +1,23 @@
 // The gateway's metrics: what was called, how long it took, what was tried, and who waits.
-// One thing to know: a call costs a few additions here, at its first piece and at its end; a token costs nothing.
+// A call costs a few additions, at its first piece and at its end; a token costs nothing.
 import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
 import type { UsageOutcome } from '#usage/record.ts'
-import type { Breaker, BreakerState, Rests } from './breaker.ts'
-import type { Turnstile } from './concurrency-limiter.ts'
+import { PASSED_OVER } from './attempt-log.ts'
+import type { Breaker, BreakerState, ModelBreakers } from './breaker.ts'
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type CallEnd = {
   vendor: string
   outcome: UsageOutcome
-  /** As the ledger has it: `openai:limited`, `openai:resting`, `anthropic:ok`, `cut`. */
-  tried: readonly string[]
+  /** Of the attempt log. */
+  steps: readonly string[]
   latencyMs: number
   usage: Pick<Usage, 'prompt' | 'completion' | 'cached'>
   costUsd: number
 }
 
-export type Meters = {
+export type GatewayMetrics = {
   /** The first piece of a stream. */
   begun(vendor: string, ms: number): void
   ended(call: CallEnd): void
@@ -28,11 +29,11 @@ const STATES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 
 
 type Sources = {
   breakers: Readonly<Record<string, Breaker>>
-  rests: Pick<Rests, 'resting'>
-  turnstile: Pick<Turnstile, 'running' | 'waiting'>
+  modelBreakers: Pick<ModelBreakers, 'open'>
+  limiter: Pick<ConcurrencyLimiter, 'running' | 'waiting'>
 }
 
-export function createMeters(metrics: Metrics, { breakers, rests, turnstile }: Sources): Meters {
+export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers, limiter }: Sources): GatewayMetrics {
   const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', ['vendor', 'outcome'])
   const attempts = metrics.counts('latchkey_ai_attempts_total', 'Requests to vendors, by what came of them', [
     'vendor',
@@ -59,39 +60,39 @@ export function createMeters(metrics: Metrics, { breakers, rests, turnstile }: S
     Object.entries(breakers).map(([vendor, { state }]) => ({ labels: { vendor }, value: STATES[state] })),
   )
   metrics.readings('latchkey_ai_resting_models', 'Models that their vendor limits, and that are left alone', () => {
-    const { resting } = rests
+    const { open } = modelBreakers
     return Object.keys(breakers).map((name) => ({
       labels: { vendor: name },
-      value: resting.filter(({ vendor }) => vendor === name).length,
+      value: open.filter(({ vendor }) => vendor === name).length,
     }))
   })
   metrics.readings('latchkey_ai_calls_running', 'Calls that have a place', () => [
-    { labels: {}, value: turnstile.running },
+    { labels: {}, value: limiter.running },
   ])
   metrics.readings('latchkey_ai_calls_waiting', 'Calls that wait for a place', () => [
-    { labels: {}, value: turnstile.waiting },
+    { labels: {}, value: limiter.waiting },
   ])
 
-  const countTried = (tried: readonly string[]) => {
+  const countSteps = (steps: readonly string[]) => {
     let before = ''
     let resultBefore = ''
-    for (const step of tried) {
+    for (const step of steps) {
       const colon = step.indexOf(':')
       if (colon === -1) continue
       const vendor = step.slice(0, colon)
       const result = step.slice(colon + 1)
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
       // What comes after a success is the next request of the same call (a long text is embedded in several), and what comes
-      // after a model that rests is the first to another.
-      else if (before === vendor && result !== RESTING && resultBefore !== 'ok' && resultBefore !== RESTING) {
+      // after a route that was passed over is the first to another.
+      else if (before === vendor && result !== PASSED_OVER && resultBefore !== 'ok' && resultBefore !== PASSED_OVER) {
         retries(vendor).value++
       }
-      if (result !== RESTING) attempts(vendor, result).value++
+      if (result !== PASSED_OVER) attempts(vendor, result).value++
       before = vendor
       resultBefore = result
     }
   }
-  const linesOf = remembered((vendor: string) => ({
+  const countersOf = remembered((vendor: string) => ({
     prompt: tokens(vendor, 'prompt'),
     completion: tokens(vendor, 'completion'),
     cached: tokens(vendor, 'cached'),
@@ -101,22 +102,20 @@ export function createMeters(metrics: Metrics, { breakers, rests, turnstile }: S
 
   return {
     begun: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
-    ended({ vendor, outcome, tried, latencyMs, usage, costUsd }) {
-      const lines: Lines = linesOf(vendor)
+    ended({ vendor, outcome, steps, latencyMs, usage, costUsd }) {
+      const counters: VendorCounters = countersOf(vendor)
       calls(vendor, outcome).value++
-      countTried(tried)
-      lines.prompt.value += usage.prompt
-      lines.completion.value += usage.completion
-      lines.cached.value += usage.cached
-      lines.cost.value += costUsd
-      lines.seconds.observe(latencyMs / 1_000)
+      countSteps(steps)
+      counters.prompt.value += usage.prompt
+      counters.completion.value += usage.completion
+      counters.cached.value += usage.cached
+      counters.cost.value += costUsd
+      counters.seconds.observe(latencyMs / 1_000)
     },
   }
 }
 
-type Lines = { prompt: Count; completion: Count; cached: Count; cost: Count; seconds: Times }
-
-const RESTING = 'resting'
+type VendorCounters = { prompt: Count; completion: Count; cached: Count; cost: Count; seconds: Times }
 
 function remembered<T>(open: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>()

@@ -10,8 +10,8 @@ import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
   errorEvent,
-  type Printer,
-  printAnswer,
+  type StreamEncoder,
+  sendAnswerStream,
   TokenEvent,
   tokenLines,
   tokenLinesWithThoughts,
@@ -121,8 +121,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
       }
       if (body.stream) {
-        const printer = tokenPrinter(body.include_usage === true, body.include_reasoning === true)
-        return printAnswer(request, reply, gateway, stream(gateway, call), printer)
+        const printer = tokenEncoder(body.include_usage === true, body.include_reasoning === true)
+        return sendAnswerStream(request, reply, gateway, stream(gateway, call), printer)
       }
 
       const { answer, model, usage, headers } = await complete(gateway, call)
@@ -178,7 +178,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
 }
 
 /** The product's own dialect. */
-function tokenPrinter(withUsage: boolean, withThoughts: boolean): Printer {
+function tokenEncoder(withUsage: boolean, withThoughts: boolean): StreamEncoder {
   return {
     answer: (answer) => ({
       batch: withThoughts ? tokenLinesWithThoughts : tokenLines,

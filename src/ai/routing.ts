@@ -1,7 +1,6 @@
-// Who answers a call: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked
-// first, what the caller's plan allows, and the fallbacks behind it.
+// Routing: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked first, what the
+// caller's plan allows, and the fallbacks behind it.
 // The trap: a fallback that has no key, or that the plan leaves out, is passed over silently; the one asked for is not.
-
 import {
   covers,
   findModel,
@@ -15,8 +14,6 @@ import {
 import { invalid } from '#platform/problems.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 import { aiProblem } from './problems.ts'
-
-export type Candidate = Route
 
 /** What a model may be called: letters, digits and signs of ASCII, as all vendors have it. Control characters and halves of
  * characters would break an address or a database on their way. */
@@ -38,7 +35,7 @@ export function vendorsInOrder({ slots, vendors }: AiConfig): VendorConfig[] {
  * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
  * @throws Problem 422 for an alias of another provider's model.
  */
-export function routeFor(ai: AiConfig, tier: string, provider: string | null, model: string | null): Candidate {
+export function routeFor(ai: AiConfig, tier: string, provider: string | null, model: string | null): Route {
   const usual = provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
   if (usual == null) throw new Error(`no vendor is called '${provider}'`)
   if (model === null) {
@@ -50,13 +47,13 @@ export function routeFor(ai: AiConfig, tier: string, provider: string | null, mo
   throw invalid(['body', 'model'], `Is an alias of a model of '${alias.vendor}', not of '${usual.vendor}'`)
 }
 
-function slotNamed({ slots }: AiConfig, provider: string): Candidate | undefined {
+function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
   const index = SLOT_NAMES.indexOf(provider)
   return index === -1 ? undefined : slots[index]
 }
 
 /** Where a plan leaves out what is usual: the first that it has, in the order in which it names them. */
-function openTo(ai: AiConfig, tier: string, usual: Candidate, vendors: VendorConfig[]): Candidate {
+function openTo(ai: AiConfig, tier: string, usual: Route, vendors: VendorConfig[]): Route {
   if (isAllowed(ai, tier, usual)) return usual
   const open = vendors.filter((vendor) => vendor.apiKey !== null).flatMap(chatRoutes)
   for (const allowance of ai.allow.get(tier) ?? []) {
@@ -66,7 +63,7 @@ function openTo(ai: AiConfig, tier: string, usual: Candidate, vendors: VendorCon
   return usual
 }
 
-function chatRoutes({ name, defaultModel, models }: VendorEntry): Candidate[] {
+function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
   const ids = [defaultModel, ...models.filter(({ kind }) => kind === 'chat').map(({ id }) => id)]
   return ids.map((model) => ({ vendor: name, model }))
 }
@@ -75,7 +72,7 @@ function chatRoutes({ name, defaultModel, models }: VendorEntry): Candidate[] {
  * By one name: an alias, a listed model, `vendor/model`, or a model whose name tells its maker; any other name goes to the
  * first slot, as Ollama's do.
  */
-export function candidateFor(ai: AiConfig, tier: string, name: string): Candidate {
+export function routeForModel(ai: AiConfig, tier: string, name: string): Route {
   const prefixed = () => (name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null)
   const route = ai.aliases.get(name) ?? listedRoute(ai, name) ?? prefixed()
   if (route !== null) return route
@@ -84,14 +81,14 @@ export function candidateFor(ai: AiConfig, tier: string, name: string): Candidat
 }
 
 /** Where more than one vendor has it: the first that is configured, in the order of their slots. */
-function listedRoute(ai: AiConfig, model: string): Candidate | null {
+function listedRoute(ai: AiConfig, model: string): Route | null {
   const having = vendorsInOrder(ai).filter((vendor) => findModel(vendor, model) !== null)
   const vendor = having.find(({ apiKey }) => apiKey !== null) ?? having[0]
   return vendor === undefined ? null : { vendor: vendor.name, model }
 }
 
 /** `llm_vendor_1/model`. */
-function slotRoute(ai: AiConfig, name: string): Candidate | null {
+function slotRoute(ai: AiConfig, name: string): Route | null {
   const slash = name.indexOf('/')
   const slot = slotNamed(ai, name.slice(0, slash))
   return slot === undefined ? null : { vendor: slot.vendor, model: name.slice(slash + 1) || slot.model }
@@ -106,18 +103,17 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
  * none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key, 403 when the plan
  * leaves it out.
  */
-export function planOf(ai: AiConfig, tier: string, first: Candidate): Candidate[] {
+export function fallbackChain(ai: AiConfig, tier: string, first: Route): Route[] {
   requireAllowed(ai, tier, first)
   requireConfigured(ai, first.vendor)
   const isPlayed = ofVendor(ai.vendors, first.vendor).sandboxed
-  const candidates = [first]
-  for (const candidate of ai.fallbacks) {
-    const { apiKey, sandboxed } = ofVendor(ai.vendors, candidate.vendor)
-    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, tier, candidate)) continue
-    if (!candidates.some((other) => other.vendor === candidate.vendor && other.model === candidate.model))
-      candidates.push(candidate)
+  const routes = [first]
+  for (const route of ai.fallbacks) {
+    const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
+    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, tier, route)) continue
+    if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model)) routes.push(route)
   }
-  return candidates
+  return routes
 }
 
 export function requireConfigured(ai: AiConfig, vendor: string): void {
@@ -126,7 +122,7 @@ export function requireConfigured(ai: AiConfig, vendor: string): void {
 }
 
 /** @throws Problem 403 */
-export function requireAllowed(ai: AiConfig, tier: string, candidate: Candidate): void {
-  if (isAllowed(ai, tier, candidate)) return
-  throw aiProblem('model_not_allowed', { model: candidate.model })
+export function requireAllowed(ai: AiConfig, tier: string, route: Route): void {
+  if (isAllowed(ai, tier, route)) return
+  throw aiProblem('model_not_allowed', { model: route.model })
 }

@@ -1,6 +1,6 @@
-// The writing of a stream: one write for each batch of pieces, in one of two dialects of server-sent events.
-// One thing to know: a write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile.
-// An answer that lets wait for itself is given a stream that lives; until then its failure is a plain reply with a status.
+// Encodes an answer as server-sent events, one write a batch of pieces, in the product's own dialect or another's.
+// A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
+// long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
@@ -8,15 +8,15 @@ import type { Problem } from '#platform/problem.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { Piece } from './vendors/vendor.ts'
 
-/** How a dialect says things. */
-export type Printer = {
+/** A dialect of event streams. */
+export type StreamEncoder = {
   /** The answer has begun. */
-  answer(answer: CompletionStream): AnswerPrinter
+  answer(answer: CompletionStream): AnswerEncoder
   /** A cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
 }
 
-export type AnswerPrinter = {
+export type AnswerEncoder = {
   batch(pieces: Piece[]): string
   /** Before the last line, `[DONE]`. */
   end(): string
@@ -54,40 +54,40 @@ export function tokenLinesWithThoughts(pieces: Piece[]): string {
   return text
 }
 
-/** Takes the reply over and prints until the end, the cut, or the client's leaving. @throws what fails before the stream is open */
-export function printAnswer(
+/** Takes the reply over until the end, the cut, or the client's leaving. @throws what fails before the stream is open */
+export function sendAnswerStream(
   request: FastifyRequest,
   reply: FastifyReply,
   { silenceMs }: { silenceMs: number },
   coming: Promise<CompletionStream>,
-  printer: Printer,
+  encoder: StreamEncoder,
 ): Promise<FastifyReply> {
-  return printStream(
+  return sendEventStream(
     reply,
     silenceMs,
     coming,
     (answer) => answer.headers,
     async (events, answer) => {
-      const { batch, end } = printer.answer(answer)
+      const { batch, end } = encoder.answer(answer)
       await answer.each((pieces) => events.write(batch(pieces)))
       const last = end()
       if (last !== '') void events.write(last)
     },
-    (error) => printer.failure(streamProblem(error, request.id)),
+    (error) => encoder.failure(streamProblem(error, request.id)),
   )
 }
 
 /**
  * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
- * reply that says nothing, and models think for minutes. After `print` comes `[DONE]`; after `failure` nothing does.
+ * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`; after `failure` nothing does.
  * @throws what `coming` rejects with, while nothing was sent
  */
-export async function printStream<T extends object>(
+export async function sendEventStream<T extends object>(
   reply: FastifyReply,
   silenceMs: number,
   coming: Promise<T>,
   headersOf: (come: T) => Record<string, string>,
-  print: (events: EventStream, come: T) => Promise<void>,
+  write: (events: EventStream, come: T) => Promise<void>,
   failure: (error: unknown) => string,
 ): Promise<FastifyReply> {
   const come = await withinMs(silenceMs, coming)
@@ -96,7 +96,7 @@ export async function printStream<T extends object>(
   // It is the first byte of a body that proxies wait for, not the head.
   if (come === null) void events.write(': ping\n\n')
   try {
-    await print(events, come ?? (await coming))
+    await write(events, come ?? (await coming))
     events.done()
   } catch (error) {
     if (!events.signal.aborted) void events.write(failure(error))

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { costOf } from '#ai/cost.ts'
-import { candidateFor, planOf, routeFor } from '#ai/routing.ts'
+import { fallbackChain, routeFor, routeForModel } from '#ai/routing.ts'
 import { ConfigError, readConfig } from '#src/config.ts'
 import { isAllowed } from './catalogue.ts'
 
@@ -108,7 +108,7 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     ['__proto__/x', 'other', '__proto__/x'],
   ]
   for (const [name, vendor, model] of ways) {
-    assert.deepEqual(candidateFor(ai, 'pro', name), { vendor, model }, name)
+    assert.deepEqual(routeForModel(ai, 'pro', name), { vendor, model }, name)
   }
 })
 
@@ -140,8 +140,11 @@ test('where a plan leaves out what usually answers, the first of its list does; 
   assert.deepEqual(routeFor(ai, 'pro', null, null), fast)
   assert.deepEqual(routeFor(ai, 'pro', 'openai', null), { vendor: 'openai', model: 'gpt-6-luna' })
   assert.deepEqual(routeFor(ai, 'enterprise', null, null), { vendor: 'openai', model: 'gpt-6.1-terra' })
-  assert.deepEqual(planOf(ai, 'pro', fast), [fast, { vendor: 'mistral', model: 'mistral-small-latest' }])
-  assert.throws(() => planOf(ai, 'pro', { vendor: 'groq', model: 'x' }), /The model 'x' is not part of your plan/)
+  assert.deepEqual(fallbackChain(ai, 'pro', fast), [fast, { vendor: 'mistral', model: 'mistral-small-latest' }])
+  assert.throws(
+    () => fallbackChain(ai, 'pro', { vendor: 'groq', model: 'x' }),
+    /The model 'x' is not part of your plan/,
+  )
 })
 
 test('a price is its vendor’s; without one a model costs the vendor’s dearest, and without any the dearest of all', (t) => {

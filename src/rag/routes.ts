@@ -4,7 +4,7 @@ import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { ErrorEvent, errorEvent, printStream, TokenEvent, tokenLines } from '#ai/stream-encoder.ts'
+import { ErrorEvent, errorEvent, sendEventStream, TokenEvent, tokenLines } from '#ai/stream-encoder.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -364,7 +364,7 @@ function printAnswer(
   question: ReturnType<typeof questionOf>,
   { reply, requestId, withSources }: { reply: FastifyReply; requestId: string; withSources: boolean },
 ): Promise<FastifyReply> {
-  return printStream(
+  return sendEventStream(
     reply,
     room.gateway.silenceMs,
     answerStream(room, asked, question),

@@ -1,5 +1,5 @@
 // Settled calls that the database would not take: lines of JSON in a file beside it, written again until it does.
-// One thing to know: a line may be written twice (the process died after the commit), so writing a record must be idempotent.
+// The trap: a line may be written twice (the process died after the commit), so writing a record must be idempotent.
 import { appendFile, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseFailure } from '#platform/db/failures.ts'

@@ -1,12 +1,12 @@
-// Guards what was used: the ledger of calls, their sums by day, and the months' budgets.
-// One thing to know: ai and rag write here through `ledger` alone; nobody else speaks to these tables.
+// What was used: the ledger of calls, their sums by day, and the months' budgets. Calls are written through `ledger` alone.
 import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { recountBudgets, watchNodes } from './budgets.ts'
+import { recountBudgets } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { createLedger, type LedgerNeeds } from './ledger.ts'
+import { watchNodes } from './nodes.ts'
 import { createOpenCalls, recordOrphans } from './open-calls.ts'
 import { usageRoutes } from './routes.ts'
 import { eraseUsage, listRecords } from './store.ts'

@@ -1,9 +1,8 @@
-// Guards the cost of writing: what many calls want written at one moment goes into one transaction.
-// One thing to know: nobody waits for a timer. SQLite's commit blocks the process, so what comes meanwhile goes into the
-// next one by itself: the slower the disk, the more share a commit. A rest between commits was measured and cost twice
-// the requests a second it was to save.
+// Group commit: what many calls want written at one moment goes into one transaction. It trades a little latency for fewer
+// commits, without a timer: SQLite's commit blocks the process, so what comes meanwhile goes into the next batch by itself.
+// A pause between commits was measured and cost twice the requests a second it was to save.
 
-export type WriteBatch<T, R> = {
+export type WriteBatcher<T, R> = {
   /** Resolves when the transaction with this item has committed. */
   add(item: T): Promise<R>
   /** Resolves when nothing waits. */
@@ -12,24 +11,24 @@ export type WriteBatch<T, R> = {
 
 type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
 
-const TURN_MAX = 256
+const BATCH_MAX = 256
 
 /** `write` gets the items in their order and returns one result for each; a throw fails them all. */
-export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBatch<T, R> {
+export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBatcher<T, R> {
   const waiting: Waiting<T, R>[] = []
   let running: Promise<void> | null = null
 
   const run = async () => {
     while (waiting.length > 0) {
       await new Promise((resolve) => setImmediate(resolve))
-      const turn = waiting.splice(0, TURN_MAX)
+      const batch = waiting.splice(0, BATCH_MAX)
       try {
-        const results = await write(turn.map(({ item }) => item))
-        turn.forEach(({ resolve }, index) => {
+        const results = await write(batch.map(({ item }) => item))
+        batch.forEach(({ resolve }, index) => {
           resolve(results[index] as R)
         })
       } catch (error) {
-        for (const { reject } of turn) reject(error)
+        for (const { reject } of batch) reject(error)
       }
     }
     running = null

@@ -4,7 +4,7 @@ import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { candidateFor, isConfigured, requireAllowed } from '../routing.ts'
+import { isConfigured, requireAllowed, routeForModel } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
 export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
@@ -12,7 +12,7 @@ export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<num
 /** The local embedder answers what no vendor is configured for; null where there is none. */
 export type EmbeddingNeeds = { localEmbedder(): LocalEmbedder | null }
 
-type DoorCall = {
+type EmbeddingsCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
   model: string
   inputs: EmbeddingInput[]
@@ -22,9 +22,9 @@ type DoorCall = {
 }
 
 /** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
-export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call: DoorCall) {
+export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, call: EmbeddingsCall) {
   const { caller, inputs, dimensions, signal } = call
-  const first = candidateFor(gateway.config, caller.tier, call.model)
+  const first = routeForModel(gateway.config, caller.tier, call.model)
   const guess = inputs.reduce(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
@@ -48,7 +48,12 @@ export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call
   })
 }
 
-async function embedHere(local: LocalEmbedder, { inputs, dimensions }: DoorCall, guess: number, tally: EmbeddingTally) {
+async function embedHere(
+  local: LocalEmbedder,
+  { inputs, dimensions }: EmbeddingsCall,
+  guess: number,
+  tally: EmbeddingTally,
+) {
   if (dimensions !== null) {
     throw aiProblem('dimensions_fixed')
   }

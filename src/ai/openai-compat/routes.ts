@@ -1,0 +1,135 @@
+// OpenAI's API under /v1: its own clients work here with an API key, for all vendors, by changing their base address.
+import { Type } from 'typebox'
+import { ofVendor } from '#models/catalogue.ts'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
+import { aiProblem } from '../problems.ts'
+import { AI_BODY_BYTES_MAX } from '../routes.ts'
+import { MODEL_NAME, routeForModel } from '../routing.ts'
+import { sendAnswerStream } from '../stream-encoder.ts'
+import type { EmbeddingInput } from '../vendors/vendor.ts'
+import { Chunk, chunkEncoder, completionBody } from './chat-reply.ts'
+import { ChatBody, chatRequestOf, requireUnderstood } from './chat-request.ts'
+import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
+import { modelViews } from './models.ts'
+
+const tags = ['openai-compatible']
+const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
+
+const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
+
+export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
+  app.post(
+    '/v1/chat/completions',
+    {
+      schema: {
+        operationId: 'createChatCompletion',
+        tags,
+        summary: "OpenAI's chat completions, for all vendors",
+        body: ChatBody,
+      },
+      config: { ...config, events: { message: Chunk } },
+      bodyLimit: AI_BODY_BYTES_MAX,
+    },
+    async (request, reply) => {
+      const { body } = request
+      const caller = callerOf(request)
+      const first = routeForModel(gateway.config, caller.tier, body.model)
+      const asked = chatRequestOf(body)
+      if (ofVendor(gateway.config.vendors, first.vendor).dialect !== 'openai') requireUnderstood(asked)
+      const call: GatewayCall = {
+        caller,
+        route: '/v1/chat/completions',
+        first,
+        request: asked,
+        signal: clientGone(reply),
+      }
+      if (body.stream) {
+        const encoder = chunkEncoder(body.stream_options?.include_usage === true)
+        return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder)
+      }
+      const completion = await complete(gateway, call)
+      reply.headers(completion.headers)
+      return completion.answer.body ?? completionBody(completion)
+    },
+  )
+
+  app.get(
+    '/v1/models',
+    {
+      schema: {
+        operationId: 'listOpenAiModels',
+        tags,
+        summary: 'The models of all configured vendors, as far as the caller’s plan has them',
+      },
+      config: { ...config, limit: 'general' },
+    },
+    async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request).tier) }),
+  )
+
+  app.get(
+    '/v1/models/:model',
+    {
+      schema: {
+        operationId: 'getOpenAiModel',
+        tags,
+        summary: 'One model',
+        params: Type.Object({ model: Type.String() }),
+      },
+      config: { ...config, limit: 'general' },
+    },
+    async (request) => {
+      const { model: id } = request.params
+      const found = modelViews(gateway, callerOf(request).tier).find((one) => one.id === id)
+      if (!found) throw aiProblem('model_not_listed')
+      return found
+    },
+  )
+
+  app.post(
+    '/v1/embeddings',
+    {
+      schema: {
+        operationId: 'createEmbeddings',
+        tags,
+        summary: "OpenAI's embeddings",
+        body: Type.Object(
+          {
+            model: Type.String(MODEL_NAME),
+            input: Type.Union([
+              Type.String({ minLength: 1 }),
+              Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 2_048 }),
+              Tokens,
+              Type.Array(Tokens, { minItems: 1, maxItems: 2_048 }),
+            ]),
+            encoding_format: Type.Optional(Nullable(OneOf('float', 'base64'))),
+            dimensions: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 4_096 }))),
+          },
+          { additionalProperties: true },
+        ),
+      },
+      config,
+      bodyLimit: AI_BODY_BYTES_MAX,
+    },
+    async (request, reply) => {
+      const { body } = request
+      return embeddingsReply(gateway, embeddingNeeds, {
+        caller: callerOf(request),
+        model: body.model,
+        inputs: inputsOf(body.input),
+        dimensions: body.dimensions ?? null,
+        encoding: body.encoding_format ?? 'float',
+        signal: clientGone(reply),
+      })
+    },
+  )
+}
+
+/** A text or its tokens, one or many. */
+function inputsOf(input: string | string[] | number[] | number[][]): EmbeddingInput[] {
+  if (typeof input === 'string') return [input]
+  return typeof input[0] === 'number' ? [input as number[]] : (input as EmbeddingInput[])
+}
