@@ -4,7 +4,7 @@ import { ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import { type AttemptLog, PASSED_OVER } from './attempt-log.ts'
 import type { Breaker, ModelBreakers } from './breaker.ts'
-import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor.ts'
+import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
 
 export type Attempt<T> = { route: Route; result: T }
 

@@ -5,7 +5,7 @@ import type { Clock } from '#platform/clock.ts'
 import { newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { createBreaker, createModelBreakers } from './breaker.ts'
-import { refusal, VendorError, type VendorFailure } from './vendors/vendor.ts'
+import { refusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
 
 function movable() {
   let ms = 1_000_000

@@ -8,7 +8,8 @@ import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from 
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import { guessTokens, promptTokens } from './estimate.ts'
 import { fallbackChain } from './routing.ts'
-import { type ChatRequest, SHORT_ANSWER_TOKENS, type Usage } from './vendors/vendor.ts'
+import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
+import type { Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>

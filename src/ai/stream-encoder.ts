@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import type { CompletionStream } from './gateway.ts'
-import type { Piece } from './vendors/vendor.ts'
+import type { Piece } from './vendors/piece.ts'
 
 /** A dialect of event streams. */
 export type StreamEncoder = {

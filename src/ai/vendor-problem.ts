@@ -3,7 +3,7 @@
 import type { Log } from '#platform/telemetry/log.ts'
 import { type AttemptLog, answerHeaders } from './attempt-log.ts'
 import { aiProblem } from './problems.ts'
-import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor.ts'
+import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
 
 /** What is no vendor's failure passes as it is. */
 export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog: AttemptLog): unknown {

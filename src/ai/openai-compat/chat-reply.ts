@@ -3,8 +3,9 @@
 import { Type } from 'typebox'
 import type { Completion, CompletionStream } from '../gateway.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import type { Piece } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
-import type { Piece, Usage } from '../vendors/vendor.ts'
+import type { Usage } from '../vendors/vendor.ts'
 
 export const Chunk = Type.Object(
   { id: Type.String(), object: Type.Literal('chat.completion.chunk') },

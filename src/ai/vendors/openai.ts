@@ -3,7 +3,10 @@
 // responses.ts what OpenAI takes at its other address alone.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
+import type { ChatMessage, ChatRequest, ToolCall } from './chat-request.ts'
+import { count, objectOf, parseEvent } from './json.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
+import type { FinishReason, Piece, ToolDelta } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 import {
   chatBodyOf,
@@ -15,44 +18,34 @@ import {
 } from './responses.ts'
 import {
   type Answer,
-  type ChatMessage,
-  type ChatRequest,
-  count,
   type Embedding,
   type EventReader,
-  type FinishReason,
-  objectOf,
-  type Piece,
-  parseEvent,
-  type ToolCall,
-  type ToolDelta,
+  habitsOf,
+  type ReaderState,
   type Usage,
   type Vendor,
-  VendorError,
   type VendorOptions,
 } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
 
-export function createOpenAi(apiKey: string, { known, habits, isSandbox = false }: VendorOptions = {}): Vendor {
+export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
+  const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsOf = (model: string): OpenAiHabits => ({ ...familyHabits(model), ...habits, ...known?.(model)?.habits })
+  const habitsFor = (model: string): OpenAiHabits => habitsOf(familyHabits(model), options, model)
   return {
     dialect: 'openai',
     capabilities(model) {
-      const { temperature } = habitsOf(model)
+      const { temperature } = habitsFor(model)
       return { temperature, thinking: temperature !== 'taken', forced_tools: true }
     },
     shape: (model, request, stream) => {
-      const own = habitsOf(model)
+      const own = habitsFor(model)
       return !isSandbox && needsResponses(own, request)
         ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
         : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, own, request, stream, isSandbox)) }
     },
     readAnswer,
     createReader,
-    readError: (body) => {
-      const error = objectOf(body)?.error
-      return typeof error === 'string' ? error : messageOf(objectOf(error))
-    },
     embed: {
       shape: (model, inputs, dimensions) => ({
         path: '/embeddings',
@@ -232,11 +225,7 @@ function readAnswer(value: unknown): Answer {
 const FRAMES_TRIED_MAX = 4
 
 function createReader(): EventReader {
-  let isWhole = false
-  let isOver = false
   let hasChunks = false
-  let usage: Usage | null = null
-  let model: string | null = null
   let frame: Frame | null = null
   let framesTried = 0
   let response: ResponseEvents | null = null
@@ -244,13 +233,17 @@ function createReader(): EventReader {
   const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
     response ??= createResponseEvents()
     for (const chunk of response.read(event)) pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
-    usage = usageOf(response.usage) ?? usage
-    model = response.model
-    isWhole = response.isWhole
-    isOver = isWhole
+    reader.usage = usageOf(response.usage) ?? reader.usage
+    reader.model = response.model
+    reader.isWhole = response.isWhole
+    reader.isOver = response.isWhole
   }
 
-  return {
+  const reader: ReaderState & EventReader = {
+    isWhole: false,
+    isOver: false,
+    usage: null,
+    model: null,
     read(data, pieces) {
       const words = frame === null ? null : wordsIn(data, frame)
       if (words !== null) {
@@ -260,8 +253,8 @@ function createReader(): EventReader {
       }
       if (data === '[DONE]') {
         // Alone it says nothing: some proxies send it after a failure, too.
-        isWhole ||= hasChunks
-        isOver = true
+        reader.isWhole ||= hasChunks
+        reader.isOver = true
         return
       }
       const event = parseEvent(data)
@@ -273,32 +266,21 @@ function createReader(): EventReader {
         const error = objectOf(event.error)
         throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
       }
-      if (event.usage) usage = usageOf(event.usage) ?? usage
-      if (model === null && typeof event.model === 'string') model = event.model
+      if (event.usage) reader.usage = usageOf(event.usage) ?? reader.usage
+      if (reader.model === null && typeof event.model === 'string') reader.model = event.model
       // Without choices it is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
       const piece = pieceOf(event.choices, data)
       pieces.push(piece)
-      if (piece.finish) isWhole = true
+      if (piece.finish) reader.isWhole = true
       else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
         framesTried++
         frame = frameOf(data, piece.text)
       }
     },
-    get isWhole() {
-      return isWhole
-    },
-    get isOver() {
-      return isOver
-    },
-    get usage() {
-      return usage
-    },
-    get model() {
-      return model
-    },
   }
+  return reader
 }
 
 type WireChoice = {

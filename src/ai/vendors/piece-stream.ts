@@ -1,7 +1,8 @@
 // Guards the hand-over of a vendor's pieces to whoever writes them out, at the reader's pace.
 // One thing to know: pieces are handed over in batches, one per network read, so that a token costs no promise of its own;
 // when the reader lags, the vendor's socket is paused, so a slow client slows the vendor and fills no memory.
-import type { EventReader, Piece, Usage } from './vendor.ts'
+import type { Piece } from './piece.ts'
+import type { EventReader, Usage } from './vendor.ts'
 
 export type PieceStream = {
   readonly usage: Usage | null

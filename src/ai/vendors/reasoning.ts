@@ -2,7 +2,7 @@
 // The shape is OpenRouter's `reasoning_details`, which agents already keep and return: https://openrouter.ai/docs (reasoning tokens).
 // One thing to know: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
 // block had, and only details of the vendor's own format go back to it.
-import { objectOf } from './vendor.ts'
+import { objectOf } from './json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 

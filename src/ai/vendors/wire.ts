@@ -8,7 +8,8 @@ import { decoderFor, encodingOf } from './decompress.ts'
 import { splitEvents } from './event-stream.ts'
 import { failureFromReply, failureFromWire } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
-import { type ReplyHeaders, type Vendor, VendorError, type VendorRequest } from './vendor.ts'
+import type { ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
 
 export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
 

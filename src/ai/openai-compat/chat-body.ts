@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { MODEL_NAME } from '../routing.ts'
-import type { ChatRequest } from '../vendors/vendor.ts'
+import type { ChatRequest } from '../vendors/chat-request.ts'
 
 export const ChatBody = Type.Object(
   {
