@@ -25,8 +25,11 @@ export type OpenAiHabits = {
   temperature: Temperature
   /** What it calls the longest answer. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
-  /** Members of a request that OpenAI does not know: its own server refuses them, others pass them over or need them. */
-  foreignMembers: 'taken' | 'refused'
+  /**
+   * Members of a request that not all servers know: passed over or even needed; refused, but for OpenAI's own; or refused,
+   * OpenAI's own among them.
+   */
+  foreignMembers: 'taken' | 'openai' | 'refused'
   /** Ids of tool calls: Mistral takes nine letters and digits. */
   toolIds: 'any' | 'nine-characters'
   /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */

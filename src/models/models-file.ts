@@ -247,7 +247,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
     temperature: TEMPERATURE,
     length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
-    foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'refused'])],
+    foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
     stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
     responses: [

@@ -3,7 +3,7 @@
 // responses.ts what OpenAI takes at its other address alone.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
-import type { ChatMessage, ChatRequest, ToolCall } from './chat-request.ts'
+import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { count, objectOf, parseEvent } from './json.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
 import type { FinishReason, Piece, ToolDelta } from './piece.ts'
@@ -68,7 +68,7 @@ function familyHabits(model: string): OpenAiHabits {
     temperature: familyTemperature(model),
     // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
-    foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'refused' : 'taken',
+    foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
     toolIds: 'any',
     streamUsage: 'asked',
     responses: familyResponses(model),
@@ -115,20 +115,37 @@ function adapt(
   if (limit != null) body[habits.lengthName] = limit
 
   delete body.wishes
-  if (habits.foreignMembers === 'refused') withoutForeign(body, request)
+  if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
   if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
   if (!isSandbox) adaptSampling(habits, request, body)
   return body
 }
 
+/** Asked of OpenAI alone. None of them changes what is answered, so a server that refuses them is not shown them. */
+const OPENAI_MEMBERS = [
+  'store',
+  'metadata',
+  'service_tier',
+  'safety_identifier',
+  'user',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'prediction',
+  'verbosity',
+] as const
+/** What comes with OpenAI's answers and names who spoke; clients give a message back as it was. */
+const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
+
 /**
  * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
- * included. Servers beside it know them or pass them over.
+ * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
-function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest): void {
+function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
   delete body.cache_control
   delete body.include_reasoning
-  body.messages = messages.map(ownMessage)
+  if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
+  body.messages = isStrict ? messages.map((message) => commonMessage(ownMessage(message))) : messages.map(ownMessage)
   if (tools) {
     body.tools = tools.map((tool) => {
       const own = without(tool, 'cache_control')
@@ -149,6 +166,25 @@ function ownMessage(message: ChatMessage): ChatMessage {
       : {}),
     ...(hasForeignCalls ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null } : {}),
   }
+}
+
+/** A message as every server of this dialect takes it. */
+function commonMessage(message: ChatMessage): ChatMessage {
+  const { role, content } = message
+  // A tool's answer may need the tool's name.
+  const own = role === 'tool' ? message : without(message, ...OPENAI_MESSAGE_MEMBERS)
+  const refused = (message as { refusal?: unknown }).refusal
+  const said = content == null && typeof refused === 'string' ? refused : content
+  return {
+    ...own,
+    role: role === 'developer' ? 'system' : role,
+    ...(said === undefined ? {} : { content: Array.isArray(said) ? said.map(commonPart) : said }),
+  }
+}
+
+function commonPart(part: ContentPart): ContentPart {
+  if (part.type === 'refusal') return { type: 'text', text: String(part.refusal ?? '') }
+  return without(part, 'prompt_cache_breakpoint')
 }
 
 /** A call and its answer are renamed alike; an id that will do stays. */
