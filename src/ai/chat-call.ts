@@ -12,7 +12,7 @@ import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts
 import type { Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models'>
   /** As the ledger shall name it: `/api/ai/chat`. */
   route: string
   first: Route
@@ -45,7 +45,7 @@ const UNLIMITED_TOKENS = { most: 32_000, least: 4_096 }
 export async function prepareCall(deps: Deps, call: GatewayCall): Promise<PreparedCall> {
   const { config, limiter } = deps
   const { caller, route, first, request, signal } = call
-  const routes = fallbackChain(config, caller.tier, first)
+  const routes = fallbackChain(config, caller, first)
   const model = findModel(ofVendor(config.vendors, first.vendor), first.model)
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(promptTokens(request), model?.contextTokens ?? Number.POSITIVE_INFINITY)

@@ -9,7 +9,7 @@ export const aiProblem = Problem.define({
   ],
   model_not_allowed: [
     403,
-    "The model '{model}' is not part of your plan",
+    "The model '{model}' is not part of {whose}",
     { advice: '`GET /api/ai/models` lists those that are.', openai: 'model_not_found' },
   ],
   model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],

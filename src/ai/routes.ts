@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { PRICES_AS_OF } from '#models/built-in.ts'
+import type { ModelAccess } from '#models/catalogue.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -112,7 +113,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/api/ai/chat',
-        first: routeFor(gateway.config, caller.tier, body.provider ?? null, body.model ?? null),
+        first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: {
           messages: body.messages,
           ...samplingOf(body),
@@ -153,7 +154,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const { answer, model, usage, headers } = await complete(gateway, {
         caller,
         route: '/api/ai/completions',
-        first: routeFor(gateway.config, caller.tier, body.provider ?? null, body.model ?? null),
+        first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
         signal: clientGone(reply),
       })
@@ -173,7 +174,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       },
       config: { ...config, limit: 'general' },
     },
-    async (request) => modelList(gateway, callerOf(request).tier),
+    async (request) => modelList(gateway, callerOf(request)),
   )
 }
 
@@ -234,21 +235,21 @@ const ModelList = Type.Object(
 )
 
 /** What a choice of models needs to know: the providers in the order of their slots, each with its default, and all models. */
-function modelList(gateway: Gateway, tier: string): Static<typeof ModelList> {
+function modelList(gateway: Gateway, access: ModelAccess): Static<typeof ModelList> {
   const ai = gateway.config
-  const first = routeFor(ai, tier, null, null)
+  const first = routeFor(ai, access, null, null)
   return {
     prices_as_of: PRICES_AS_OF,
     default_provider: first.vendor,
     default_model: first.model,
-    providers: listedVendors(ai, tier).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
+    providers: listedVendors(ai, access).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
       provider: name,
       label,
       configured: apiKey !== null,
       sandbox: sandboxed,
       default_model: usual,
     })),
-    models: listedModels(ai, tier).map(({ id, vendor, aliasOf, kind, price, isEstimated, isDefault, ...limits }) => ({
+    models: listedModels(ai, access).map(({ id, vendor, aliasOf, kind, price, isEstimated, isDefault, ...limits }) => ({
       id,
       provider: vendor.name,
       alias_of: aliasOf,

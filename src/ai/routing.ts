@@ -1,10 +1,14 @@
 // Routing: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked first, what the
-// caller's plan allows, and the fallbacks behind it.
-// The trap: a fallback that has no key, or that the plan leaves out, is passed over silently; the one asked for is not.
+// caller's plan and key allow, and the fallbacks behind it.
+// The trap: a fallback that has no key, or that plan or key leave out, is passed over silently; the one asked for is not.
 import {
+  allowancesOf,
   covers,
   findModel,
   isAllowed,
+  isOfKey,
+  isOfPlan,
+  type ModelAccess,
   ofVendor,
   type Route,
   routeNamed,
@@ -35,11 +39,11 @@ export function vendorsInOrder({ slots, vendors }: AiConfig): VendorConfig[] {
  * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
  * @throws Problem 422 for an alias of another provider's model.
  */
-export function routeFor(ai: AiConfig, tier: string, provider: string | null, model: string | null): Route {
+export function routeFor(ai: AiConfig, access: ModelAccess, provider: string | null, model: string | null): Route {
   const usual = provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
   if (usual == null) throw new Error(`no vendor is called '${provider}'`)
   if (model === null) {
-    return openTo(ai, tier, usual, provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)])
+    return openTo(ai, access, usual, provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)])
   }
   const alias = ai.aliases.get(model)
   if (alias === undefined) return { vendor: usual.vendor, model }
@@ -52,11 +56,12 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
   return index === -1 ? undefined : slots[index]
 }
 
-/** Where a plan leaves out what is usual: the first that it has, in the order in which it names them. */
-function openTo(ai: AiConfig, tier: string, usual: Route, vendors: VendorConfig[]): Route {
-  if (isAllowed(ai, tier, usual)) return usual
-  const open = vendors.filter((vendor) => vendor.apiKey !== null).flatMap(chatRoutes)
-  for (const allowance of ai.allow.get(tier) ?? []) {
+/** Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. */
+function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: VendorConfig[]): Route {
+  if (isAllowed(ai, access, usual)) return usual
+  const configured = vendors.filter((vendor) => vendor.apiKey !== null)
+  const open = configured.flatMap(chatRoutes).filter((route) => isAllowed(ai, access, route))
+  for (const allowance of [...allowancesOf(ai, access.models ?? []), ...(ai.allow.get(access.tier) ?? [])]) {
     const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
     if (found !== undefined) return found
   }
@@ -72,12 +77,12 @@ function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
  * By one name: an alias, a listed model, `vendor/model`, or a model whose name tells its maker; any other name goes to the
  * first slot, as Ollama's do.
  */
-export function routeForModel(ai: AiConfig, tier: string, name: string): Route {
+export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): Route {
   const prefixed = () => (name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null)
   const route = ai.aliases.get(name) ?? listedRoute(ai, name) ?? prefixed()
   if (route !== null) return route
   const maker = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
-  return { vendor: maker?.name ?? routeFor(ai, tier, null, null).vendor, model: name }
+  return { vendor: maker?.name ?? routeFor(ai, access, null, null).vendor, model: name }
 }
 
 /** Where more than one vendor has it: the first that is configured, in the order of their slots. */
@@ -99,18 +104,18 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
 }
 
 /**
- * The one asked for and then LLM_FALLBACKS, each once, as far as the caller's plan has them. Where a real vendor was asked,
- * none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key, 403 when the plan
- * leaves it out.
+ * The one asked for and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a real vendor was asked,
+ * none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key, 403 when plan or
+ * key leave it out.
  */
-export function fallbackChain(ai: AiConfig, tier: string, first: Route): Route[] {
-  requireAllowed(ai, tier, first)
+export function fallbackChain(ai: AiConfig, access: ModelAccess, first: Route): Route[] {
+  requireAllowed(ai, access, first)
   requireConfigured(ai, first.vendor)
   const isPlayed = ofVendor(ai.vendors, first.vendor).sandboxed
   const routes = [first]
   for (const route of ai.fallbacks) {
     const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
-    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, tier, route)) continue
+    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, access, route)) continue
     if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model)) routes.push(route)
   }
   return routes
@@ -122,7 +127,14 @@ export function requireConfigured(ai: AiConfig, vendor: string): void {
 }
 
 /** @throws Problem 403 */
-export function requireAllowed(ai: AiConfig, tier: string, route: Route): void {
-  if (isAllowed(ai, tier, route)) return
-  throw aiProblem('model_not_allowed', { model: route.model })
+export function requireAllowed(ai: AiConfig, access: ModelAccess, route: Route): void {
+  if (!isOfPlan(ai, access.tier, route))
+    throw aiProblem('model_not_allowed', { model: route.model, whose: 'your plan' })
+  requireOfKey(ai, access, route)
+}
+
+/** @throws Problem 403 */
+export function requireOfKey(ai: AiConfig, { models }: Pick<ModelAccess, 'models'>, route: Route): void {
+  if (isOfKey(ai, models, route)) return
+  throw aiProblem('model_not_allowed', { model: route.model, whose: "this API key's models" })
 }

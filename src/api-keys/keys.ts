@@ -21,6 +21,7 @@ export type KeyTerms = {
   name: string
   expiresAt: Instant | null
   scopes: string[] | null
+  models?: string[] | null
   rate: { requests: number; seconds: number } | null
   monthlyTokens: number | null
 }
@@ -67,6 +68,7 @@ export async function issueKey(
         key_prefix: secret.slice(0, PREFIX_LENGTH),
         is_active: true,
         scopes_json: terms.scopes,
+        models_json: terms.models ?? null,
         rate_requests: terms.rate?.requests ?? null,
         rate_seconds: terms.rate?.seconds ?? null,
         monthly_tokens: terms.monthlyTokens,
@@ -98,16 +100,35 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
     .execute()
 }
 
+/** What a key's owner may change later; a member that is left out stays, `models` null ends the list. */
+export type KeyChange = { name?: string | undefined; models?: string[] | null | undefined }
+
 /** @throws Problem 404 when the user has no such key. */
-export async function renameKey({ db }: KeyDeps, userId: string, id: string, name: string): Promise<ApiKey> {
-  const row = await db
-    .updateTable('api_keys')
-    .set({ name })
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
-  return row ?? missing()
+export async function changeKey(
+  deps: KeyDeps,
+  userId: string,
+  id: string,
+  { name, models }: KeyChange,
+): Promise<ApiKey> {
+  const { db, bus } = deps
+  return transaction(db, async (tx) => {
+    const row = await tx
+      .updateTable('api_keys')
+      .set({
+        ...(name === undefined ? {} : { name }),
+        ...(models === undefined ? {} : { models_json: models }),
+      })
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+    if (row === undefined) return missing()
+    if (models !== undefined) {
+      await audit(tx, deps, row, 'api-key.changed')
+      afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
+    }
+    return row
+  })
 }
 
 /** Revoking twice is revoking once. @throws Problem 404 when the user has no such key. */

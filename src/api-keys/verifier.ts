@@ -138,6 +138,7 @@ async function readState({ db, clock }: Deps, hash: string): Promise<State | nul
       isVerified: user.is_verified,
       isSuperuser: false,
       scopes: key.scopes_json,
+      models: key.models_json,
       rate:
         key.rate_requests === null || key.rate_seconds === null
           ? null

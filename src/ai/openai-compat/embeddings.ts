@@ -4,7 +4,7 @@ import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { isConfigured, requireAllowed, routeForModel } from '../routing.ts'
+import { isConfigured, requireAllowed, requireOfKey, routeForModel } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
 export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
@@ -13,7 +13,7 @@ export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<num
 export type EmbeddingNeeds = { localEmbedder(): LocalEmbedder | null }
 
 type EmbeddingsCall = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models'>
   model: string
   inputs: EmbeddingInput[]
   dimensions: number | null
@@ -24,17 +24,19 @@ type EmbeddingsCall = {
 /** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
 export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, call: EmbeddingsCall) {
   const { caller, inputs, dimensions, signal } = call
-  const first = routeForModel(gateway.config, caller.tier, call.model)
+  const first = routeForModel(gateway.config, caller, call.model)
   const guess = inputs.reduce(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
   )
   const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
-  if (local === null) requireAllowed(gateway.config, caller.tier, first)
+  // The local embedder costs nothing and is part of every plan.
+  if (local === null) requireAllowed(gateway.config, caller, first)
+  else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
-  const terms = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
+  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
 
-  return recordEmbedding(gateway, terms, async (tally) => {
+  return recordEmbedding(gateway, record, async (tally) => {
     const { vectors, model } =
       local === null
         ? await embed(gateway, { first, inputs, dimensions, signal }, tally)

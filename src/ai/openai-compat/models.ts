@@ -1,10 +1,10 @@
-import { ofVendor } from '#models/catalogue.ts'
+import { type ModelAccess, ofVendor } from '#models/catalogue.ts'
 import type { Gateway } from '../gateway.ts'
 import { listedModels } from '../model-list.ts'
 
 /** OpenAI's four fields, and what else is known; a name that two vendors have is the one's that answers to it. */
-export function modelViews({ config: ai, targets }: Pick<Gateway, 'config' | 'targets'>, tier: string) {
-  const listed = listedModels(ai, tier).filter(({ vendor }) => vendor.apiKey !== null)
+export function modelViews({ config: ai, targets }: Pick<Gateway, 'config' | 'targets'>, access: ModelAccess) {
+  const listed = listedModels(ai, access).filter(({ vendor }) => vendor.apiKey !== null)
   const names = new Map(listed.toReversed().map((model) => [model.id, model]))
   return listed
     .filter((model) => names.get(model.id) === model)

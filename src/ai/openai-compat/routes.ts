@@ -37,7 +37,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      const first = routeForModel(gateway.config, caller.tier, body.model)
+      const first = routeForModel(gateway.config, caller, body.model)
       const asked = chatRequestOf(body)
       if (ofVendor(gateway.config.vendors, first.vendor).dialect !== 'openai') requireUnderstood(asked)
       const call: GatewayCall = {
@@ -67,7 +67,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       },
       config: { ...config, limit: 'general' },
     },
-    async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request).tier) }),
+    async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request)) }),
   )
 
   app.get(
@@ -83,7 +83,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     },
     async (request) => {
       const { model: id } = request.params
-      const found = modelViews(gateway, callerOf(request).tier).find((one) => one.id === id)
+      const found = modelViews(gateway, callerOf(request)).find((one) => one.id === id)
       if (!found) throw aiProblem('model_not_listed')
       return found
     },

@@ -22,6 +22,8 @@ export type Caller = {
   isSuperuser: boolean
   /** What an API key is confined to; null: everything that keys may do. */
   scopes: readonly string[] | null
+  /** Models that a key may ask for, by names and patterns; null: what the plan has. */
+  models?: readonly string[] | null
   /** A key's own limit, which counts beside the bucket's. */
   rate?: { requests: number; seconds: number } | null
 }

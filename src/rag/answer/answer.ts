@@ -95,7 +95,7 @@ function callFor(
   return {
     caller,
     route,
-    first: routeFor(gateway.config, caller.tier, null, null),
+    first: routeFor(gateway.config, caller, null, null),
     request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
     signal,
   }

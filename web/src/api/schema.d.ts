@@ -29,6 +29,8 @@ export type ApiKey = {
   last_used_at: string | null
   expires_at: string | null
   scopes?: Array<'ai' | 'rag'>
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string>
   rate_limit?: KeyRate
   monthly_token_limit?: number
 }
@@ -42,9 +44,17 @@ export type ApiKeyCreated = {
   last_used_at: string | null
   expires_at: string | null
   scopes?: Array<'ai' | 'rag'>
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string>
   rate_limit?: KeyRate
   monthly_token_limit?: number
   key: string
+}
+
+export type ChangeApiKeyRequest = {
+  name?: string
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string> | null
 }
 
 export type ChangeEmailRequest = {
@@ -169,6 +179,8 @@ export type CreateApiKeyRequest = {
   name: string
   expires_at?: string | null
   scopes?: Array<'ai' | 'rag'> | null
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string> | null
   rate_limit?: KeyRate | null
   monthly_token_limit?: number | null
 }
