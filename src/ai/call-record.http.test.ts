@@ -1,4 +1,4 @@
-// The two books of the house, the ledger and the metrics: whatever route asks a vendor, both tell the same of it.
+// The ledger and the metrics tell the same of every call, whatever route asks a vendor.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'

@@ -1,5 +1,5 @@
-// The guess at tokens where no vendor has counted them: before a call, and after one that was cut.
-// One thing to know: before a call it is rather too many, since a budget holds as well as the guess does.
+// Estimates tokens where no vendor has counted them: before a call, and after one that was cut.
+// Before a call it is rather too many, since a budget holds as well as the guess does.
 import { newOpening, type Opening, pdfPages } from './pdf-pages.ts'
 import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 

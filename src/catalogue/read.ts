@@ -1,6 +1,6 @@
 /**
  * Reads a catalogue's JSON, whose form is told in docs/catalogue.md. What is wrong stops the start with the field's name, a field that
- * the form does not have among them: a slip of the pen would else change nothing, in silence.
+ * the form does not have among them: a misspelt one would else change nothing, in silence.
  */
 import { decimalsMax, isCurrency } from '#platform/money.ts'
 import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS, settingPart } from './catalogue.ts'

@@ -1,5 +1,5 @@
 // The catalogue of model vendors: for each its dialect, address and key setting, and of each known model price, limits and
-// habits; beside them aliases and what each plan may ask for. The built-in entries are in built-in.ts, an operator's own in
+// habits; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
 // the file that MODELS names (models-file.ts).
 // The trap: a model is known by its vendor and its name together, since two vendors may sell one name at two prices.
 

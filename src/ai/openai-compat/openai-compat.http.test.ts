@@ -367,7 +367,7 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
   assert.equal((await post('/v1/embeddings', { model: 'claude-haiku-5-5', input: 'a' })).status, 400)
 })
 
-test('a JWT opens the door, too', async (t) => {
+test('a JWT is taken, too', async (t) => {
   const { ada, vendor } = await setting(t)
   vendor.play(says('ok'))
 

@@ -63,7 +63,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       schema: {
         operationId: 'listOpenAiModels',
         tags,
-        summary: 'The models of all configured vendors, as far as the caller’s plan has them',
+        summary: 'The models of all configured vendors, as far as the caller’s plan and key have them',
       },
       config: { ...config, limit: 'general' },
     },

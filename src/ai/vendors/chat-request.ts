@@ -24,7 +24,7 @@ export type ToolCall = {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
-  /** What a vendor wants back with the call, in the place where its own OpenAI-compatible door keeps it. */
+  /** What a vendor wants back with the call, in the place where its own OpenAI-compatible API keeps it. */
   extra_content?: { google?: { thought_signature?: string } }
 }
 

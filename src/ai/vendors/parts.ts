@@ -1,5 +1,5 @@
 // Content parts of a message as OpenAI's format has them (text, images, files, audio), read for the vendors that have another.
-// One thing to know: nothing is passed over. What a part holds is known here, or the request is refused in words.
+// Nothing is passed over: what a part holds is known here, or the request is refused in words.
 import type { ContentPart } from './chat-request.ts'
 import { objectOf } from './json.ts'
 import { refusal } from './vendor-error.ts'

@@ -1,6 +1,6 @@
 // OpenAI's Responses API, for what /chat/completions refuses: tools and thinking together. Requests leave in its format and
 // answers come back in chat completions' own, so that nobody behind this file sees which of the two was spoken.
-// One thing to know: nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
+// Nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
 // https://platform.openai.com/docs/api-reference/responses
 
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'

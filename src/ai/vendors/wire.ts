@@ -1,5 +1,5 @@
 // The sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
-// One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
+// Nothing is retried here and nothing is logged: every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
 import type { Transform } from 'node:stream'
 import type { Agent, Dispatcher } from 'undici'
