@@ -113,3 +113,16 @@ test('a key’s list is changed and ended by PATCH, at once; its name stays', as
     assert.equal((await patch(wrong)).status, 422, JSON.stringify(wrong))
   }
 })
+
+test('questions about documents are answered by the key’s models, or not at all', async (t) => {
+  const ask = async (models: string[]) => {
+    const { post } = await setting(t, 'enterprise', models, { EMBEDDER: 'local' })
+    const content = 'Parental leave is sixteen weeks for every parent.'
+    assert.equal((await post('/api/rag/ingest/text', { content })).status, 200)
+    return post('/api/rag/query', { question: 'How long is parental leave?', stream: true })
+  }
+  const answered = await ask(['fast'])
+  assert.deepEqual([answered.status, /Groq/.test(answered.text)], [200, true])
+  const refused = await ask(['text-embedding-*'])
+  assert.deepEqual([refused.status, refused.body.code], [403, 'model_not_allowed'])
+})
