@@ -10,7 +10,7 @@ export const BUCKETS = 1 << BUCKET_BITS
 const PRIOR_CHUNKS = 100
 const PRIOR_COUNT = 1
 
-export class Rarity {
+export class Idf {
   #counts = new Uint32Array(BUCKETS)
   #chunks = 0
 
@@ -37,7 +37,7 @@ export class Rarity {
 }
 
 /** Packs in how many of `chunks` each feature is: bucket deltas and counts as LEB128, some 3 bytes a word. */
-export function packOccurrences(chunks: Iterable<Iterable<number>>): Uint8Array {
+export function packFrequencies(chunks: Iterable<Iterable<number>>): Uint8Array {
   const counts = new Map<number, number>()
   for (const features of chunks) {
     const buckets = new Set<number>()
@@ -49,7 +49,7 @@ export function packOccurrences(chunks: Iterable<Iterable<number>>): Uint8Array 
 }
 
 /** The sum of several packings, for a document that was read in slices. */
-export function sumOccurrences(packings: Uint8Array[]): Uint8Array {
+export function sumFrequencies(packings: Uint8Array[]): Uint8Array {
   const [only] = packings
   if (only !== undefined && packings.length === 1) return only
   const counts = new Map<number, number>()
@@ -62,7 +62,7 @@ export function sumOccurrences(packings: Uint8Array[]): Uint8Array {
 }
 
 /** What remains of a document's packing when a chunk's is taken off. */
-export function subtractOccurrences(packed: Uint8Array, taken: Uint8Array): Uint8Array {
+export function subtractFrequencies(packed: Uint8Array, taken: Uint8Array): Uint8Array {
   const counts = new Map<number, number>()
   unpack(packed, (bucket, count) => {
     counts.set(bucket, count)

@@ -5,9 +5,9 @@ import type { Embedder } from '#embeddings/embedder.ts'
 import { localEmbedder } from '#embeddings/local.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { createReader } from './ingest/ingest-pipeline.ts'
+import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
-import { createShelves } from './search/corpus-stats.ts'
+import { createCorpusStats } from './search/corpus-stats.ts'
 import { openByteVectors } from './search/stores/bytes.ts'
 import { openPgvector } from './search/stores/pgvector.ts'
 import type { VectorStore } from './search/stores/vector-store.ts'
@@ -15,9 +15,9 @@ import { type MeteredEmbedder, vendorEmbedder } from './vendor-embedder.ts'
 
 export type RagNeeds = { gateway: Gateway }
 
-export type Room = Awaited<ReturnType<typeof openRoom>>
+export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
-export async function openRoom(platform: Platform, { gateway }: RagNeeds) {
+export async function openDeps(platform: Platform, { gateway }: RagNeeds) {
   const { db, clock, jobs, log, config } = platform
   const embedder = embedderOf(config.embedder, gateway)
   return {
@@ -29,8 +29,8 @@ export async function openRoom(platform: Platform, { gateway }: RagNeeds) {
     embedder,
     vectors: await openVectors(db, embedder),
     parser: createParser(),
-    reader: createReader(),
-    shelves: createShelves({ db }),
+    pipeline: createIngestPipeline(),
+    corpusStats: createCorpusStats({ db }),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,
     origins: [config.urls.base, config.urls.frontend].map((url) => new URL(url).origin),

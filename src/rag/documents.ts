@@ -4,17 +4,15 @@
  * small transaction however large the text, and a search sees the old document or the new one, never none and never both.
  */
 import { randomUUID } from 'node:crypto'
-import type { Embedder } from '#embeddings/embedder.ts'
-import { packOccurrences, subtractOccurrences, sumOccurrences } from '#embeddings/idf.ts'
+import { packFrequencies, subtractFrequencies, sumFrequencies } from '#embeddings/idf.ts'
 import { termsOf } from '#embeddings/terms.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { invalid } from '#platform/problems.ts'
-import type { LongText, Reader } from './ingest/ingest-pipeline.ts'
+import type { RagDeps } from './deps.ts'
+import type { TextHandle } from './ingest/ingest-pipeline.ts'
 import { ragProblem } from './problems.ts'
-import type { VectorStore } from './search/stores/vector-store.ts'
 import {
   bumpRevision,
   deleteChunks,
@@ -36,18 +34,8 @@ import {
 } from './store.ts'
 import type { Metadata } from './tables.ts'
 
-export interface Library {
-  db: Db
-  clock: Platform['clock']
-  jobs: Platform['jobs']
-  log: Platform['log']
-  embedder: Embedder
-  vectors: VectorStore
-  reader: Reader
-}
-
-export interface NewDocument {
-  text: string | LongText
+export type NewDocument = {
+  text: string | TextHandle
   metadata: Metadata
   source: string | null
   /** The client's own id: the document that had it before goes. */
@@ -58,7 +46,7 @@ export interface NewDocument {
   chunkOverlap: number
 }
 
-export interface Ingested {
+export type Ingested = {
   document_ids: string[]
   chunks_created: number
 }
@@ -66,20 +54,20 @@ export interface Ingested {
 /** More would be an accident of a tiny chunk_size on a huge text. */
 const CHUNKS_MAX = 250_000
 /** Chunks embedded and written in one go: some 1 MB of vectors. */
-const SLICE = 256
-const STAGED_FOR_MS = 6 * HOUR_MS
+const CHUNKS_PER_BATCH = 256
+const UNCLAIMED_FOR_MS = 6 * HOUR_MS
 
 /** Fails with 422 for a text without content or with too many chunks; else with the embedder's Problem. */
-export async function ingest(
-  library: Library,
+export async function storeDocument(
+  deps: Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'embedder' | 'vectors' | 'pipeline'>,
   userId: string,
   document: NewDocument,
   signal: AbortSignal,
 ): Promise<Ingested> {
-  const { db, clock, jobs, embedder, vectors, reader } = library
+  const { db, clock, jobs, embedder, vectors, pipeline } = deps
   const { text, metadata, source, externalId, replacesSource, chunkSize, chunkOverlap } = document
-  const manuscript = await reader.manuscript(text, { size: chunkSize, overlap: chunkOverlap }, embedder)
-  const { id, characters, total } = manuscript
+  const chunked = await pipeline.chunk(text, { size: chunkSize, overlap: chunkOverlap }, embedder)
+  const { id, characters, total } = chunked
   if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
   if (total > CHUNKS_MAX) {
     throw invalid(
@@ -90,17 +78,17 @@ export async function ingest(
 
   const version = randomUUID()
   // Written first: if this process dies half-way, the job takes the unclaimed chunks away.
-  if (total > SLICE) {
+  if (total > CHUNKS_PER_BATCH) {
     await transaction(db, (tx) =>
-      jobs.enqueue(tx, 'rag.sweep', { userId, version }, { runAt: plus(clock.now(), STAGED_FOR_MS) }),
+      jobs.enqueue(tx, 'rag.sweep', { userId, version }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) }),
     )
   }
 
   const packings: Uint8Array[] = []
-  for (let from = 0; from < total; from += SLICE) {
+  for (let from = 0; from < total; from += CHUNKS_PER_BATCH) {
     signal.throwIfAborted()
-    const { texts, embedded } = await manuscript.read(from, Math.min(total, from + SLICE), signal)
-    if (embedded.occurrences) packings.push(embedded.occurrences)
+    const { texts, embedded } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
+    if (embedded.frequencies) packings.push(embedded.frequencies)
     const rows = texts.map((content, i) => ({ index: from + i, content, vector: embedded.vectors[i] as Float32Array }))
 
     await transaction(db, async (tx) => {
@@ -111,7 +99,7 @@ export async function ingest(
         rows.map((row) => ({ ...row, vector: vectors.bytesOf(row.vector) })),
       )
       await vectors.insert(tx, userId, version, rows)
-      if (from + SLICE >= total) await publish(tx)
+      if (from + CHUNKS_PER_BATCH >= total) await publish(tx)
     })
   }
   return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
@@ -130,15 +118,15 @@ export async function ingest(
       characters,
       embedder: embedder.id,
       kept_in: vectors.name,
-      occurrences: packings.length === 0 ? new Uint8Array(0) : sumOccurrences(packings),
+      occurrences: packings.length === 0 ? new Uint8Array(0) : sumFrequencies(packings),
       created_at: clock.now(),
     })
     await bumpRevision(tx, userId)
-    if (replaced !== undefined) await drop(library, tx, userId, replaced)
+    if (replaced !== undefined) await dropChunks(deps, tx, userId, replaced)
     for (const old of await superseded(tx)) {
       const gone = await findDocument(tx, userId, old)
       await deleteDocumentRow(tx, userId, old)
-      if (gone !== undefined) await drop(library, tx, userId, gone.version)
+      if (gone !== undefined) await dropChunks(deps, tx, userId, gone.version)
     }
   }
 
@@ -161,23 +149,27 @@ export async function ingest(
 }
 
 /** A chunk by its id, or a whole document by its 12 characters. Fails with 404 when the user has none such. */
-export async function deleteDocument(library: Library, userId: string, documentId: string): Promise<void> {
+export async function deleteDocument(
+  deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors'>,
+  userId: string,
+  documentId: string,
+): Promise<void> {
   const [, id, index] = /^([0-9a-f]{12})(?:_(0|[1-9]\d{0,8}))?$/.exec(documentId) ?? []
   if (id === undefined) throw notFound()
 
-  await transaction(library.db, async (tx) => {
+  await transaction(deps.db, async (tx) => {
     await lockStore(tx, userId)
     const document = await findDocument(tx, userId, id)
     if (document === undefined) throw notFound()
 
     if (index === undefined) {
       await deleteDocumentRow(tx, userId, id)
-      await drop(library, tx, userId, document.version)
+      await dropChunks(deps, tx, userId, document.version)
     } else {
       const chunk = await readChunk(tx, userId, document.version, Number(index))
       if (chunk === undefined) throw notFound()
       await deleteChunks(tx, userId, document.version, [Number(index)])
-      await library.vectors.remove(tx, userId, document.version, [Number(index)])
+      await deps.vectors.remove(tx, userId, document.version, [Number(index)])
       if (document.chunks === 1) await deleteDocumentRow(tx, userId, id)
       else {
         await updateDocument(tx, userId, id, {
@@ -186,7 +178,7 @@ export async function deleteDocument(library: Library, userId: string, documentI
           occurrences:
             document.occurrences.length === 0
               ? document.occurrences
-              : subtractOccurrences(document.occurrences, packOccurrences([termsOf(chunk.content).keys()])),
+              : subtractFrequencies(document.occurrences, packFrequencies([termsOf(chunk.content).keys()])),
         })
       }
     }
@@ -199,22 +191,27 @@ function notFound(): Problem {
 }
 
 /** Chunks that no document names any more: a few at once, many by a job. */
-async function drop({ jobs, vectors }: Library, tx: Db, userId: string, version: string): Promise<void> {
-  const indexes = await someIndexes(tx, userId, version, SLICE + 1)
-  if (indexes.length > SLICE) return jobs.enqueue(tx, 'rag.sweep', { userId, version })
+async function dropChunks(
+  { jobs, vectors }: Pick<RagDeps, 'jobs' | 'vectors'>,
+  tx: Db,
+  userId: string,
+  version: string,
+): Promise<void> {
+  const indexes = await someIndexes(tx, userId, version, CHUNKS_PER_BATCH + 1)
+  if (indexes.length > CHUNKS_PER_BATCH) return jobs.enqueue(tx, 'rag.sweep', { userId, version })
   await deleteChunks(tx, userId, version, null)
   await vectors.remove(tx, userId, version, null)
 }
 
 /** The job behind `drop`, and behind ingests that died. */
 export async function sweep(
-  { db, vectors }: Library,
+  { db, vectors }: Pick<RagDeps, 'db' | 'vectors'>,
   { userId, version }: { userId: string; version: string },
 ): Promise<void> {
   for (let left = true; left; ) {
     left = await transaction(db, async (tx) => {
       if (await isLive(tx, userId, version)) return false
-      const indexes = await someIndexes(tx, userId, version, SLICE)
+      const indexes = await someIndexes(tx, userId, version, CHUNKS_PER_BATCH)
       if (indexes.length === 0) return false
       await deleteChunks(tx, userId, version, indexes)
       await vectors.remove(tx, userId, version, indexes)
@@ -223,24 +220,26 @@ export async function sweep(
   }
 }
 
+type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors' | 'pipeline'>
+
 const STALE_AT_ONCE = 50
 
 /** Embeds again what another embedder or store has left, document by document; until then those are not found. Runs as a job at the start. */
-export async function renew(library: Library, signal: AbortSignal): Promise<number> {
-  const { db, embedder, vectors } = library
+export async function reembed(deps: ReembedDeps, signal: AbortSignal): Promise<number> {
+  const { db, embedder, vectors } = deps
   let renewed = 0
   for (;;) {
     const stale = await listStale(db, embedder.id, vectors.name, STALE_AT_ONCE)
     if (stale.length === 0) return renewed
     for (const { user_id: userId, id, version, edition } of stale) {
-      await renewDocument(library, { userId, id, version, edition }, signal)
+      await reembedDocument(deps, { userId, id, version, edition }, signal)
       renewed++
     }
   }
 }
 
-async function renewDocument(
-  { db, embedder, vectors, reader }: Library,
+async function reembedDocument(
+  { db, embedder, vectors, pipeline }: ReembedDeps,
   { userId, id, version, edition }: { userId: string; id: string; version: string; edition: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -249,15 +248,15 @@ async function renewDocument(
   const next = randomUUID()
   const packings: Uint8Array[] = []
 
-  for (let from = 0; from < document.total_chunks; from += SLICE) {
-    const chunks = await readChunks(db, userId, version, from, from + SLICE)
+  for (let from = 0; from < document.total_chunks; from += CHUNKS_PER_BATCH) {
+    const chunks = await readChunks(db, userId, version, from, from + CHUNKS_PER_BATCH)
     if (chunks.length === 0) continue
-    const embedded = await reader.embed(
+    const embedded = await pipeline.embed(
       embedder,
       chunks.map(({ content }) => content),
       signal,
     )
-    if (embedded.occurrences) packings.push(embedded.occurrences)
+    if (embedded.frequencies) packings.push(embedded.frequencies)
     const rows = chunks.map(({ chunk_index, content }, i) => ({
       index: chunk_index,
       content,
@@ -284,7 +283,7 @@ async function renewDocument(
         version: next,
         embedder: embedder.id,
         kept_in: vectors.name,
-        occurrences: packings.length === 0 ? new Uint8Array(0) : sumOccurrences(packings),
+        occurrences: packings.length === 0 ? new Uint8Array(0) : sumFrequencies(packings),
       })
       await bumpRevision(tx, userId)
     }

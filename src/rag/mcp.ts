@@ -10,25 +10,25 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Problem } from '#platform/problem.ts'
-import { type Asked, answer } from './answer/answer.ts'
-import type { Room } from './deps.ts'
+import { answer, type RagCall } from './answer/answer.ts'
+import type { RagDeps } from './deps.ts'
 import { CHUNK_SIZE, overlapFor } from './ingest/chunk-settings.ts'
-import { take } from './ingest/ingest.ts'
+import { ingest } from './ingest/ingest.ts'
 import { checkedMetadata } from './metadata.ts'
 import { metered } from './metering.ts'
 import { ragProblem } from './problems.ts'
 import { parseFilter } from './search/filter.ts'
-import { search } from './search/search.ts'
+import { findChunks } from './search/search.ts'
 import { listDocuments } from './store.ts'
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const DOCUMENTS_MAX = 1_000
 
-interface Tool {
+type Tool = {
   description: string
   input: TSchema
   isReadOnly: boolean
-  call(room: Room, asked: Asked, input: never): Promise<Record<string, unknown>>
+  call(deps: RagDeps, asked: RagCall, input: never): Promise<Record<string, unknown>>
 }
 
 const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
@@ -48,11 +48,16 @@ const tools: Record<string, Tool> = {
     description: 'Find the passages of the user’s stored documents that are nearest to a query.',
     input: SearchInput,
     isReadOnly: true,
-    async call(room, asked, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
+    async call(deps, asked, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
       const conditions = parseFilter(filter)
       const call = { ...asked, sizeBytes: Buffer.byteLength(query) }
-      const results = await metered(room, call, (embedder) =>
-        search({ ...room, embedder }, asked.caller.userId, { queries: [query], topK: top_k, conditions }, asked.signal),
+      const results = await metered(deps, call, (embedder) =>
+        findChunks(
+          { ...deps, embedder },
+          asked.caller.userId,
+          { queries: [query], topK: top_k, conditions },
+          asked.signal,
+        ),
       )
       return { results }
     },
@@ -61,8 +66,8 @@ const tools: Record<string, Tool> = {
     description: 'Answer a question from the user’s stored documents, with the passages that the answer cites.',
     input: AskInput,
     isReadOnly: true,
-    async call(room, asked, { question, top_k = 5 }: Static<typeof AskInput>) {
-      const { answer: text, sources } = await answer(room, asked, {
+    async call(deps, asked, { question, top_k = 5 }: Static<typeof AskInput>) {
+      const { answer: text, sources } = await answer(deps, asked, {
         question,
         topK: top_k,
         minScore: 0.5,
@@ -76,9 +81,9 @@ const tools: Record<string, Tool> = {
     description: 'Store a text among the user’s documents. The same text again replaces itself.',
     input: IngestInput,
     isReadOnly: false,
-    async call(room, asked, { content, metadata = {} }: Static<typeof IngestInput>) {
+    async call(deps, asked, { content, metadata = {} }: Static<typeof IngestInput>) {
       const checked = checkedMetadata(metadata)
-      return take(room, asked, {
+      return ingest(deps, asked, {
         text: content,
         metadata: checked,
         source: typeof checked.source === 'string' ? checked.source : null,
@@ -114,7 +119,7 @@ let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 /** What the body was when it was no JSON: told in the protocol's own words. */
 const NO_JSON = Symbol('no JSON')
 
-export function mcpRoutes(app: App, room: Room): void {
+export function mcpRoutes(app: App, deps: RagDeps): void {
   const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
 
   void app.register(async (scope) => {
@@ -130,7 +135,7 @@ export function mcpRoutes(app: App, room: Room): void {
       '/mcp',
       { schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' }, config },
       async (request, reply) => {
-        checkOrigin(room, request.headers.origin)
+        checkOrigin(deps, request.headers.origin)
         const refuse = (code: number, message: string, id: string | number | null = null) =>
           reply
             .status(400)
@@ -155,7 +160,7 @@ export function mcpRoutes(app: App, room: Room): void {
         }
 
         const asked = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
-        return reply.type('application/json').send(JSON.stringify(await respond(room, asked, { id, method, params })))
+        return reply.type('application/json').send(JSON.stringify(await respond(deps, asked, { id, method, params })))
       },
     )
   })
@@ -167,7 +172,7 @@ export function mcpRoutes(app: App, room: Room): void {
       schema: { hide: true },
       config,
       handler: async (request, reply) => {
-        checkOrigin(room, request.headers.origin)
+        checkOrigin(deps, request.headers.origin)
         reply.header('allow', 'POST')
         throw ragProblem('method_not_allowed')
       },
@@ -176,7 +181,7 @@ export function mcpRoutes(app: App, room: Room): void {
 }
 
 /** A page of another site that a browser's user has open must not speak here (DNS rebinding). */
-function checkOrigin({ origins }: Room, origin: string | undefined): void {
+function checkOrigin({ origins }: RagDeps, origin: string | undefined): void {
   if (origin !== undefined && !origins.includes(origin)) throw ragProblem('origin_refused')
 }
 
@@ -184,13 +189,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-interface Call {
+type Call = {
   id: string | number
   method: string
   params: Record<string, unknown>
 }
 
-async function respond(room: Room, asked: Asked, { id, method, params }: Call): Promise<object> {
+async function respond(deps: RagDeps, asked: RagCall, { id, method, params }: Call): Promise<object> {
   switch (method) {
     case 'initialize': {
       const wanted = String(params.protocolVersion)
@@ -213,15 +218,15 @@ async function respond(room: Room, asked: Asked, { id, method, params }: Call): 
         })),
       })
     case 'tools/call':
-      return callTool(room, asked, id, params)
+      return callTool(deps, asked, id, params)
     default:
       return failure(id, -32601, `Method not found: ${method}`)
   }
 }
 
 async function callTool(
-  room: Room,
-  asked: Asked,
+  deps: RagDeps,
+  asked: RagCall,
   id: string | number,
   params: Record<string, unknown>,
 ): Promise<object> {
@@ -237,7 +242,7 @@ async function callTool(
     return told(id, `${error?.instancePath.slice(1) || 'arguments'}: ${error?.message ?? 'invalid'}`)
   }
   try {
-    const result = await tool.call(room, asked, input as never)
+    const result = await tool.call(deps, asked, input as never)
     return success(id, {
       content: [{ type: 'text', text: JSON.stringify(result) }],
       structuredContent: result,

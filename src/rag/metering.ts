@@ -1,16 +1,10 @@
 import { type EmbeddingTally, recordEmbedding } from '#ai/embeddings.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
-import type { Gateway } from '#ai/gateway.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import type { MeteredEmbedder } from './vendor-embedder.ts'
+import type { RagDeps } from './deps.ts'
 
-export interface Books {
-  gateway: Gateway
-  embedder: MeteredEmbedder
-}
-
-export interface MeteredCall {
+export type MeteredCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
   /** As the ledger shall name it: `/api/rag/search`. */
   route: string
@@ -24,7 +18,7 @@ export interface MeteredCall {
  * whatever became of it. Local embedding costs nothing and is recorded all the same.
  */
 export async function metered<T>(
-  { gateway, embedder }: Books,
+  { gateway, embedder }: Pick<RagDeps, 'gateway' | 'embedder'>,
   { caller, route, sizeBytes, signal }: MeteredCall,
   work: (embedder: Embedder) => Promise<T>,
 ): Promise<T> {

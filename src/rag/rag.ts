@@ -5,8 +5,8 @@ import { localEmbedder } from '#embeddings/local.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { openRoom, type RagNeeds } from './deps.ts'
-import { renew, sweep } from './documents.ts'
+import { openDeps, type RagNeeds } from './deps.ts'
+import { reembed, sweep } from './documents.ts'
 import { mcpRoutes } from './mcp.ts'
 import { ragRoutes } from './routes.ts'
 import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
@@ -15,34 +15,34 @@ export type Rag = Awaited<ReturnType<typeof createRag>>
 
 export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
-  const room = await openRoom(platform, needs)
-  const { parser, reader, shelves } = room
+  const deps = await openDeps(platform, needs)
+  const { parser, pipeline, corpusStats } = deps
   const closing = new AbortController()
 
-  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(room, payload))
+  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(deps, payload))
   jobs.handle('rag.renew', async (_, { signal }) => {
-    const renewed = await renew(room, signal)
-    if (renewed > 0) log.info({ documents: renewed, embedder: room.embedder.id }, 'documents were embedded again')
+    const renewed = await reembed(deps, signal)
+    if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder.id }, 'documents were embedded again')
   })
 
   return {
-    room,
+    deps,
     /** For /v1/embeddings where no vendor is configured. */
     localEmbedder: {
       model: localEmbedder.model,
       embed: async (texts: string[]) =>
-        (await reader.embed(localEmbedder, texts, closing.signal)).vectors.map((vector) => Array.from(vector)),
+        (await pipeline.embed(localEmbedder, texts, closing.signal)).vectors.map((vector) => Array.from(vector)),
     },
     async routes(app: App) {
-      await ragRoutes(app, room)
-      mcpRoutes(app, room)
+      await ragRoutes(app, deps)
+      mcpRoutes(app, deps)
     },
     /** Looks for documents that another embedder or vector store has left behind. */
     start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
     async erase(tx: Db, userId: string) {
-      await room.vectors.erase(tx, userId)
+      await deps.vectors.erase(tx, userId)
       await eraseStore(tx, userId)
-      shelves.forget(userId)
+      corpusStats.forget(userId)
     },
     /** For the export of everything we hold. */
     async collect(source: Db, userId: string) {
@@ -54,7 +54,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     },
     async close() {
       closing.abort()
-      await Promise.all([parser.close(), reader.close()])
+      await Promise.all([parser.close(), pipeline.close()])
     },
   }
 }

@@ -14,18 +14,18 @@ import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import { streamProblem } from '#platform/http/sse.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
-import { type Asked, answer, answerStream } from './answer/answer.ts'
+import { answer, answerStream, type RagCall } from './answer/answer.ts'
 import { NOTHING_FOUND } from './answer/prompt.ts'
-import type { Room } from './deps.ts'
+import type { RagDeps } from './deps.ts'
 import { deleteDocument } from './documents.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './ingest/chunk-settings.ts'
-import { take } from './ingest/ingest.ts'
-import { holdFor, readLongBodies } from './ingest/long-body.ts'
+import { ingest } from './ingest/ingest.ts'
+import { openTextFor, parseLongBodies } from './ingest/long-body.ts'
 import { readUpload } from './ingest/upload.ts'
 import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
 import { metered } from './metering.ts'
 import { parseFilter } from './search/filter.ts'
-import { checkMode, MODES, search } from './search/search.ts'
+import { checkMode, findChunks, MODES } from './search/search.ts'
 import { listDocuments } from './store.ts'
 
 const MEGABYTE = 1024 * 1024
@@ -151,12 +151,12 @@ const EVENTS = {
 const tags = ['rag']
 const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
 
-export async function ragRoutes(app: App, room: Room): Promise<void> {
-  const { db, maxTextBytes, maxFileBytes } = room
+export async function ragRoutes(app: App, deps: RagDeps): Promise<void> {
+  const { db, maxTextBytes, maxFileBytes } = deps
 
   await app.register(async (plain) => {
     const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
-    readLongBodies(scope, room)
+    parseLongBodies(scope, deps)
     scope.post(
       '/api/rag/ingest/text',
       {
@@ -181,7 +181,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
         if (replacesSource && source === null)
           throw invalid(['body', 'metadata', 'source'], 'Field required', 'missing')
         const asked = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) }
-        const stored = await take(room, asked, {
+        const stored = await ingest(deps, asked, {
           text: request.longText ?? content,
           metadata: checked,
           source,
@@ -224,12 +224,12 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
           request,
           maxFileBytes,
         )
-        const { text, warnings } = await room.parser.read(name, bytes, signal)
-        const stored = await take(
-          room,
+        const { text, warnings } = await deps.parser.read(name, bytes, signal)
+        const stored = await ingest(
+          deps,
           { caller, route: '/api/rag/ingest/file', signal },
           {
-            text: typeof text === 'string' ? text : holdFor(reply, room, text, 'text'),
+            text: typeof text === 'string' ? text : openTextFor(reply, deps, text, 'text'),
             metadata: { source: name },
             source: name,
             externalId,
@@ -257,14 +257,14 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     },
     async (request, reply) => {
       const { query, top_k, mode, min_score, filter } = request.body
-      checkMode(mode, room.embedder)
+      checkMode(mode, deps.embedder)
       const caller = callerOf(request)
       const conditions = parseFilter(filter ?? undefined)
       const signal = clientGone(reply)
       const call = { caller, route: '/api/rag/search', sizeBytes: Buffer.byteLength(query), signal }
-      const results = await metered(room, call, (embedder) =>
-        search(
-          { ...room, embedder },
+      const results = await metered(deps, call, (embedder) =>
+        findChunks(
+          { ...deps, embedder },
           caller.userId,
           { queries: [query], topK: top_k, minScore: min_score, conditions },
           signal,
@@ -297,9 +297,9 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
       const asked = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply) }
       const question = questionOf(body)
       if (body.stream)
-        return printAnswer(room, asked, question, { reply, requestId: request.id, withSources: body.include_sources })
+        return printAnswer(deps, asked, question, { reply, requestId: request.id, withSources: body.include_sources })
 
-      const { answer: text, sources, usage, headers } = await answer(room, asked, question)
+      const { answer: text, sources, usage, headers } = await answer(deps, asked, question)
       reply.headers(headers)
       return { answer: text, sources, usage: usageView(usage) }
     },
@@ -319,7 +319,7 @@ export async function ragRoutes(app: App, room: Room): Promise<void> {
     },
     async (request) => {
       const { document_id } = request.params
-      await deleteDocument(room, callerOf(request).userId, document_id)
+      await deleteDocument(deps, callerOf(request).userId, document_id)
       return { status: 'deleted', document_id }
     },
   )
@@ -359,15 +359,15 @@ function questionOf(body: Static<typeof QueryBody>) {
 }
 
 function printAnswer(
-  room: Room,
-  asked: Asked,
+  deps: RagDeps,
+  asked: RagCall,
   question: ReturnType<typeof questionOf>,
   { reply, requestId, withSources }: { reply: FastifyReply; requestId: string; withSources: boolean },
 ): Promise<FastifyReply> {
   return printStream(
     reply,
-    room.gateway.silenceMs,
-    answerStream(room, asked, question),
+    deps.gateway.silenceMs,
+    answerStream(deps, asked, question),
     ({ stream }) => stream?.headers ?? {},
     async (events, { sources, stream }) => {
       if (withSources) await events.event('sources', { sources })

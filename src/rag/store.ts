@@ -5,9 +5,9 @@ import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Metadata, RagDocumentsTable } from './tables.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
-export type Version = { id: string; version: string; edition: number }
+export type DocumentVersion = { id: string; version: string; edition: number }
 
-export interface ChunkRow {
+export type ChunkRow = {
   index: number
   content: string
   vector: Uint8Array
@@ -122,7 +122,7 @@ export async function listIdsOfSource(tx: Db, userId: string, source: string): P
   return rows.map(({ id }) => id)
 }
 
-export function listVersions(db: Db, userId: string): Promise<Version[]> {
+export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
   return db.selectFrom('rag_documents').select(['id', 'version', 'edition']).where('user_id', '=', userId).execute()
 }
 
@@ -130,7 +130,7 @@ export function readDocuments(db: Db, userId: string, ids: string[]): Promise<Do
   return db.selectFrom('rag_documents').selectAll().where('user_id', '=', userId).where('id', 'in', ids).execute()
 }
 
-export interface DocumentListing {
+export type DocumentListing = {
   id: string
   /** The newest of `external_ids`. */
   external_id: string | null

@@ -5,24 +5,24 @@ import { MessageChannel, type Transferable } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Embedded, Embedder } from '#embeddings/embedder.ts'
 import { ragProblem } from '../problems.ts'
-import { type Chunking, spansOf } from './chunker.ts'
-import type { Rows } from './read-worker.ts'
-import type { Head, LongQuestion, LongTask, Outline, Slice } from './text-worker.ts'
+import { type ChunkSettings, spansOf } from './chunker.ts'
+import type { PackedVectors } from './read-worker.ts'
+import type { ChunkBatch, ChunkedTextInfo, TextHead, TextRequest, TextTask } from './text-worker.ts'
 
-export type Reader = ReturnType<typeof createReader>
+export type IngestPipeline = ReturnType<typeof createIngestPipeline>
 
 /** A text cut into chunks, wherever it is held. */
-export interface Manuscript extends Outline {
+export type ChunkedText = ChunkedTextInfo & {
   /** The chunks from `from` up to `to`, embedded. */
   read(from: number, to: number, signal: AbortSignal): Promise<{ texts: string[]; embedded: Embedded }>
 }
 
 /** A text that a worker holds. Close it whatever happens: it has a thread of its own. */
-export interface LongText {
+export type TextHandle = {
   sizeBytes: number
-  head(): Promise<Head>
-  cut(chunking: Chunking): Promise<Outline>
-  read(from: number, to: number, isEmbedded: boolean): Promise<Slice>
+  head(): Promise<TextHead>
+  cut(chunking: ChunkSettings): Promise<ChunkedTextInfo>
+  read(from: number, to: number, isEmbedded: boolean): Promise<ChunkBatch>
   close(): void
 }
 
@@ -35,9 +35,9 @@ const LONG_MAX = 2
 /** Each waits with all its bytes. */
 const LONG_WAITING_MAX = 8
 
-export function createReader() {
+export function createIngestPipeline() {
   const threads = { minThreads: 0, idleTimeout: 10_000 }
-  const pool = new Piscina<string[], Rows>({
+  const pool = new Piscina<string[], PackedVectors>({
     ...threads,
     filename: new URL('./read-worker.ts', import.meta.url).href,
     name: 'embedDocuments',
@@ -45,18 +45,18 @@ export function createReader() {
   })
   // A pool of its own: long texts are held for as long as they are written, and others shall not wait for that. Nor is either the
   // parser's: a stranger's file may hold its thread for a minute, under a limit on memory that would be too small here.
-  const longPool = new Piscina<LongTask, void>({
+  const longPool = new Piscina<TextTask, void>({
     ...threads,
     filename: new URL('./text-worker.ts', import.meta.url).href,
-    name: 'hold',
+    name: 'serveText',
     maxThreads: LONG_MAX,
     maxQueue: LONG_WAITING_MAX,
   })
 
   return {
-    hold,
-    async manuscript(text: string | LongText, chunking: Chunking, embedder: Embedder): Promise<Manuscript> {
-      if (typeof text !== 'string') return heldManuscript(text, chunking, embedder)
+    open,
+    async chunk(text: string | TextHandle, chunking: ChunkSettings, embedder: Embedder): Promise<ChunkedText> {
+      if (typeof text !== 'string') return chunkElsewhere(text, chunking, embedder)
       const spans = spansOf(text, chunking)
       return {
         id: createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12),
@@ -77,22 +77,25 @@ export function createReader() {
   async function embed(embedder: Embedder, texts: string[], signal: AbortSignal): Promise<Embedded> {
     const length = texts.reduce((sum, text) => sum + text.length, 0)
     if (embedder.lexical === undefined || length <= INLINE_CHARACTERS) return embedder.embed(texts, 'document', signal)
-    return unpacked(await pool.run(texts, { signal }), embedder.dims)
+    return unpackVectors(await pool.run(texts, { signal }), embedder.dims)
   }
 
-  async function heldManuscript(text: LongText, chunking: Chunking, embedder: Embedder): Promise<Manuscript> {
+  async function chunkElsewhere(text: TextHandle, chunking: ChunkSettings, embedder: Embedder): Promise<ChunkedText> {
     const isLocal = embedder.lexical !== undefined
     return {
       ...(await text.cut(chunking)),
       async read(from, to, signal) {
         const { texts, embedded } = await text.read(from, to, isLocal)
-        return { texts, embedded: embedded ? unpacked(embedded, embedder.dims) : await embed(embedder, texts, signal) }
+        return {
+          texts,
+          embedded: embedded ? unpackVectors(embedded, embedder.dims) : await embed(embedder, texts, signal),
+        }
       },
     }
   }
 
   /** The bytes go over to the worker and are gone here. */
-  function hold(bytes: Uint8Array, form: LongTask['form']): LongText {
+  function open(bytes: Uint8Array, form: TextTask['form']): TextHandle {
     const { port1: port, port2 } = new MessageChannel()
     const sizeBytes = bytes.byteLength
     const stop = new AbortController()
@@ -112,7 +115,7 @@ export function createReader() {
     )
     died.catch(() => port.close())
 
-    const ask = async <T>(question: LongQuestion): Promise<T> => {
+    const ask = async <T>(question: TextRequest): Promise<T> => {
       port.postMessage(question)
       const [answer] = await Promise.race([once(port, 'message'), died])
       return answer as T
@@ -130,7 +133,7 @@ export function createReader() {
   }
 }
 
-function unpacked({ rows, occurrences }: Rows, dims: number): Embedded {
+function unpackVectors({ vectors: rows, frequencies }: PackedVectors, dims: number): Embedded {
   const vectors = Array.from({ length: rows.length / dims }, (_, i) => rows.subarray(i * dims, (i + 1) * dims))
-  return { vectors, occurrences }
+  return { vectors, frequencies }
 }

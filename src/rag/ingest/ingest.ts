@@ -1,22 +1,22 @@
 import { invalid } from '#platform/problems.ts'
-import type { Asked } from '../answer/answer.ts'
-import type { Room } from '../deps.ts'
-import { ingest, type NewDocument } from '../documents.ts'
+import type { RagCall } from '../answer/answer.ts'
+import type { RagDeps } from '../deps.ts'
+import { type NewDocument, storeDocument } from '../documents.ts'
 import { metered } from '../metering.ts'
 import { ragProblem } from '../problems.ts'
 
 /** Takes a text in and records it. Fails with 413 for a text that is larger than is kept, however it was wrapped. */
-export async function take(room: Room, { caller, route, signal }: Asked, document: NewDocument) {
+export async function ingest(deps: RagDeps, { caller, route, signal }: RagCall, document: NewDocument) {
   const { text } = document
   const { hasNul, textBytes } =
     typeof text === 'string' ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) } : await text.head()
-  if (textBytes > room.maxTextBytes) {
-    throw ragProblem('text_too_large', { max: Math.round(room.maxTextBytes / 1024 / 1024) })
+  if (textBytes > deps.maxTextBytes) {
+    throw ragProblem('text_too_large', { max: Math.round(deps.maxTextBytes / 1024 / 1024) })
   }
   if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
   const call = { caller, route, sizeBytes: embeddedBytes(document), signal }
-  const { document_ids, chunks_created } = await metered(room, call, (embedder) =>
-    ingest({ ...room, embedder }, caller.userId, document, signal),
+  const { document_ids, chunks_created } = await metered(deps, call, (embedder) =>
+    storeDocument({ ...deps, embedder }, caller.userId, document, signal),
   )
   return { document_ids, chunks_created }
 }

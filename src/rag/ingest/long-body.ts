@@ -2,22 +2,20 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
 import { invalid, malformedJson } from '#platform/problems.ts'
-import type { Room } from '../deps.ts'
-import { LONG_BYTES, type LongText } from './ingest-pipeline.ts'
-import type { LongTask } from './text-worker.ts'
+import type { RagDeps } from '../deps.ts'
+import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
+import type { TextTask } from './text-worker.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Set when the body was long: then its `content` is only a placeholder. */
-    longText?: LongText
+    longText?: TextHandle
   }
 }
 
-type Holder = Pick<Room, 'reader'>
-
 /** For the routes of this scope alone. */
-export function readLongBodies(scope: App, room: Holder): void {
-  const held = new WeakMap<FastifyRequest, LongText>()
+export function parseLongBodies(scope: App, deps: Pick<RagDeps, 'pipeline'>): void {
+  const held = new WeakMap<FastifyRequest, TextHandle>()
 
   scope.removeContentTypeParser('application/json')
   scope.addContentTypeParser(
@@ -26,7 +24,7 @@ export function readLongBodies(scope: App, room: Holder): void {
     async (request: FastifyRequest, bytes: Buffer) => {
       if (bytes.length === 0) throw invalid(['body'], 'Field required', 'missing')
       if (bytes.length <= LONG_BYTES) return parsed(bytes)
-      const longText = room.reader.hold(bytes, 'json')
+      const longText = deps.pipeline.open(bytes, 'json')
       held.set(request, longText)
       request.longText = longText
       const { body } = await longText.head()
@@ -41,8 +39,13 @@ export function readLongBodies(scope: App, room: Holder): void {
 }
 
 /** Holds a text until the reply is over. */
-export function holdFor(reply: FastifyReply, { reader }: Holder, bytes: Uint8Array, form: LongTask['form']): LongText {
-  const text = reader.hold(bytes, form)
+export function openTextFor(
+  reply: FastifyReply,
+  { pipeline }: Pick<RagDeps, 'pipeline'>,
+  bytes: Uint8Array,
+  form: TextTask['form'],
+): TextHandle {
+  const text = pipeline.open(bytes, form)
   reply.raw.once('close', () => text.close())
   return text
 }

@@ -1,16 +1,16 @@
 import { localEmbedder } from '#embeddings/local.ts'
 
-export interface Rows {
+export type PackedVectors = {
   /** Vectors, row after row. */
-  rows: Float32Array
-  occurrences: Uint8Array
+  vectors: Float32Array
+  frequencies: Uint8Array
 }
 
 const never = new AbortController().signal
 
-export async function embedDocuments(texts: string[]): Promise<Rows> {
-  const { vectors, occurrences = new Uint8Array(0) } = await localEmbedder.embed(texts, 'document', never)
+export async function embedDocuments(texts: string[]): Promise<PackedVectors> {
+  const { vectors, frequencies = new Uint8Array(0) } = await localEmbedder.embed(texts, 'document', never)
   const rows = new Float32Array(vectors.length * localEmbedder.dims)
   for (const [i, vector] of vectors.entries()) rows.set(vector, i * localEmbedder.dims)
-  return { rows, occurrences }
+  return { vectors: rows, frequencies }
 }

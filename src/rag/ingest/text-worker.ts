@@ -4,30 +4,30 @@
  */
 import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
-import { type Chunking, spansOf } from './chunker.ts'
-import { embedDocuments, type Rows } from './read-worker.ts'
+import { type ChunkSettings, spansOf } from './chunker.ts'
+import { embedDocuments, type PackedVectors } from './read-worker.ts'
 
-export interface LongTask {
+export type TextTask = {
   port: MessagePort
   bytes: Uint8Array
   /** A JSON body with the text as its `content`, or the text itself. */
   form: 'json' | 'text'
 }
 
-export type LongQuestion =
+export type TextRequest =
   | { ask: 'head' }
-  | { ask: 'chunk'; chunking: Chunking }
+  | { ask: 'chunk'; chunking: ChunkSettings }
   | { ask: 'read'; from: number; to: number; isEmbedded: boolean }
 
-export type Head = {
+export type TextHead = {
   /** The body without its text; undefined when it is no JSON. */
   body?: unknown
   hasNul: boolean
   /** Of the text alone, as UTF-8. */
   textBytes: number
 }
-export type Outline = { id: string; characters: number; total: number }
-export type Slice = { texts: string[]; embedded?: Rows }
+export type ChunkedTextInfo = { id: string; characters: number; total: number }
+export type ChunkBatch = { texts: string[]; embedded?: PackedVectors }
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
@@ -36,18 +36,18 @@ const TOO_LARGE = 'too large'
 /** Stands in for a text that is there; the schema looks at no more than that. */
 const PLACEHOLDER = '…'
 
-export async function hold({ port, bytes, form }: LongTask): Promise<void> {
-  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : opened(bytes)
+export async function serveText({ port, bytes, form }: TextTask): Promise<void> {
+  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : parseBody(bytes)
   let spans: Int32Array = new Int32Array(0)
 
   const answers = {
-    head: (): Head => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
-    chunk({ chunking }: { chunking: Chunking }): Outline {
+    head: (): TextHead => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
+    chunk({ chunking }: { chunking: ChunkSettings }): ChunkedTextInfo {
       spans = spansOf(text, chunking)
       const id = createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
       return { id, characters: text.length, total: spans.length / 2 }
     },
-    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<Slice> {
+    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<ChunkBatch> {
       const texts = Array.from({ length: to - from }, (_, i) =>
         text.slice(spans[(from + i) * 2] as number, spans[(from + i) * 2 + 1] as number),
       )
@@ -56,14 +56,14 @@ export async function hold({ port, bytes, form }: LongTask): Promise<void> {
   }
 
   await new Promise<void>((resolve) => {
-    port.on('message', async (question: LongQuestion) => {
+    port.on('message', async (question: TextRequest) => {
       port.postMessage(await answers[question.ask](question as never))
     })
     port.on('close', resolve)
   })
 }
 
-function opened(bytes: Uint8Array): { text: string; body: unknown } {
+function parseBody(bytes: Uint8Array): { text: string; body: unknown } {
   let body: unknown
   try {
     body = JSON.parse(decode(bytes))

@@ -6,7 +6,7 @@ import { checkedExternalId, fileName } from '../metadata.ts'
 import { ragProblem } from '../problems.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
 
-export interface Upload {
+export type Upload = {
   name: string
   bytes: Uint8Array
   chunkSize: number

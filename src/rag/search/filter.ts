@@ -6,7 +6,7 @@ import type { Metadata } from '../tables.ts'
 type Scalar = string | number | boolean | null
 export type Operator = '$eq' | '$ne' | '$in' | '$gt' | '$gte' | '$lt' | '$lte'
 
-export interface Condition {
+export type Condition = {
   key: string
   operator: Operator
   value: Scalar | Scalar[]

@@ -95,13 +95,13 @@ function headingStyles(part: Uint8Array | undefined): Map<string, number> {
   return levels
 }
 
-interface Paragraph {
+type Paragraph = {
   text: string
   heading: number
   isItem: boolean
 }
 
-interface Table {
+type Table = {
   rows: string[][]
   cell: string[]
 }

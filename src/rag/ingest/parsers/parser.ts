@@ -8,14 +8,14 @@ import { ragProblem } from '../../problems.ts'
 import type { Warning } from './unreadable.ts'
 import type { Format, Outcome, Task } from './worker.ts'
 
-export interface Limits {
+export type Limits = {
   timeMs: number
   heapMb: number
   /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
   buffersMb: number
 }
 
-export interface ParsedFile {
+export type ParsedFile = {
   /** Never empty; as UTF-8 where it is long. */
   text: string | Uint8Array
   warnings: Warning[]

@@ -81,7 +81,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
   }
 }
 
-interface Item {
+type Item = {
   str: string
   transform: number[]
   width: number
@@ -137,7 +137,7 @@ function lengthOf(page: Page | undefined): number {
   return page?.lines.reduce((sum, { text }) => sum + text.length + 1, 0) ?? 0
 }
 
-interface FormPage {
+type FormPage = {
   getAnnotations(): Promise<{ fieldType?: string; fieldValue?: unknown }[]>
 }
 

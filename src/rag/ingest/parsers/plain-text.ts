@@ -138,7 +138,7 @@ const CONFIDENCE_MIN = 0.005
 const priors: Record<string, number> = { 'windows-1252': 1.3, macintosh: 0.85, 'x-mac-cyrillic': 0.85 }
 const SAMPLE_MAX = 100_000
 
-interface Reading {
+type Reading = {
   label: string
   confidence: number
   text: string

@@ -6,7 +6,7 @@ import type { Reading, Warning } from './unreadable.ts'
 
 export type Format = 'text' | 'pdf' | 'docx'
 
-export interface Task {
+export type Task = {
   format: Format
   bytes: Uint8Array
   /** Where the worker leaves its thread's id, so that its memory can be watched. */

@@ -5,14 +5,14 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
-import { Best, type Matrix, nearestRows, toBytes } from './nearest.ts'
+import { type Matrix, nearestRows, TopK, toBytes } from './nearest.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
 const CACHE_BYTES_MAX = 256 * 1024 * 1024
 /** Rows read in one statement, and compared without letting others run. */
 const ROWS_AT_ONCE = 1_000
 
-export interface ByteOptions {
+export type ByteStoreOptions = {
   /** One byte a dimension instead of four: enough to choose candidates that are scored again. */
   coarse: boolean
   cacheBytesMax?: number
@@ -20,7 +20,7 @@ export interface ByteOptions {
 
 export function openByteVectors(
   { db }: { db: Db },
-  { coarse, cacheBytesMax = CACHE_BYTES_MAX }: ByteOptions,
+  { coarse, cacheBytesMax = CACHE_BYTES_MAX }: ByteStoreOptions,
 ): VectorStore {
   const cache = createCache(cacheBytesMax)
 
@@ -38,7 +38,7 @@ export function openByteVectors(
     forget: (userId) => cache.forget(userId),
 
     async nearest(userId, query, scope, count) {
-      const best = new Best<Neighbour>(count)
+      const best = new TopK<Neighbour>(count)
       const wanted = coarse ? toBytes(query) : query
       let sinceBreath = 0
       for await (const { version, matrix } of matrices(userId, query.length, scope)) {
