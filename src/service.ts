@@ -8,6 +8,7 @@ import { auditMigrations } from '#audit/migrations.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { billingMigrations } from '#billing/migrations.ts'
 import { createProcessor } from '#billing/processor.ts'
+import { createLocalEmbedder, type LocalEmbedder } from '#embeddings/local-pool.ts'
 import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
@@ -96,9 +97,9 @@ export async function createService(
   })
   if (processor) billing.listen(shop.events)
 
-  const ai = createAi(platform, { ledger: usage.ledger })
-  const rag = await createRag(platform, { gateway: ai.gateway })
-  ai.lendEmbedder(rag.localEmbedder)
+  const localEmbedder = createLocalEmbedder()
+  const ai = createAi(platform, { ledger: usage.ledger, localEmbedder })
+  const rag = await createRag(platform, { gateway: ai.gateway, localEmbedder })
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {
@@ -119,7 +120,7 @@ export async function createService(
         shapeOf: (url) => (url.startsWith('/v1') ? 'openai' : 'detail'),
       })
     : null
-  const sandbox = api && config.sandbox.on ? openSandbox(platform, rag.localEmbedder) : null
+  const sandbox = api && config.sandbox.on ? openSandbox(platform, localEmbedder) : null
   if (sandbox?.watch) api?.addHook('onRequest', sandbox.watch)
   if (sandbox) await api?.register(sandbox.routes, { prefix: '/sandbox' })
   if (api)
@@ -207,6 +208,7 @@ export async function createService(
     await sandbox?.close()
     await rag.close()
     await ai.close()
+    await localEmbedder.close()
     await usage.close()
     await apiKeys.close()
     await identity.close()
@@ -216,7 +218,7 @@ export async function createService(
 }
 
 /** The outside world in a box: it calls back over the ports this service listens on, as the real one would over the network. */
-function openSandbox({ config, clock, log }: Platform, embedder: Rag['localEmbedder']) {
+function openSandbox({ config, clock, log }: Platform, embedder: LocalEmbedder) {
   const { processor, http, urls } = config
   // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
   const isElsewhere = !config.serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
@@ -228,7 +230,10 @@ function openSandbox({ config, clock, log }: Platform, embedder: Rag['localEmbed
     open: config.sandbox.open,
     baseUrl: () => urls.base,
     catalogue: config.catalogue,
-    embed: embedder.embed,
+    async embed(texts) {
+      const { vectors } = await embedder.embed(texts, 'document', AbortSignal.any([]))
+      return vectors.map((vector) => Array.from(vector))
+    },
     endpoints: () =>
       (processor.sandboxed || isOwnSandbox(processor.apiBase)) &&
       processor.webhookSecret !== null &&

@@ -8,7 +8,7 @@ export interface Embedder {
   vendor: string
   model: string
   dims: number
-  /** Unit vectors, one a text. Fails with a Problem that names the vendor. */
+  /** Unit vectors, one a text. @throws Problem that names the vendor */
   embed(texts: string[], purpose: 'document' | 'query', signal: AbortSignal): Promise<Embedded>
   /** Present where texts are compared by their words: then idf among the user's own chunks counts, and candidates are scored again exactly. */
   lexical?: Lexical
@@ -16,7 +16,7 @@ export interface Embedder {
 
 export type Embedded = {
   vectors: Float32Array[]
-  /** Of a lexical embedder's documents: how many of these texts each word is in, packed for Rarity. */
+  /** Of a lexical embedder's documents: in how many of these texts each word is, packed for Idf. */
   frequencies?: Uint8Array
 }
 

@@ -12,14 +12,14 @@ import { clientGone } from '#platform/http/client.ts'
 import { Problem } from '#platform/problem.ts'
 import { answer, type RagCall } from './answer/answer.ts'
 import type { RagDeps } from './deps.ts'
+import { listDocuments } from './documents/store.ts'
 import { CHUNK_SIZE, overlapFor } from './ingest/chunk-settings.ts'
 import { ingest } from './ingest/ingest.ts'
-import { checkedMetadata } from './metadata.ts'
+import { checkedMetadata } from './ingest/metadata.ts'
 import { metered } from './metering.ts'
 import { ragProblem } from './problems.ts'
 import { parseFilter } from './search/filter.ts'
 import { findChunks } from './search/search.ts'
-import { listDocuments } from './store.ts'
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const DOCUMENTS_MAX = 1_000

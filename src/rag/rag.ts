@@ -1,15 +1,14 @@
 // Guards each user's own store of documents: taking texts and files in, finding chunks, answering from them.
 // One thing to know: every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
 
-import { localEmbedder } from '#embeddings/local.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { openDeps, type RagNeeds } from './deps.ts'
-import { reembed, sweep } from './documents.ts'
+import { reembed, sweep } from './documents/documents.ts'
+import { type DocumentListing, eraseStore, listDocuments, readTexts } from './documents/store.ts'
 import { mcpRoutes } from './mcp.ts'
 import { ragRoutes } from './routes.ts'
-import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
 
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
@@ -17,7 +16,6 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
   const { parser, pipeline, corpusStats } = deps
-  const closing = new AbortController()
 
   jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(deps, payload))
   jobs.handle('rag.renew', async (_, { signal }) => {
@@ -27,12 +25,6 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
 
   return {
     deps,
-    /** For /v1/embeddings where no vendor is configured. */
-    localEmbedder: {
-      model: localEmbedder.model,
-      embed: async (texts: string[]) =>
-        (await pipeline.embed(localEmbedder, texts, closing.signal)).vectors.map((vector) => Array.from(vector)),
-    },
     async routes(app: App) {
       await ragRoutes(app, deps)
       mcpRoutes(app, deps)
@@ -53,7 +45,6 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       }
     },
     async close() {
-      closing.abort()
       await Promise.all([parser.close(), pipeline.close()])
     },
   }

@@ -17,16 +17,16 @@ import { invalid } from '#platform/problems.ts'
 import { answer, answerStream, type RagCall } from './answer/answer.ts'
 import { NOTHING_FOUND } from './answer/prompt.ts'
 import type { RagDeps } from './deps.ts'
-import { deleteDocument } from './documents.ts'
+import { deleteDocument } from './documents/documents.ts'
+import { listDocuments } from './documents/store.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './ingest/chunk-settings.ts'
 import { ingest } from './ingest/ingest.ts'
-import { openTextFor, parseLongBodies } from './ingest/long-body.ts'
+import { openTextFor, parseLongBodies } from './ingest/long-bodies.ts'
+import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './ingest/metadata.ts'
 import { readUpload } from './ingest/upload.ts'
-import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
 import { metered } from './metering.ts'
 import { parseFilter } from './search/filter.ts'
 import { checkMode, findChunks, MODES } from './search/search.ts'
-import { listDocuments } from './store.ts'
 
 const MEGABYTE = 1024 * 1024
 const QUERY_MAX = 32_768
@@ -229,7 +229,7 @@ export async function ragRoutes(app: App, deps: RagDeps): Promise<void> {
           deps,
           { caller, route: '/api/rag/ingest/file', signal },
           {
-            text: typeof text === 'string' ? text : openTextFor(reply, deps, text, 'text'),
+            text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
             metadata: { source: name },
             source: name,
             externalId,

@@ -1,3 +1,4 @@
+import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
@@ -7,10 +8,8 @@ import { aiProblem } from '../problems.ts'
 import { candidateFor, isConfigured, requireAllowed } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
-export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
-
-/** The local embedder answers what no vendor is configured for; null where there is none. */
-export type EmbeddingNeeds = { localEmbedder(): LocalEmbedder | null }
+/** The local embedder answers what no vendor is configured for. */
+export type EmbeddingNeeds = { localEmbedder: Embedder }
 
 type DoorCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
@@ -29,7 +28,7 @@ export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
   )
-  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
+  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder
   if (local === null) requireAllowed(gateway.config, caller.tier, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const terms = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
@@ -48,7 +47,12 @@ export async function embedForDoor(gateway: Gateway, needs: EmbeddingNeeds, call
   })
 }
 
-async function embedHere(local: LocalEmbedder, { inputs, dimensions }: DoorCall, guess: number, tally: EmbeddingTally) {
+async function embedHere(
+  local: Embedder,
+  { inputs, dimensions, signal }: DoorCall,
+  guess: number,
+  tally: EmbeddingTally,
+) {
   if (dimensions !== null) {
     throw aiProblem('dimensions_fixed')
   }
@@ -56,10 +60,10 @@ async function embedHere(local: LocalEmbedder, { inputs, dimensions }: DoorCall,
   if (texts.length < inputs.length) {
     throw aiProblem('tokens_unsupported')
   }
-  const vectors = await local.embed(texts)
+  const { vectors } = await local.embed(texts, 'document', signal)
   tally.promptTokens = guess
   tally.isEstimated = true
-  return { vectors, model: local.model }
+  return { vectors: vectors.map((vector) => Array.from(vector)), model: local.model }
 }
 
 /** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */

@@ -1,7 +1,7 @@
 import { invalid } from '#platform/problems.ts'
 import type { RagCall } from '../answer/answer.ts'
 import type { RagDeps } from '../deps.ts'
-import { type NewDocument, storeDocument } from '../documents.ts'
+import { type NewDocument, storeDocument } from '../documents/documents.ts'
 import { metered } from '../metering.ts'
 import { ragProblem } from '../problems.ts'
 

@@ -2,9 +2,9 @@ import '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import type { Issue } from '#platform/problem.ts'
 import { invalid, platformProblem } from '#platform/problems.ts'
-import { checkedExternalId, fileName } from '../metadata.ts'
 import { ragProblem } from '../problems.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import { checkedExternalId, fileName } from './metadata.ts'
 
 export type Upload = {
   name: string

@@ -1,8 +1,8 @@
 // The room's SQL. Every statement names the user first; chunks are found only through the version that a document names as its own.
-import './tables.ts'
+import '../tables.ts'
 import type { Selectable } from 'kysely'
 import { type Db, forUpdate } from '#platform/db/db.ts'
-import type { Metadata, RagDocumentsTable } from './tables.ts'
+import type { Metadata, RagDocumentsTable } from '../tables.ts'
 
 export type DocumentRow = Selectable<RagDocumentsTable>
 export type DocumentVersion = { id: string; version: string; edition: number }

@@ -1,5 +1,5 @@
 import { invalid } from '#platform/problems.ts'
-import type { Metadata } from './tables.ts'
+import type { Metadata } from '../tables.ts'
 
 /** The service's own: what a user sends under these names is ignored. */
 const RESERVED = new Set(['user_id', 'chunk_index', 'total_chunks'])

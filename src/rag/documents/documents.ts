@@ -10,9 +10,10 @@ import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Problem } from '#platform/problem.ts'
 import { invalid } from '#platform/problems.ts'
-import type { RagDeps } from './deps.ts'
-import type { TextHandle } from './ingest/ingest-pipeline.ts'
-import { ragProblem } from './problems.ts'
+import type { RagDeps } from '../deps.ts'
+import type { TextHandle } from '../ingest/ingest-pipeline.ts'
+import { ragProblem } from '../problems.ts'
+import type { Metadata } from '../tables.ts'
 import {
   bumpRevision,
   deleteChunks,
@@ -32,7 +33,6 @@ import {
   someIndexes,
   updateDocument,
 } from './store.ts'
-import type { Metadata } from './tables.ts'
 
 export type NewDocument = {
   text: string | TextHandle
@@ -220,7 +220,7 @@ export async function sweep(
   }
 }
 
-type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors' | 'pipeline'>
+type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors'>
 
 const STALE_AT_ONCE = 50
 
@@ -239,7 +239,7 @@ export async function reembed(deps: ReembedDeps, signal: AbortSignal): Promise<n
 }
 
 async function reembedDocument(
-  { db, embedder, vectors, pipeline }: ReembedDeps,
+  { db, embedder, vectors }: ReembedDeps,
   { userId, id, version, edition }: { userId: string; id: string; version: string; edition: number },
   signal: AbortSignal,
 ): Promise<void> {
@@ -251,9 +251,9 @@ async function reembedDocument(
   for (let from = 0; from < document.total_chunks; from += CHUNKS_PER_BATCH) {
     const chunks = await readChunks(db, userId, version, from, from + CHUNKS_PER_BATCH)
     if (chunks.length === 0) continue
-    const embedded = await pipeline.embed(
-      embedder,
+    const embedded = await embedder.embed(
       chunks.map(({ content }) => content),
+      'document',
       signal,
     )
     if (embedded.frequencies) packings.push(embedded.frequencies)
