@@ -10,16 +10,17 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Problem } from '#platform/problem.ts'
-import { answer, type RagCall } from './answer/answer.ts'
+import { answer } from './answer/answer.ts'
 import type { RagDeps } from './deps.ts'
-import { listDocuments } from './documents/store.ts'
+import { listDocuments } from './documents/documents.ts'
 import { CHUNK_SIZE, overlapFor } from './ingest/chunk-settings.ts'
 import { ingest } from './ingest/ingest.ts'
 import { checkedMetadata } from './ingest/metadata.ts'
-import { metered } from './metering.ts'
+import type { RagCall } from './metering.ts'
 import { ragProblem } from './problems.ts'
+import { FreeObject, RAG_POLICY } from './schemas.ts'
 import { parseFilter } from './search/filter.ts'
-import { findChunks } from './search/search.ts'
+import { search } from './search/search.ts'
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const DOCUMENTS_MAX = 1_000
@@ -28,10 +29,9 @@ type Tool = {
   description: string
   input: TSchema
   isReadOnly: boolean
-  call(deps: RagDeps, asked: RagCall, input: never): Promise<Record<string, unknown>>
+  call(deps: RagDeps, call: RagCall, input: never): Promise<Record<string, unknown>>
 }
 
-const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
 const topK = Type.Optional(
   Type.Integer({ default: 5, minimum: 1, maximum: 50, description: 'How many chunks at most.' }),
 )
@@ -48,17 +48,9 @@ const tools: Record<string, Tool> = {
     description: 'Find the passages of the user’s stored documents that are nearest to a query.',
     input: SearchInput,
     isReadOnly: true,
-    async call(deps, asked, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
+    async call(deps, call, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
       const conditions = parseFilter(filter)
-      const call = { ...asked, sizeBytes: Buffer.byteLength(query) }
-      const results = await metered(deps, call, (embedder) =>
-        findChunks(
-          { ...deps, embedder },
-          asked.caller.userId,
-          { queries: [query], topK: top_k, conditions },
-          asked.signal,
-        ),
-      )
+      const results = await search(deps, call, { queries: [query], topK: top_k, conditions })
       return { results }
     },
   },
@@ -66,8 +58,8 @@ const tools: Record<string, Tool> = {
     description: 'Answer a question from the user’s stored documents, with the passages that the answer cites.',
     input: AskInput,
     isReadOnly: true,
-    async call(deps, asked, { question, top_k = 5 }: Static<typeof AskInput>) {
-      const { answer: text, sources } = await answer(deps, asked, {
+    async call(deps, call, { question, top_k = 5 }: Static<typeof AskInput>) {
+      const { answer: text, sources } = await answer(deps, call, {
         question,
         topK: top_k,
         minScore: 0.5,
@@ -81,9 +73,9 @@ const tools: Record<string, Tool> = {
     description: 'Store a text among the user’s documents. The same text again replaces itself.',
     input: IngestInput,
     isReadOnly: false,
-    async call(deps, asked, { content, metadata = {} }: Static<typeof IngestInput>) {
+    async call(deps, call, { content, metadata = {} }: Static<typeof IngestInput>) {
       const checked = checkedMetadata(metadata)
-      return ingest(deps, asked, {
+      return ingest(deps, call, {
         text: content,
         metadata: checked,
         source: typeof checked.source === 'string' ? checked.source : null,
@@ -99,8 +91,7 @@ const tools: Record<string, Tool> = {
     input: Type.Object({}),
     isReadOnly: true,
     async call({ db }, { caller }) {
-      const { rows, total } = await listDocuments(db, caller.userId, DOCUMENTS_MAX, 0)
-      return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })), total }
+      return listDocuments(db, caller.userId, DOCUMENTS_MAX, 0)
     },
   },
 }
@@ -120,8 +111,6 @@ let envelope: ReturnType<typeof Compile<typeof Envelope>> | null = null
 const NO_JSON = Symbol('no JSON')
 
 export function mcpRoutes(app: App, deps: RagDeps): void {
-  const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
-
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) => {
@@ -133,7 +122,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     })
     scope.post(
       '/mcp',
-      { schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' }, config },
+      { schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' }, config: RAG_POLICY },
       async (request, reply) => {
         checkOrigin(deps, request.headers.origin)
         const refuse = (code: number, message: string, id: string | number | null = null) =>
@@ -159,8 +148,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           return isTaken ? reply.status(202).send() : refuse(-32600, 'Invalid Request', id)
         }
 
-        const asked = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
-        return reply.type('application/json').send(JSON.stringify(await respond(deps, asked, { id, method, params })))
+        const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
+        return reply.type('application/json').send(JSON.stringify(await respond(deps, call, { id, method, params })))
       },
     )
   })
@@ -170,7 +159,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
       method,
       url: '/mcp',
       schema: { hide: true },
-      config,
+      config: RAG_POLICY,
       handler: async (request, reply) => {
         checkOrigin(deps, request.headers.origin)
         reply.header('allow', 'POST')
@@ -189,13 +178,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-type Call = {
+type RpcRequest = {
   id: string | number
   method: string
   params: Record<string, unknown>
 }
 
-async function respond(deps: RagDeps, asked: RagCall, { id, method, params }: Call): Promise<object> {
+async function respond(deps: RagDeps, call: RagCall, { id, method, params }: RpcRequest): Promise<object> {
   switch (method) {
     case 'initialize': {
       const wanted = String(params.protocolVersion)
@@ -218,7 +207,7 @@ async function respond(deps: RagDeps, asked: RagCall, { id, method, params }: Ca
         })),
       })
     case 'tools/call':
-      return callTool(deps, asked, id, params)
+      return callTool(deps, call, id, params)
     default:
       return failure(id, -32601, `Method not found: ${method}`)
   }
@@ -226,7 +215,7 @@ async function respond(deps: RagDeps, asked: RagCall, { id, method, params }: Ca
 
 async function callTool(
   deps: RagDeps,
-  asked: RagCall,
+  call: RagCall,
   id: string | number,
   params: Record<string, unknown>,
 ): Promise<object> {
@@ -239,10 +228,10 @@ async function callTool(
   const input = Value.Default(tool.input, params.arguments ?? {})
   if (!check.Check(input)) {
     const [error] = check.Errors(input)
-    return told(id, `${error?.instancePath.slice(1) || 'arguments'}: ${error?.message ?? 'invalid'}`)
+    return toolError(id, `${error?.instancePath.slice(1) || 'arguments'}: ${error?.message ?? 'invalid'}`)
   }
   try {
-    const result = await tool.call(deps, asked, input as never)
+    const result = await tool.call(deps, call, input as never)
     return success(id, {
       content: [{ type: 'text', text: JSON.stringify(result) }],
       structuredContent: result,
@@ -251,7 +240,7 @@ async function callTool(
   } catch (error) {
     // What the model can mend is told to the model; bugs go the way of all errors.
     if (!(error instanceof Problem)) throw error
-    return told(id, error.message)
+    return toolError(id, error.message)
   }
 }
 
@@ -259,7 +248,7 @@ function success(id: string | number, result: object): object {
   return { jsonrpc: '2.0', id, result }
 }
 
-function told(id: string | number, message: string): object {
+function toolError(id: string | number, message: string): object {
   return success(id, { content: [{ type: 'text', text: message }], isError: true })
 }
 

@@ -2,12 +2,9 @@
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
 import { routeFor } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
-import type { Embedder } from '#embeddings/embedder.ts'
-import type { Caller } from '#platform/http/access-control.ts'
-import type { RagDeps } from '../deps.ts'
-import { metered } from '../metering.ts'
+import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
-import { type FoundChunk, findChunks } from '../search/search.ts'
+import { type FoundChunk, findChunks, type SearchDeps, search, sizeOf } from '../search/search.ts'
 import { NOTHING_FOUND, promptOf, type Turn } from './prompt.ts'
 
 export type Question = {
@@ -18,13 +15,7 @@ export type Question = {
   conditions: Condition[]
 }
 
-export type RagCall = {
-  caller: Caller
-  route: string
-  signal: AbortSignal
-}
-
-type AnswerDeps = Pick<RagDeps, 'db' | 'gateway' | 'embedder' | 'vectors' | 'corpusStats'>
+export type AnswerDeps = SearchDeps
 
 export type Answered = {
   answer: string
@@ -33,38 +24,36 @@ export type Answered = {
   headers: Record<string, string>
 }
 
-export async function answer(deps: AnswerDeps, asked: RagCall, question: Question): Promise<Answered> {
-  const sources = await sourcesFor(deps, asked, question)
+export async function answer(deps: AnswerDeps, call: RagCall, question: Question): Promise<Answered> {
+  const sources = await sourcesFor(deps, call, question)
   if (sources.length === 0) return { answer: NOTHING_FOUND, sources, usage: null, headers: {} }
-  const { answer, usage, headers } = await complete(deps.gateway, callFor(deps, asked, question, sources))
+  const { answer, usage, headers } = await complete(deps.gateway, callFor(deps, call, question, sources))
   return { answer: answer.text, sources, usage, headers }
 }
 
-/** `stream` is null when nothing is near enough. Fails as a plain reply would, until the vendor's first piece. */
+/** `stream` is null when nothing is near enough. @throws as `answer` does, until the vendor's first piece */
 export async function answerStream(
   deps: AnswerDeps,
-  asked: RagCall,
+  call: RagCall,
   question: Question,
 ): Promise<{ sources: FoundChunk[]; stream: CompletionStream | null }> {
-  const sources = await sourcesFor(deps, asked, question)
+  const sources = await sourcesFor(deps, call, question)
   if (sources.length === 0) return { sources, stream: null }
-  return { sources, stream: await stream(deps.gateway, callFor(deps, asked, question, sources)) }
+  return { sources, stream: await stream(deps.gateway, callFor(deps, call, question, sources)) }
 }
 
 /** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question has one of its own. */
 async function sourcesFor(
   deps: AnswerDeps,
-  { caller, route, signal }: RagCall,
+  call: RagCall,
   { question, topK, minScore, history, conditions }: Question,
-) {
-  const queries = queriesFor(question, history)
-  const call = { caller, route, sizeBytes: Buffer.byteLength(queries.join('')), signal }
-  const find = (embedder: Embedder) =>
-    findChunks({ ...deps, embedder }, caller.userId, { queries, topK, minScore, conditions }, signal)
+): Promise<FoundChunk[]> {
+  const query = { queries: queriesFor(question, history), topK, minScore, conditions }
   const isFree = deps.embedder.lexical !== undefined
-  const sources = isFree ? await find(deps.embedder) : await metered(deps, call, find)
+  if (!isFree) return search(deps, call, query)
 
-  if (isFree && sources.length === 0) await metered(deps, call, async () => {})
+  const sources = await findChunks(deps, call.caller.userId, query, call.signal)
+  if (sources.length === 0) await metered(deps, call, sizeOf(query), async () => {})
   return sources
 }
 

@@ -1,13 +1,15 @@
 /**
  * Finds the chunks of a user's own documents that are about the same as a query.
- * The one thing to know: filters choose documents before anything is ranked, and the score is the cosine that the embedder defines.
+ * Filters choose documents before anything is ranked; the score is the cosine that the embedder defines.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Embedder } from '#embeddings/embedder.ts'
 import { subjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
-import { type DocumentRow, readContents } from '../documents/store.ts'
+import { readContents } from '../documents/chunk-store.ts'
+import type { DocumentRow } from '../documents/store.ts'
+import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
 import { type Condition, matches } from './filter.ts'
 import type { Neighbour, VectorStore } from './stores/vector-store.ts'
@@ -22,7 +24,7 @@ export type FoundChunk = {
 
 export const MODES = ['auto', 'lexical', 'dense', 'hybrid'] as const
 
-/** Documents are compared in one way, their embedder's. Fails with 422 for a mode that needs another. */
+/** Documents are compared in one way, their embedder's. @throws Problem 422 for a mode that needs another */
 export function checkMode(mode: (typeof MODES)[number], { lexical }: Embedder): void {
   const [way, only] = lexical === undefined ? ['their meaning', 'dense'] : ['their words', 'lexical']
   if (mode === 'auto' || mode === only) return
@@ -51,8 +53,22 @@ const OWN_MIN = 0.3
 /** Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009), with their constant. */
 const RANK_CONSTANT = 60
 
+type FindDeps = Pick<RagDeps, 'db' | 'corpusStats' | 'embedder' | 'vectors'>
+export type SearchDeps = FindDeps & Pick<RagDeps, 'gateway'>
+
+/** @throws what the embedder throws */
+export function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<FoundChunk[]> {
+  return metered(deps, call, sizeOf(query), (deps) => findChunks(deps, call.caller.userId, query, call.signal))
+}
+
+/** What will be embedded. */
+export function sizeOf({ queries }: SearchQuery): number {
+  return Buffer.byteLength(queries.join(''))
+}
+
+/** Not metered. */
 export async function findChunks(
-  { db, corpusStats, embedder, vectors }: Pick<RagDeps, 'db' | 'corpusStats' | 'embedder' | 'vectors'>,
+  { db, corpusStats, embedder, vectors }: FindDeps,
   userId: string,
   { queries, topK, minScore = 0, conditions }: SearchQuery,
   signal: AbortSignal,
@@ -107,7 +123,7 @@ async function rankedByWords(
     const scoreOf = scorer(query)
     for (const [i, chunk] of chunks.entries()) {
       chunk.cosine = scoreOf(textOf(chunk))
-      if (i % SCORED_PER_TURN === SCORED_PER_TURN - 1) await breathe()
+      if (i % SCORED_PER_TURN === SCORED_PER_TURN - 1) await yieldToOthers()
     }
     return chunks.sort((a, b) => b.cosine - a.cosine)
   }

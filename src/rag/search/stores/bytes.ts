@@ -2,7 +2,7 @@
  * Vectors as bytes beside their chunks; compared in this process over a cache of matrices, one a document's edition.
  * A user's store is small, so exact search is quick and a filter costs nothing: what it excludes is not looked at.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
 import { type Matrix, nearestRows, TopK, toBytes } from './nearest.ts'
@@ -40,13 +40,13 @@ export function openByteVectors(
     async nearest(userId, query, scope, count) {
       const best = new TopK<Neighbour>(count)
       const wanted = coarse ? toBytes(query) : query
-      let sinceBreath = 0
+      let sinceYield = 0
       for await (const { version, matrix } of matrices(userId, query.length, scope)) {
         nearestRows(matrix, wanted, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
-        sinceBreath += matrix.indexes.length
-        if (sinceBreath < ROWS_AT_ONCE) continue
-        await breathe()
-        sinceBreath = 0
+        sinceYield += matrix.indexes.length
+        if (sinceYield < ROWS_AT_ONCE) continue
+        await yieldToOthers()
+        sinceYield = 0
       }
       return best.items()
     },
