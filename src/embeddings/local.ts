@@ -1,7 +1,7 @@
 /**
  * The embedder that needs no vendor, no download and no network: it compares texts by their words, pieces of words and character pairs.
- * The one thing to know: the stored vectors (features hashed with signs into 1,024 floats) only choose candidates; what the caller sees is the
- * cosine over the unhashed features, so hashing costs recall of far candidates, never the order of near ones.
+ * The stored vectors (features hashed with signs into 1,024 floats) only choose candidates; what the caller sees is the cosine over the
+ * unhashed features, so hashing costs recall of far candidates, never the order of near ones.
  *
  * The score is the cosine of two-part vectors. Question: [√⅓·q, √⅔·q]. Chunk: [√⅓·w, √⅔·p], where w is its passage nearest to the question and
  * p is q reduced to the features that the chunk holds. So it does not sink as chunks grow, as a plain cosine of a short question with a long text does

@@ -1,5 +1,5 @@
 /**
- * The Model Context Protocol's door to a user's store: streamable HTTP without sessions, one JSON reply a request, which the protocol allows.
+ * A user's documents over the Model Context Protocol: streamable HTTP without sessions, one JSON reply a request, which the protocol allows.
  * Source: modelcontextprotocol.io, specification 2025-11-25, "Transports" and "Tools".
  */
 import type { FastifyRequest } from 'fastify'

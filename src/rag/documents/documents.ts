@@ -1,7 +1,7 @@
 /**
  * A user's documents: listed, deleted, and cleaned up after.
- * Chunks are written under a version of their own, invisible until the document's row names it; so a replacement is one small transaction however
- * large the text, and a search sees the old document or the new one, never none and never both. The price: chunks that no row names, to be swept.
+ * Chunks lie under a version of their own, invisible until the document's row names it; so a replacement is one small transaction however
+ * large the text, and a search sees the old document or the new one, never none and never both. The price: unclaimed chunks, to be swept.
  */
 import { packFrequencies, subtractFrequencies } from '#embeddings/idf.ts'
 import { termsOf } from '#embeddings/terms.ts'

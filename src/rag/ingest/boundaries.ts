@@ -1,6 +1,4 @@
-/**
- * The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together.
- */
+/** The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together. */
 import { Comma, FullComma, FullStop, isCaseless, isSpace, markOf, Stop, sentenceEnd } from '#embeddings/sentences.ts'
 
 export const Clause = 1
@@ -9,7 +7,7 @@ export const Paragraph = 3
 export const Heading = 4
 
 export type Boundaries = {
-  /** Ascending offsets; a cut there ends one piece and starts the next. */
+  /** Ascending offsets; a cut there ends one chunk and starts the next. */
   at: Int32Array
   strength: Uint8Array
   /** Pairs of start and end offsets, ascending, not nested. */

@@ -1,17 +1,15 @@
 /**
- * Cuts a text into overlapping pieces that start and end where a reader would pause.
- * The one thing to know: `size` is a hard ceiling in UTF-16 units (so never more code points either), and every piece is an exact slice.
- *
- * Linear in the text: a window reaches at most `size` back, and each piece brings at least a tenth of `size` in new text, whatever the overlap.
+ * Cuts a text into overlapping chunks that start and end where a reader would pause. `size` is a hard ceiling in UTF-16 units (so never more
+ * code points either), and every chunk is an exact slice.
+ * Linear in the text: a window reaches at most `size` back, and each chunk brings at least a tenth of `size` in new text, whatever the overlap.
  */
-
 import { isSpace } from '#embeddings/sentences.ts'
 import { type Boundaries, Clause, findBoundaries, Heading, Paragraph, Sentence } from './boundaries.ts'
 
 export type ChunkSettings = {
-  /** Ceiling of a piece, in UTF-16 units. */
+  /** Ceiling of a chunk, in UTF-16 units. */
   size: number
-  /** Most that a piece repeats of the one before it; less than `size`. */
+  /** Most that a chunk repeats of the one before it; less than `size`. */
   overlap: number
 }
 
@@ -21,12 +19,12 @@ export type Chunk = {
   text: string
 }
 
-/** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter piece than a comma. */
+/** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter chunk than a comma. */
 const fillOf = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
 const FILL_MIN = 0.3
 const NEW_TEXT_MIN = 0.1
 
-/** All of the text but white space at the edges of pieces is covered, in order. A text of white space gives no pieces. */
+/** All of the text but white space at the edges of chunks is covered, in order. A text of white space gives no chunks. */
 export function* chunks(text: string, { size, overlap }: ChunkSettings): Generator<Chunk> {
   const boundaries = findBoundaries(text)
   const repeat = Math.min(overlap, Math.floor(size * (1 - NEW_TEXT_MIN)))
@@ -45,20 +43,20 @@ export function* chunks(text: string, { size, overlap }: ChunkSettings): Generat
   }
 }
 
-export function chunkText(text: string, chunking: ChunkSettings): Chunk[] {
-  return [...chunks(text, chunking)]
+export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
+  return [...chunks(text, settings)]
 }
 
-/** The pieces as pairs of start and end. */
-export function spansOf(text: string, chunking: ChunkSettings): Int32Array {
+/** The chunks as pairs of start and end. */
+export function spansOf(text: string, settings: ChunkSettings): Int32Array {
   const spans: number[] = []
-  for (const { start, end } of chunks(text, chunking)) spans.push(start, end)
+  for (const { start, end } of chunks(text, settings)) spans.push(start, end)
   return Int32Array.from(spans)
 }
 
 function endOf(text: string, boundaries: Boundaries, start: number, covered: number, size: number): number {
   const ceiling = start + size
-  // The place may lie beyond white space that will be trimmed, so a sentence that fills the piece exactly still fits.
+  // The place may lie beyond white space that will be trimmed, so a sentence that fills the chunk exactly still fits.
   const reach = skipSpace(text, ceiling)
   const floor = Math.min(
     Math.max(start + Math.floor(size * FILL_MIN), covered + Math.ceil(size * NEW_TEXT_MIN)),
@@ -78,7 +76,7 @@ function endOf(text: string, boundaries: Boundaries, start: number, covered: num
   return beforeBlock(boundaries, wordEnd(text, floor, ceiling, reach), covered, size)
 }
 
-/** Code or a table that fits into a piece of its own is not cut: the piece ends before it, however short. */
+/** Code or a table that fits into a chunk of its own is not cut: the chunk ends before it, however short. */
 function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
   let low = 0
   let high = blocks.length / 2
@@ -101,7 +99,7 @@ type PreviousChunk = {
   repeat: number
 }
 
-/** Where the next piece starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
+/** Where the next chunk starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
 function startOf(text: string, boundaries: Boundaries, { start, end, covered, size, repeat }: PreviousChunk): number {
   if (repeat === 0) return covered
   const block = blockAt(boundaries, covered)

@@ -1,3 +1,4 @@
+/** Documents whose vectors another embedder or vector store left behind: embedded again, under a new version. */
 import { randomUUID } from 'node:crypto'
 import { sumFrequencies } from '#embeddings/idf.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -11,7 +12,7 @@ type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors'>
 
 const STALE_AT_ONCE = 50
 
-/** Embeds again what another embedder or store has left, document by document; until then those are not found. Runs as a job at the start. */
+/** A job at the start. Document by document; one that has not had its turn is not found. @returns how many */
 export async function reembed(deps: ReembedDeps, signal: AbortSignal): Promise<number> {
   const { db, embedder, vectors } = deps
   let renewed = 0

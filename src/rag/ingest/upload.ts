@@ -15,7 +15,7 @@ export type Upload = {
   replacesSource: boolean
 }
 
-/** Form fields may stand before or after the file. Fails with 413 (file too large) and 422 (no file, two files, wrong numbers). */
+/** Form fields may stand before or after the file. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers) */
 export async function readUpload(request: FastifyRequest, bytesMax: number): Promise<Upload> {
   if (!request.isMultipart()) {
     throw platformProblem('media_type_unsupported', { wanted: 'multipart/form-data' })

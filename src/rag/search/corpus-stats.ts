@@ -1,8 +1,7 @@
 /**
- * What a search must know of a user's documents, kept in memory: their metadata for filters, and how rare each word is among them.
- * The one thing to know: it is checked against the store's revision at every use, so it is never old, also with several processes.
+ * Corpus statistics of a user's documents, cached in memory: their metadata for filters, and the idf of their words.
+ * Checked against the user's revision at every use, one small read, so they are never old, also with several processes.
  */
-
 import { Idf } from '#embeddings/idf.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/store.ts'
@@ -21,8 +20,6 @@ type CachedStats = CorpusStats & {
 /** Each holds a megabyte of counts. */
 const USERS_MAX = 50
 const READ_AT_ONCE = 200
-
-export type CorpusStatsCache = ReturnType<typeof createCorpusStats>
 
 export function createCorpusStats({ db }: { db: Db }) {
   const cache = new Map<string, CachedStats>()

@@ -1,6 +1,6 @@
 /**
- * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running heads and feet.
- * The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
+ * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running
+ * heads and feet. The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
  */
 
 export type Piece = {

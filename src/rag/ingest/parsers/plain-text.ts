@@ -5,7 +5,7 @@
  */
 import { Unreadable } from './unreadable.ts'
 
-/** Fails with Unreadable for binary data, for damaged UTF-8, and for an encoding that cannot be told. */
+/** @throws Unreadable for binary data, for damaged UTF-8, and for an encoding that cannot be told */
 export async function parsePlainText(bytes: Uint8Array): Promise<string> {
   const mark = markOf(bytes)
   if (mark !== undefined) return decode(mark, bytes) ?? refuse(damaged(mark))
