@@ -230,10 +230,7 @@ function openSandbox({ config, clock, log }: Platform, embedder: LocalEmbedder) 
     open: config.sandbox.open,
     baseUrl: () => urls.base,
     catalogue: config.catalogue,
-    async embed(texts) {
-      const { vectors } = await embedder.embed(texts, 'document', AbortSignal.any([]))
-      return vectors.map((vector) => Array.from(vector))
-    },
+    embed: async (texts) => (await embedder.embed(texts, 'document', AbortSignal.any([]))).vectors,
     endpoints: () =>
       (processor.sandboxed || isOwnSandbox(processor.apiBase)) &&
       processor.webhookSecret !== null &&

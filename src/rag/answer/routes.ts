@@ -69,8 +69,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
       const { body } = request
       const call = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply) }
       const question = questionOf(body)
-      if (body.stream)
-        return streamAnswer(deps, call, question, { reply, requestId: request.id, withSources: body.include_sources })
+      if (body.stream) return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
       const { answer: text, sources, usage, headers } = await answer(deps, call, question)
       reply.headers(headers)
@@ -93,7 +92,7 @@ function streamAnswer(
   deps: AnswerDeps,
   call: RagCall,
   question: Question,
-  { reply, requestId, withSources }: { reply: FastifyReply; requestId: string; withSources: boolean },
+  { reply, withSources }: { reply: FastifyReply; withSources: boolean },
 ): Promise<FastifyReply> {
   return printStream(
     reply,
@@ -108,7 +107,7 @@ function streamAnswer(
       const told = stream && { ...usageView(stream.usage()), finish_reason: stream.finish() }
       if (withSources) await events.event('usage', told)
     },
-    (error) => errorEvent(streamProblem(error, requestId)),
+    (error) => errorEvent(streamProblem(error, reply.request.id)),
   )
 }
 

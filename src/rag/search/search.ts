@@ -79,14 +79,10 @@ export async function findChunks(
 
   const { lexical } = embedder
   const contents = new Map<string, string>()
-  const read = async (chunks: Neighbour[]) => {
-    const unread = chunks.filter((chunk) => !contents.has(keyOf(chunk)))
-    for (const [key, content] of await readContents(db, userId, unread)) contents.set(key, content)
-  }
-
   const nearest = async (query: Float32Array, count: number) => {
     const found = await vectors.nearest(userId, query, scope, count)
-    await read(found)
+    const unread = found.filter((chunk) => !contents.has(keyOf(chunk)))
+    for (const [key, content] of await readContents(db, userId, unread)) contents.set(key, content)
     return found
   }
 
