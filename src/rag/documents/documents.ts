@@ -19,7 +19,7 @@ import {
   listDocumentRows,
   lockDocuments,
   updateDocument,
-} from './store.ts'
+} from './document-store.ts'
 
 /** As clients see one. */
 export type DocumentView = {

@@ -6,7 +6,6 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { insertChunks } from '../documents/chunk-store.ts'
-import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import {
   bumpRevision,
   findDocument,
@@ -16,7 +15,8 @@ import {
   moveExternalIds,
   putDocument,
   setExternalId,
-} from '../documents/store.ts'
+} from '../documents/document-store.ts'
+import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { metered, type RagCall } from '../metering.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'

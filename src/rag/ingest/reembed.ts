@@ -4,8 +4,8 @@ import { sumFrequencies } from '#embeddings/idf.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { deleteChunks, readChunks } from '../documents/chunk-store.ts'
+import { bumpRevision, findDocument, listStale, lockDocuments, updateDocument } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
-import { bumpRevision, findDocument, listStale, lockDocuments, updateDocument } from '../documents/store.ts'
 import { insertBatch } from './ingest.ts'
 
 type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors'>

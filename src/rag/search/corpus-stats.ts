@@ -4,7 +4,7 @@
  */
 import { Idf } from '#embeddings/idf.ts'
 import type { Db } from '#platform/db/db.ts'
-import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/store.ts'
+import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/document-store.ts'
 
 export type CorpusStats = {
   /** By version. */
