@@ -6,6 +6,7 @@ import { type Ai, createAi } from '#ai/ai.ts'
 import { createApiKeys } from '#api-keys/api-keys.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
+import { createLocalEmbedder } from '#embeddings/local-pool.ts'
 import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { createMail } from '#mail/mail.ts'
@@ -66,14 +67,12 @@ export async function createService(
   )
   const processor = openProcessor(config.processor)
   const billing = add(createBilling(platform, processor))
-  const shop = add(
-    createStorefront(platform, { mail, processor, billing, checkCredentials: identity.checkCredentials }),
-  )
+  const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
   const apiKeys = add(createApiKeys(platform))
   const usage = add(createUsage(platform, { keyTokens: apiKeys.monthlyTokens }))
-  const ai = add(createAi(platform, { ledger: usage.ledger }))
-  const rag = add(await createRag(platform, { gateway: ai.gateway }))
-  ai.lendEmbedder(rag.localEmbedder)
+  const localEmbedder = add(createLocalEmbedder())
+  const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder }))
+  const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder }))
   add(createAdmin(platform, identity))
 
   const authenticators: Authenticators = {
@@ -85,8 +84,7 @@ export async function createService(
   }
   const state = { draining: false }
   const { userApp = true } = options
-  const sandbox =
-    config.sandbox.on && config.serve.has('api') ? openSandbox(platform, { embed: rag.localEmbedder.embed }) : null
+  const sandbox = config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
   const { api, storefront, health } = await createServers(platform, { rooms, authenticators, state, sandbox, userApp })
   const listener = createListener(config, api ?? health, storefront)
   let closing: Promise<void> | null = null

@@ -1,9 +1,9 @@
 // The models: chat and completions, OpenAI's API under /v1, and the gateway behind both, which rag uses too.
+import type { Embedder } from '#embeddings/embedder.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Ledger } from '#usage/ledger.ts'
 import { openGateway } from './gateway.ts'
-import type { LocalEmbedder } from './openai-compat/embeddings.ts'
 import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { openAiRoutes } from './openai-compat/routes.ts'
 import { gatewayProblems } from './problems.ts'
@@ -11,16 +11,13 @@ import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
 
-export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
+export type AiNeeds = { ledger: Ledger; localEmbedder: Embedder }
+
+export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds) {
   const gateway = openGateway(platform, ledger)
-  let localEmbedder: LocalEmbedder | null = null
 
   return {
     gateway,
-    /** rag has the local embedder and comes after this room. */
-    lendEmbedder(embedder: LocalEmbedder) {
-      localEmbedder = embedder
-    },
     tags: [
       { name: 'ai', description: 'Chat and completions, all vendors alike', problems: gatewayProblems },
       {
@@ -33,7 +30,7 @@ export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
     limits: { ai: platform.config.limits.ai },
     routes(app: App) {
       aiRoutes(app, gateway)
-      openAiRoutes(app, gateway, { localEmbedder: () => localEmbedder })
+      openAiRoutes(app, gateway, { localEmbedder })
     },
     close: () => gateway.wire.close(),
   }

@@ -84,12 +84,13 @@ test('where a key leaves out what usually answers, the first of its list does, a
 })
 
 test('a key’s list opens nothing that the plan leaves out', async (t) => {
-  const { chat, get } = await setting(t, 'pro', ['*'])
+  const { chat, get, post } = await setting(t, 'pro', ['*'])
   assert.equal((await chat({ model: 'gpt-6-luna' })).status, 200)
   const { status, body } = await chat({ model: 'claude-sonnet-5-5' })
   assert.deepEqual([status, body.detail], [403, "The model 'claude-sonnet-5-5' is not part of your plan"])
   const ids = idsOf((await get('/v1/models')).body.data)
   assert.ok(ids.includes('gpt-6-luna') && !ids.includes('gpt-4.1-mini'))
+  assert.equal((await post('/v1/embeddings', { model: 'local', input: 'Hi' })).status, 200, 'is part of every plan')
 })
 
 test('a key’s list is changed and ended by PATCH, at once; its name stays', async (t) => {
@@ -111,4 +112,17 @@ test('a key’s list is changed and ended by PATCH, at once; its name stays', as
   for (const wrong of [{}, { models: [] }, { models: ['a b'] }, { models: 'fast' }]) {
     assert.equal((await patch(wrong)).status, 422, JSON.stringify(wrong))
   }
+})
+
+test('questions about documents are answered by the key’s models, or not at all', async (t) => {
+  const ask = async (models: string[]) => {
+    const { post } = await setting(t, 'enterprise', models, { EMBEDDER: 'local' })
+    const content = 'Parental leave is sixteen weeks for every parent.'
+    assert.equal((await post('/api/rag/ingest/text', { content })).status, 200)
+    return post('/api/rag/query', { question: 'How long is parental leave?', stream: true })
+  }
+  const answered = await ask(['fast'])
+  assert.deepEqual([answered.status, /Groq/.test(answered.text)], [200, true])
+  const refused = await ask(['text-embedding-*'])
+  assert.deepEqual([refused.status, refused.body.code], [403, 'model_not_allowed'])
 })

@@ -6,6 +6,8 @@ import {
   covers,
   findModel,
   isAllowed,
+  isOfKey,
+  isOfPlan,
   type ModelAccess,
   ofVendor,
   type Route,
@@ -126,7 +128,13 @@ export function requireConfigured(ai: AiConfig, vendor: string): void {
 
 /** @throws Problem 403 */
 export function requireAllowed(ai: AiConfig, access: ModelAccess, route: Route): void {
-  if (isAllowed(ai, access, route)) return
-  const isOfPlan = isAllowed(ai, { tier: access.tier }, route)
-  throw aiProblem('model_not_allowed', { model: route.model, whose: isOfPlan ? "this API key's models" : 'your plan' })
+  if (!isOfPlan(ai, access.tier, route))
+    throw aiProblem('model_not_allowed', { model: route.model, whose: 'your plan' })
+  requireOfKey(ai, access, route)
+}
+
+/** @throws Problem 403 */
+export function requireOfKey(ai: AiConfig, { models }: Pick<ModelAccess, 'models'>, route: Route): void {
+  if (isOfKey(ai, models, route)) return
+  throw aiProblem('model_not_allowed', { model: route.model, whose: "this API key's models" })
 }

@@ -16,7 +16,7 @@ export async function run([verb]: string[], { config, platform, print }: Context
   const billing = createBilling(opened, processor)
   const mail = createMail(opened)
   // One reading of the processor's list serves both, so whoever reads it must let both hear.
-  createStorefront(opened, { mail, processor, billing, checkCredentials: nobodySignsIn })
+  createStorefront(opened, { mail, processor, billing, identity: nobodySignsIn })
   const done = await billing.sync().finally(() => mail.close())
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
@@ -28,4 +28,8 @@ export async function run([verb]: string[], { config, platform, print }: Context
   return done.failed + swept.failed === 0 ? 0 : 1
 }
 
-const nobodySignsIn = () => Promise.reject(new Error('nobody signs in on the command line'))
+const nobodySignsIn = {
+  checkCredentials(): never {
+    throw new Error('nobody signs in on the command line')
+  },
+}

@@ -13,7 +13,7 @@ import { type Clock, systemClock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { Missing } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { ingest } from '#rag/documents.ts'
+import { storeDocument } from '#rag/ingest/ingest.ts'
 import { recordPurchase } from '#storefront/purchases/purchases.ts'
 import { createService, type Service } from '../service.ts'
 import type { Context } from './context.ts'
@@ -117,7 +117,7 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
       case 'ingest':
         // A vendor's embedder would cost money, and the sandbox's is not up.
         if (config.embedder !== 'local') break
-        await ingest(rag.room, userId, documentOf(deed), AbortSignal.timeout(60_000))
+        await storeDocument(rag.deps, userId, documentOf(deed), AbortSignal.timeout(60_000))
         counts.documents++
         break
       case 'call':

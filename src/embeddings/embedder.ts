@@ -1,4 +1,4 @@
-import type { Rarity } from './idf.ts'
+import type { Idf } from './idf.ts'
 
 /** Turns texts into vectors whose cosine says how much two texts are about the same. */
 export interface Embedder {
@@ -8,20 +8,20 @@ export interface Embedder {
   vendor: string
   model: string
   dims: number
-  /** Unit vectors, one a text. Fails with a Problem that names the vendor. */
+  /** Unit vectors, one a text. @throws Problem that names the vendor */
   embed(texts: string[], purpose: 'document' | 'query', signal: AbortSignal): Promise<Embedded>
-  /** Present where texts are compared by their words: then rarity among the user's own chunks counts, and candidates are scored again exactly. */
+  /** Present where texts are compared by their words: then idf among the user's own chunks counts, and candidates are scored again exactly. */
   lexical?: Lexical
 }
 
-export interface Embedded {
+export type Embedded = {
   vectors: Float32Array[]
-  /** Of a lexical embedder's documents: how many of these texts each word is in, packed for Rarity. */
-  occurrences?: Uint8Array
+  /** Of a lexical embedder's documents: in how many of these texts each word is, packed for Idf. */
+  frequencies?: Uint8Array
 }
 
-export interface Lexical {
-  queryVector(query: string, rarity: Rarity): Float32Array
+export type Lexical = {
+  queryVector(query: string, idf: Idf): Float32Array
   /** Cosines 0..1 of the query with each text. */
-  scorer(query: string, rarity: Rarity): (text: string) => number
+  scorer(query: string, idf: Idf): (text: string) => number
 }

@@ -1,8 +1,7 @@
 /**
- * How common each word is among one user's chunks: a word that is everywhere says little about any one place.
- * Kept as counts per document, so that adding or removing a document is adding or removing its counts.
+ * Inverse document frequency of each word among one user's chunks: a word that is everywhere says little about any one place.
+ * Kept as counts per document, so that adding or removing a document is adding or removing its counts. Words share 2^18 buckets.
  */
-
 const BUCKET_BITS = 18
 export const BUCKETS = 1 << BUCKET_BITS
 
@@ -10,7 +9,7 @@ export const BUCKETS = 1 << BUCKET_BITS
 const PRIOR_CHUNKS = 100
 const PRIOR_COUNT = 1
 
-export class Rarity {
+export class Idf {
   #counts = new Uint32Array(BUCKETS)
   #chunks = 0
 
@@ -36,8 +35,8 @@ export class Rarity {
   }
 }
 
-/** Packs in how many of `chunks` each feature is: bucket deltas and counts as LEB128, some 3 bytes a word. */
-export function packOccurrences(chunks: Iterable<Iterable<number>>): Uint8Array {
+/** In how many of `chunks` each feature is, packed: bucket deltas and counts as LEB128, some 3 bytes a word. */
+export function packFrequencies(chunks: Iterable<Iterable<number>>): Uint8Array {
   const counts = new Map<number, number>()
   for (const features of chunks) {
     const buckets = new Set<number>()
@@ -48,12 +47,12 @@ export function packOccurrences(chunks: Iterable<Iterable<number>>): Uint8Array 
   return pack(counts)
 }
 
-/** The sum of several packings, for a document that was read in slices. */
-export function sumOccurrences(packings: Uint8Array[]): Uint8Array {
-  const [only] = packings
-  if (only !== undefined && packings.length === 1) return only
+/** Of a document that was embedded in batches. */
+export function sumFrequencies(batches: Uint8Array[]): Uint8Array {
+  const [only] = batches
+  if (only !== undefined && batches.length === 1) return only
   const counts = new Map<number, number>()
-  for (const packed of packings) {
+  for (const packed of batches) {
     unpack(packed, (bucket, count) => {
       counts.set(bucket, (counts.get(bucket) ?? 0) + count)
     })
@@ -61,8 +60,8 @@ export function sumOccurrences(packings: Uint8Array[]): Uint8Array {
   return pack(counts)
 }
 
-/** What remains of a document's packing when a chunk's is taken off. */
-export function subtractOccurrences(packed: Uint8Array, taken: Uint8Array): Uint8Array {
+/** What remains of a document's when a chunk's are taken off. */
+export function subtractFrequencies(packed: Uint8Array, taken: Uint8Array): Uint8Array {
   const counts = new Map<number, number>()
   unpack(packed, (bucket, count) => {
     counts.set(bucket, count)

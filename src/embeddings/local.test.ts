@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { packOccurrences, Rarity, subtractOccurrences, sumOccurrences } from '#embeddings/idf.ts'
+import { Idf, packFrequencies, subtractFrequencies, sumFrequencies } from '#embeddings/idf.ts'
 import { lexical, localEmbedder } from '#embeddings/local.ts'
 import { stemOf, subjectWords, termsOf } from '#embeddings/terms.ts'
 
@@ -21,97 +21,97 @@ const answered: [string, string][] = [
   ['ペンギンはどこに住んでいますか', 'ペンギンは南極に住んでいる鳥です。'],
   ['Где живут пингвины?', 'Императорские пингвины живут в Антарктиде.'],
 ]
-const library = answered.map(([, text]) => text)
+const corpus = answered.map(([, text]) => text)
 
-async function libraryRarity(): Promise<Rarity> {
-  const rarity = new Rarity()
-  const { occurrences } = await localEmbedder.embed(library, 'document', patient)
-  rarity.add(occurrences ?? new Uint8Array(0), library.length)
-  return rarity
+async function corpusIdf(): Promise<Idf> {
+  const idf = new Idf()
+  const { frequencies } = await localEmbedder.embed(corpus, 'document', patient)
+  idf.add(frequencies ?? new Uint8Array(0), corpus.length)
+  return idf
 }
 
 for (const [question, text] of answered) {
   test(`finds the answer to: ${question}`, async () => {
-    const scoreOf = lexical.scorer(question, await libraryRarity())
-    const scores = library.map(scoreOf)
+    const scoreOf = lexical.scorer(question, await corpusIdf())
+    const scores = corpus.map(scoreOf)
 
     assert.equal(Math.max(...scores), scoreOf(text))
     assert.ok(scoreOf(text) >= 0.5, `${scoreOf(text)} for the answer`)
-    for (const other of library) if (other !== text) assert.ok(scoreOf(other) < 0.5, `${scoreOf(other)} for ${other}`)
+    for (const other of corpus) if (other !== text) assert.ok(scoreOf(other) < 0.5, `${scoreOf(other)} for ${other}`)
   })
 }
 
 test('scores and vectors keep their bounds for any text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), (query, text) => {
-      const rarity = new Rarity()
-      const score = lexical.scorer(query, rarity)(text)
+      const idf = new Idf()
+      const score = lexical.scorer(query, idf)(text)
       assert.ok(score >= 0 && score <= 1, String(score))
-      const length = Math.hypot(...lexical.queryVector(query, rarity))
+      const length = Math.hypot(...lexical.queryVector(query, idf))
       assert.ok(length === 0 || Math.abs(length - 1) < 1e-4, String(length))
     }),
   )
 })
 
 test('a text is nearest to itself', () => {
-  const scoreOf = lexical.scorer(library[1] ?? '', new Rarity())
+  const scoreOf = lexical.scorer(corpus[1] ?? '', new Idf())
 
-  assert.ok(scoreOf(library[1] ?? '') > 0.99)
+  assert.ok(scoreOf(corpus[1] ?? '') > 0.99)
 })
 
 test('a longer chunk around the same answer scores about the same', () => {
   const filler = 'Harvest festivals were held in the valley whenever the grapes had ripened. '
-  const scoreOf = lexical.scorer('How do I cancel my subscription?', new Rarity())
-  const around = (count: number) => scoreOf(`${filler.repeat(count)}\n\n${library[1]}\n\n${filler.repeat(count)}`)
+  const scoreOf = lexical.scorer('How do I cancel my subscription?', new Idf())
+  const around = (count: number) => scoreOf(`${filler.repeat(count)}\n\n${corpus[1]}\n\n${filler.repeat(count)}`)
 
   assert.ok(around(4) >= 0.5)
   assert.ok(Math.abs(around(60) - around(4)) < 0.05, `${around(4)} and ${around(60)}`)
 })
 
 test('scoring one text leaves nothing behind for the next', () => {
-  const scoreOf = lexical.scorer('How do I cancel my subscription?', new Rarity())
-  const alone = scoreOf(library[1] ?? '')
-  for (const text of library) scoreOf(text)
+  const scoreOf = lexical.scorer('How do I cancel my subscription?', new Idf())
+  const alone = scoreOf(corpus[1] ?? '')
+  for (const text of corpus) scoreOf(text)
 
-  assert.equal(scoreOf(library[1] ?? ''), alone)
+  assert.equal(scoreOf(corpus[1] ?? ''), alone)
 })
 
-const occurrences = fc.array(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { maxLength: 30 }), { maxLength: 20 })
+const frequencies = fc.array(fc.array(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { maxLength: 30 }), { maxLength: 20 })
 
-test('rarity forgets what it is told to forget', () => {
+test('idf forgets what it is told to forget', () => {
   fc.assert(
-    fc.property(occurrences, occurrences, (a, b) => {
-      const both = new Rarity()
-      both.add(packOccurrences(a), a.length)
-      both.add(packOccurrences(b), b.length)
-      both.remove(packOccurrences(b), b.length)
-      const alone = new Rarity()
-      alone.add(packOccurrences(a), a.length)
+    fc.property(frequencies, frequencies, (a, b) => {
+      const both = new Idf()
+      both.add(packFrequencies(a), a.length)
+      both.add(packFrequencies(b), b.length)
+      both.remove(packFrequencies(b), b.length)
+      const alone = new Idf()
+      alone.add(packFrequencies(a), a.length)
       for (const feature of [...a.flat(), ...b.flat()]) assert.equal(both.weight(feature), alone.weight(feature))
     }),
   )
 })
 
-test('occurrences add up and come off', () => {
+test('document frequencies add up and come off', () => {
   fc.assert(
-    fc.property(occurrences, occurrences, (a, b) => {
-      const sum = sumOccurrences([packOccurrences(a), packOccurrences(b)])
-      assert.deepEqual(sum, packOccurrences([...a, ...b]))
-      assert.deepEqual(subtractOccurrences(sum, packOccurrences(b)), packOccurrences(a))
+    fc.property(frequencies, frequencies, (a, b) => {
+      const sum = sumFrequencies([packFrequencies(a), packFrequencies(b)])
+      assert.deepEqual(sum, packFrequencies([...a, ...b]))
+      assert.deepEqual(subtractFrequencies(sum, packFrequencies(b)), packFrequencies(a))
     }),
   )
 })
 
 test('a word that is in every chunk weighs less than one that is in few', async () => {
-  const rarity = new Rarity()
+  const idf = new Idf()
   const texts = Array.from({ length: 200 }, (_, i) => (i === 7 ? 'common unicorn' : 'common'))
   const embedded = await localEmbedder.embed(texts, 'document', patient)
-  rarity.add(embedded.occurrences ?? new Uint8Array(0), texts.length)
+  idf.add(embedded.frequencies ?? new Uint8Array(0), texts.length)
   const [common = 0] = termsOf('common').keys()
   const [rare = 0] = termsOf('unicorn').keys()
 
-  assert.ok(rarity.weight(rare) > rarity.weight(common) * 3)
-  assert.ok(rarity.weight(common) > 0)
+  assert.ok(idf.weight(rare) > idf.weight(common) * 3)
+  assert.ok(idf.weight(common) > 0)
 })
 
 const stems: [string, string][] = [

@@ -1,7 +1,7 @@
 /**
  * The embedder that needs no vendor, no download and no network: it compares texts by their words, pieces of words and character pairs.
- * The one thing to know: the stored vectors (features hashed with signs into 1,024 floats) only choose candidates; what the caller sees is the
- * cosine over the unhashed features, so hashing costs recall of far candidates, never the order of near ones.
+ * The stored vectors (features hashed with signs into 1,024 floats) only choose candidates; what the caller sees is the cosine over the
+ * unhashed features, so hashing costs recall of far candidates, never the order of near ones.
  *
  * The score is the cosine of two-part vectors. Question: [√⅓·q, √⅔·q]. Chunk: [√⅓·w, √⅔·p], where w is its passage nearest to the question and
  * p is q reduced to the features that the chunk holds. So it does not sink as chunks grow, as a plain cosine of a short question with a long text does
@@ -9,7 +9,7 @@
  */
 import { sentenceEnds } from '#embeddings/sentences.ts'
 import type { Embedder, Lexical } from './embedder.ts'
-import { BUCKETS, bucketOf, packOccurrences, Rarity } from './idf.ts'
+import { BUCKETS, bucketOf, Idf, packFrequencies } from './idf.ts'
 import { eachFeature, type Terms, termsOf } from './terms.ts'
 
 const DIMS = 1024
@@ -20,7 +20,7 @@ const UNSPACED_FACTOR = 3
 const unspaced = /[\u3040-\u30ff\u3400-\u9fff\u0e00-\u0eff\u1780-\u17ff\u1000-\u109f]/
 
 export const lexical: Lexical = {
-  queryVector: (query, rarity) => hashed(weighted(termsOf(query), rarity)),
+  queryVector: (query, idf) => hashed(weighted(termsOf(query), idf)),
   scorer,
 }
 
@@ -32,18 +32,18 @@ export const localEmbedder: Embedder = {
   lexical,
   async embed(texts, purpose) {
     if (purpose === 'query') {
-      return { vectors: texts.map((text) => lexical.queryVector(text, new Rarity())) }
+      return { vectors: texts.map((text) => lexical.queryVector(text, new Idf())) }
     }
     const read = texts.map(termsOf)
     return {
       vectors: read.map((terms) => hashed(weighted(terms))),
-      occurrences: packOccurrences(read.map((terms) => terms.keys())),
+      frequencies: packFrequencies(read.map((terms) => terms.keys())),
     }
   },
 }
 
-function scorer(query: string, rarity: Rarity): (text: string) => number {
-  const features = unit(weighted(termsOf(query), rarity))
+function scorer(query: string, idf: Idf): (text: string) => number {
+  const features = unit(weighted(termsOf(query), idf))
   if (features.size === 0) return () => 0
   const wanted = new Float32Array(BUCKETS)
   for (const [feature, weight] of features) wanted[bucketOf(feature)] = weight
@@ -55,7 +55,7 @@ function scorer(query: string, rarity: Rarity): (text: string) => number {
   }
 }
 
-interface Sentence {
+type Sentence = {
   length: number
   buckets: number[]
   weights: number[]
@@ -130,9 +130,9 @@ function compare(
   return { nearest, found: Math.sqrt(found) }
 }
 
-function weighted(terms: Terms, rarity?: Rarity): Map<number, number> {
+function weighted(terms: Terms, idf?: Idf): Map<number, number> {
   const weights = new Map<number, number>()
-  for (const [feature, count] of terms) weights.set(feature, saturated(count) * (rarity?.weight(feature) ?? 1))
+  for (const [feature, count] of terms) weights.set(feature, saturated(count) * (idf?.weight(feature) ?? 1))
   return weights
 }
 

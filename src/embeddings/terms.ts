@@ -70,7 +70,7 @@ function isAscii(text: string): boolean {
   return /^[\x00-\x7f]*$/.test(text)
 }
 
-interface Feature {
+type Feature = {
   feature: number
   weight: number
 }

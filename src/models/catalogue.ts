@@ -155,14 +155,25 @@ export type ModelAccess = {
   models?: readonly string[] | null
 }
 
-/** Whether plan and key have the model; a dated name is its model's. */
+/** Whether plan and key have the model. */
 export function isAllowed(catalogue: Catalogue, { tier, models }: ModelAccess, route: Route): boolean {
-  const ofPlan = catalogue.allow.get(tier)
-  if (ofPlan === undefined && models == null) return true
-  const entry = catalogue.vendors[route.vendor]
-  const names = [route.model, (entry && findModel(entry, route.model)?.id) ?? route.model]
-  const isIn = (list: readonly Allowance[]) => list.some((one) => covers(one, route.vendor, names))
-  return (ofPlan === undefined || isIn(ofPlan)) && (models == null || isIn(allowancesOf(catalogue, models)))
+  return isOfPlan(catalogue, tier, route) && isOfKey(catalogue, models, route)
+}
+
+export function isOfPlan(catalogue: Catalogue, tier: string, route: Route): boolean {
+  const list = catalogue.allow.get(tier)
+  return list === undefined || isIn(catalogue, list, route)
+}
+
+export function isOfKey(catalogue: Catalogue, models: ModelAccess['models'], route: Route): boolean {
+  return models == null || isIn(catalogue, allowancesOf(catalogue, models), route)
+}
+
+/** A dated name is its model's. */
+function isIn({ vendors }: Catalogue, list: readonly Allowance[], { vendor, model }: Route): boolean {
+  const entry = vendors[vendor]
+  const names = [model, (entry && findModel(entry, model)?.id) ?? model]
+  return list.some((one) => covers(one, vendor, names))
 }
 
 export function covers({ vendor: only, models }: Allowance, vendor: string, names: readonly string[]): boolean {

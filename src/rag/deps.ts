@@ -1,40 +1,45 @@
-/** What the rules of RAG may touch, opened once: the platform, the readers of files and long texts, and where vectors are kept. */
+/** What rag's rules may touch, opened once; each rule picks its own of it. */
 import './tables.ts'
 import type { Gateway } from '#ai/gateway.ts'
 import type { Embedder } from '#embeddings/embedder.ts'
-import { localEmbedder } from '#embeddings/local.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { createReader } from './ingest/ingest-pipeline.ts'
+import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
-import { createShelves } from './search/corpus-stats.ts'
+import { createCorpusStats } from './search/corpus-stats.ts'
 import { openByteVectors } from './search/stores/bytes.ts'
 import { openPgvector } from './search/stores/pgvector.ts'
 import type { VectorStore } from './search/stores/vector-store.ts'
 import { type MeteredEmbedder, vendorEmbedder } from './vendor-embedder.ts'
 
-export type RagNeeds = { gateway: Gateway }
+export type RagNeeds = { gateway: Gateway; localEmbedder: Embedder }
 
-export type Room = Awaited<ReturnType<typeof openRoom>>
+export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
-export async function openRoom(platform: Platform, { gateway }: RagNeeds) {
+export async function openDeps(platform: Platform, needs: RagNeeds) {
   const { db, clock, jobs, log, config } = platform
-  const embedder = embedderOf(config.embedder, gateway)
+  const embedder = embedderOf(config.embedder, needs)
   return {
     db,
     clock,
     jobs,
     log,
-    gateway,
+    gateway: needs.gateway,
     embedder,
     vectors: await openVectors(db, embedder),
     parser: createParser(),
-    reader: createReader(),
-    shelves: createShelves({ db }),
+    pipeline: createIngestPipeline(),
+    corpusStats: createCorpusStats({ db }),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,
     origins: [config.urls.base, config.urls.frontend].map((url) => new URL(url).origin),
   }
+}
+
+/** `local`, or `vendor:model`; a model's name may hold colons of its own. */
+function embedderOf(setting: string, { gateway, localEmbedder }: RagNeeds): MeteredEmbedder {
+  const [vendor = '', ...model] = setting.split(':')
+  return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : localEmbedder
 }
 
 /**
@@ -57,10 +62,4 @@ async function openVectors(db: Db, { lexical }: Embedder): Promise<VectorStore> 
       await pgvector.erase(tx, userId)
     },
   }
-}
-
-/** `local`, or `vendor:model`; a model's name may hold colons of its own. */
-function embedderOf(setting: string, gateway: Gateway): MeteredEmbedder {
-  const [vendor = '', ...model] = setting.split(':')
-  return model.length > 0 ? vendorEmbedder(gateway, vendor, model.join(':')) : localEmbedder
 }

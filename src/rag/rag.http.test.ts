@@ -546,7 +546,7 @@ test('an answer is streamed as chat is, with its sources when asked for', async 
   assert.equal(events.at(-1), 'data: [DONE]')
 })
 
-test('every call is in the books, a client that left too', async (t) => {
+test('every call is recorded, a client that left too', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })

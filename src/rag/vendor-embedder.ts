@@ -9,7 +9,7 @@ const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 /** An embedder that asks a vendor can put whom it asked and what was used into a tally of one call. */
 export type MeteredEmbedder = Embedder & { countedIn?(tally: EmbeddingTally): Embedder }
 
-/** `openai/text-embedding-3-small`, `gemini/gemini-embedding-2`. A text longer than the model takes is the mean of its parts. */
+/** Named `openai/text-embedding-3-small`, `gemini/gemini-embedding-2`. A text longer than the model takes is the mean of its parts. */
 export function vendorEmbedder(gateway: Gateway, vendor: string, model: string): MeteredEmbedder {
   const entry = ofVendor(gateway.config.vendors, vendor)
   const tokensMax = findModel(entry, model)?.contextTokens ?? TEXT_MAX.tokens

@@ -1,9 +1,6 @@
 import { apiErrors, type ErrorShape, messageOf, placeOf } from '#platform/http/replies.ts'
 import { storefrontProblem } from './problems.ts'
 
-/** What is an API on this server, and no page. */
-export const STOREFRONT_API = /^\/(api|v1)(\/|$)/
-
 /** Errors as the storefront's specification has them: `error` in place of `detail`, and 400 for a missing or empty field. */
 export const storefrontErrors: ErrorShape = {
   body: (problem) => ({ error: messageOf(problem), code: problem.code, ...problem.extra }),

@@ -8,6 +8,7 @@ import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
+import type { Identity } from '#identity/identity.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -38,31 +39,31 @@ import {
   removeSession,
   removeSessions,
   SESSION_COOKIE,
-  type SessionDeps,
 } from './sessions/sessions.ts'
 
 const EXPORTED_MAX = 10_000
 
-export type StorefrontNeeds = Pick<SessionDeps, 'checkCredentials'> & {
+export type StorefrontNeeds = {
   mail: Mail
   /** Null: billing is not configured. */
   processor: Processor | null
   /** Hears of the processor's events for all. */
   billing: Pick<Billing, 'listen'>
+  identity: Pick<Identity, 'checkCredentials'>
 }
 
 export type Storefront = Room & { session: Authenticators['session'] }
 
 export function createStorefront(
   platform: Platform,
-  { mail, processor, billing, checkCredentials }: StorefrontNeeds,
+  { mail, processor, billing, identity }: StorefrontNeeds,
 ): Storefront {
   const { config, jobs, inbox } = platform
   const deps: StorefrontDeps = {
     ...platform,
     mail,
     processor,
-    checkCredentials,
+    checkCredentials: identity.checkCredentials,
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),

@@ -1,16 +1,15 @@
+import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { isConfigured, requireAllowed, routeForModel } from '../routing.ts'
+import { isConfigured, requireAllowed, requireOfKey, routeForModel } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
-export type LocalEmbedder = { model: string; embed(texts: string[]): Promise<number[][]> }
-
-/** The local embedder answers what no vendor is configured for; null where there is none. */
-export type EmbeddingNeeds = { localEmbedder(): LocalEmbedder | null }
+/** The local embedder answers what no vendor is configured for. */
+export type EmbeddingNeeds = { localEmbedder: Embedder }
 
 type EmbeddingsCall = {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models'>
@@ -29,13 +28,14 @@ export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, c
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
     0,
   )
-  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder()
-  // The local embedder costs nothing and is part of every plan; a key's own list holds here as well.
-  if (local === null || caller.models != null) requireAllowed(gateway.config, caller, first)
+  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder
+  // The local embedder costs nothing and is part of every plan.
+  if (local === null) requireAllowed(gateway.config, caller, first)
+  else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
-  const terms = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
+  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
 
-  return recordEmbedding(gateway, terms, async (tally) => {
+  return recordEmbedding(gateway, record, async (tally) => {
     const { vectors, model } =
       local === null
         ? await embed(gateway, { first, inputs, dimensions, signal }, tally)
@@ -50,8 +50,8 @@ export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, c
 }
 
 async function embedHere(
-  local: LocalEmbedder,
-  { inputs, dimensions }: EmbeddingsCall,
+  local: Embedder,
+  { inputs, dimensions, signal }: EmbeddingsCall,
   guess: number,
   tally: EmbeddingTally,
 ) {
@@ -62,10 +62,10 @@ async function embedHere(
   if (texts.length < inputs.length) {
     throw aiProblem('tokens_unsupported')
   }
-  const vectors = await local.embed(texts)
+  const { vectors } = await local.embed(texts, 'document', signal)
   tally.promptTokens = guess
   tally.isEstimated = true
-  return { vectors, model: local.model }
+  return { vectors: vectors.map((vector) => Array.from(vector)), model: local.model }
 }
 
 /** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */

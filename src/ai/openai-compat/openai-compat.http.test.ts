@@ -129,7 +129,7 @@ test('tools reach every vendor in its own form, and calls come back in OpenAI’
     } else {
       reply.end(
         JSON.stringify({
-          routes: [
+          candidates: [
             {
               content: { parts: [{ functionCall: { name: 'weather', args: { city: 'Wien' } } }] },
               finishReason: 'STOP',
@@ -227,7 +227,7 @@ test('the signature of a Gemini call comes out with it and goes back in', async 
   const part = { functionCall: { name: 'weather', args: {} }, thoughtSignature: 'c2lnbmVk' }
   const ask = (messages: object[], stream = false) =>
     post('/v1/chat/completions', { model: 'gemini-3.8-flash', messages, tools: [WEATHER], stream })
-  vendor.play(streams(event({ routes: [{ content: { parts: [part] }, finishReason: 'STOP' }] })))
+  vendor.play(streams(event({ candidates: [{ content: { parts: [part] }, finishReason: 'STOP' }] })))
   const { chunks } = chunksOf((await ask(HI, true)).text)
   const call = chunks.flatMap((chunk) => chunk.choices[0]?.delta.tool_calls ?? [])[0]
   assert.equal(call.extra_content.google.thought_signature, 'c2lnbmVk')
@@ -797,7 +797,7 @@ test('thoughts of a whole answer stand beside it', async (t) => {
   vendor.play(
     babbles(
       JSON.stringify({
-        routes: [
+        candidates: [
           {
             content: {
               parts: [

@@ -2,14 +2,12 @@
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
 import { routeFor } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
-import type { Embedder } from '#embeddings/embedder.ts'
-import type { Caller } from '#platform/http/access-control.ts'
-import { type Books, metered } from '../metering.ts'
+import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
-import { type Finder, type FoundChunk, search } from '../search/search.ts'
+import { type FoundChunk, findChunks, type SearchDeps, search, sizeOf } from '../search/search.ts'
 import { NOTHING_FOUND, promptOf, type Turn } from './prompt.ts'
 
-export interface Question {
+export type Question = {
   question: string
   topK: number
   minScore: number
@@ -17,53 +15,45 @@ export interface Question {
   conditions: Condition[]
 }
 
-export interface Asked {
-  caller: Caller
-  route: string
-  signal: AbortSignal
-}
+export type AnswerDeps = SearchDeps
 
-export type Desk = Finder & Books
-
-export interface Answered {
+export type Answered = {
   answer: string
   sources: FoundChunk[]
   usage: Usage | null
   headers: Record<string, string>
 }
 
-export async function answer(desk: Desk, asked: Asked, question: Question): Promise<Answered> {
-  const sources = await sourcesFor(desk, asked, question)
+export async function answer(deps: AnswerDeps, call: RagCall, question: Question): Promise<Answered> {
+  const sources = await sourcesFor(deps, call, question)
   if (sources.length === 0) return { answer: NOTHING_FOUND, sources, usage: null, headers: {} }
-  const { answer, usage, headers } = await complete(desk.gateway, callFor(desk, asked, question, sources))
+  const { answer, usage, headers } = await complete(deps.gateway, callFor(deps, call, question, sources))
   return { answer: answer.text, sources, usage, headers }
 }
 
-/** `stream` is null when nothing is near enough. Fails as a plain reply would, until the vendor's first piece. */
+/** `stream` is null when nothing is near enough. @throws as `answer` does, until the vendor's first piece */
 export async function answerStream(
-  desk: Desk,
-  asked: Asked,
+  deps: AnswerDeps,
+  call: RagCall,
   question: Question,
 ): Promise<{ sources: FoundChunk[]; stream: CompletionStream | null }> {
-  const sources = await sourcesFor(desk, asked, question)
+  const sources = await sourcesFor(deps, call, question)
   if (sources.length === 0) return { sources, stream: null }
-  return { sources, stream: await stream(desk.gateway, callFor(desk, asked, question, sources)) }
+  return { sources, stream: await stream(deps.gateway, callFor(deps, call, question, sources)) }
 }
 
 /** One record a question: the gateway writes it when a vendor answers; a vendor that embeds the question has one of its own. */
 async function sourcesFor(
-  desk: Desk,
-  { caller, route, signal }: Asked,
+  deps: AnswerDeps,
+  call: RagCall,
   { question, topK, minScore, history, conditions }: Question,
-) {
-  const queries = standingAlone(question, history)
-  const call = { caller, route, sizeBytes: Buffer.byteLength(queries.join('')), signal }
-  const find = (embedder: Embedder) =>
-    search({ ...desk, embedder }, caller.userId, { queries, topK, minScore, conditions }, signal)
-  const isFree = desk.embedder.lexical !== undefined
-  const sources = isFree ? await find(desk.embedder) : await metered(desk, call, find)
+): Promise<FoundChunk[]> {
+  const query = { queries: queriesFor(question, history), topK, minScore, conditions }
+  const isFree = deps.embedder.lexical !== undefined
+  if (!isFree) return search(deps, call, query)
 
-  if (isFree && sources.length === 0) await metered(desk, call, async () => {})
+  const sources = await findChunks(deps, call.caller.userId, query, call.signal)
+  if (sources.length === 0) await metered(deps, call, sizeOf(query), async () => {})
   return sources
 }
 
@@ -73,7 +63,7 @@ const TURNS = 2
 const TURN_CHARACTERS = 1_000
 
 /** The question itself, and behind the user's last turns, so that "Is it paid?" is searched with what it is about. Asks no vendor. */
-function standingAlone(question: string, history: Turn[]): string[] {
+function queriesFor(question: string, history: Turn[]): string[] {
   const turns = history
     .filter(({ role, content }) => role === 'user' && content.trim() !== '')
     .slice(-TURNS)
@@ -87,8 +77,8 @@ const ANSWER_TOKENS = 1_000
 const TEMPERATURE = 0.2
 
 function callFor(
-  { gateway }: Desk,
-  { caller, route, signal }: Asked,
+  { gateway }: AnswerDeps,
+  { caller, route, signal }: RagCall,
   { question, history }: Question,
   sources: FoundChunk[],
 ): GatewayCall {

@@ -1,11 +1,11 @@
 import type { FoundChunk } from '../search/search.ts'
 
-export interface Turn {
+export type Turn = {
   role: 'user' | 'assistant'
   content: string
 }
 
-export interface Message {
+export type Message = {
   role: 'system' | 'user' | 'assistant'
   content: string
 }

@@ -1,6 +1,4 @@
-/**
- * The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together.
- */
+/** The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together. */
 import { Comma, FullComma, FullStop, isCaseless, isSpace, markOf, Stop, sentenceEnd } from '#embeddings/sentences.ts'
 
 export const Clause = 1
@@ -8,8 +6,8 @@ export const Sentence = 2
 export const Paragraph = 3
 export const Heading = 4
 
-export interface Breaks {
-  /** Ascending offsets; a cut there ends one piece and starts the next. */
+export type Boundaries = {
+  /** Ascending offsets; a cut there ends one chunk and starts the next. */
   at: Int32Array
   strength: Uint8Array
   /** Pairs of start and end offsets, ascending, not nested. */
@@ -17,8 +15,8 @@ export interface Breaks {
 }
 
 /** Linear in the text: every character is read at most twice. */
-export function findBreaks(text: string): Breaks {
-  const found = new Found()
+export function findBoundaries(text: string): Boundaries {
+  const found = new BoundaryList()
   const caseless = isCaseless(text)
   let fence: string | undefined
   let blockStart = -1
@@ -68,10 +66,10 @@ export function findBreaks(text: string): Breaks {
     line = end
   }
   if (blockStart >= 0) found.block(blockStart, text.length)
-  return found.breaks()
+  return found.boundaries()
 }
 
-function scanProse(text: string, from: number, to: number, caseless: boolean, found: Found): void {
+function scanProse(text: string, from: number, to: number, caseless: boolean, found: BoundaryList): void {
   for (let i = from; i < to; i++) {
     const mark = markOf(text.charCodeAt(i))
     if (mark === 0) continue
@@ -132,7 +130,7 @@ function firstInk(text: string, from: number, to: number): number {
   return i
 }
 
-class Found {
+class BoundaryList {
   #at = new Int32Array(1024)
   #strength = new Uint8Array(1024)
   #count = 0
@@ -154,7 +152,7 @@ class Found {
     this.#blocks.push(start, end)
   }
 
-  breaks(): Breaks {
+  boundaries(): Boundaries {
     return {
       at: this.#at.subarray(0, this.#count),
       strength: this.#strength.subarray(0, this.#count),

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { sentenceEnds } from '#embeddings/sentences.ts'
 import { chunkText } from '#rag/ingest/chunker.ts'
 
-const piece = fc.oneof(
+const part = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 40 }),
   fc.lorem({ mode: 'sentences', maxCount: 4 }),
   fc.constantFrom(
@@ -25,21 +25,21 @@ const piece = fc.oneof(
     '   \n \n\n   ',
   ),
 )
-const texts = fc.array(piece, { maxLength: 60 }).map((pieces) => pieces.join(''))
-const chunkings = fc
+const texts = fc.array(part, { maxLength: 60 }).map((parts) => parts.join(''))
+const settings = fc
   .integer({ min: 100, max: 1500 })
   .chain((size) => fc.record({ size: fc.constant(size), overlap: fc.integer({ min: 0, max: size - 1 }) }))
 
-test('pieces are exact slices, within the ceiling, and together cover all but white space', () => {
+test('chunks are exact slices, within the ceiling, and together cover all but white space', () => {
   fc.assert(
-    fc.property(texts, chunkings, (text, chunking) => {
+    fc.property(texts, settings, (text, settings) => {
       let covered = 0
-      for (const { start, end, text: content } of chunkText(text, chunking)) {
+      for (const { start, end, text: content } of chunkText(text, settings)) {
         assert.equal(content, text.slice(start, end))
-        assert.ok(content.length > 0 && content.length <= chunking.size)
-        assert.equal(text.slice(covered, start).trim(), '', 'nothing between two pieces is lost')
-        assert.ok(end > covered, 'every piece brings new text')
-        assert.ok(covered - start <= chunking.overlap, 'no piece repeats more than the overlap')
+        assert.ok(content.length > 0 && content.length <= settings.size)
+        assert.equal(text.slice(covered, start).trim(), '', 'nothing between two chunks is lost')
+        assert.ok(end > covered, 'every chunk brings new text')
+        assert.ok(covered - start <= settings.overlap, 'no chunk repeats more than the overlap')
         covered = end
       }
       assert.equal(text.slice(covered).trim(), '')
@@ -50,16 +50,16 @@ test('pieces are exact slices, within the ceiling, and together cover all but wh
 
 test('surrogate pairs are never split', () => {
   fc.assert(
-    fc.property(texts, chunkings, (text, chunking) => {
-      for (const { text: content } of chunkText(text, chunking)) assert.ok(content.isWellFormed())
+    fc.property(texts, settings, (text, settings) => {
+      for (const { text: content } of chunkText(text, settings)) assert.ok(content.isWellFormed())
     }),
   )
 })
 
-test('the number of pieces is linear in the text whatever the overlap', () => {
-  const pieces = chunkText('word '.repeat(20_000), { size: 100, overlap: 99 })
+test('the number of chunks is linear in the text whatever the overlap', () => {
+  const chunks = chunkText('word '.repeat(20_000), { size: 100, overlap: 99 })
 
-  assert.ok(pieces.length <= 100_000 / 10 + 1)
+  assert.ok(chunks.length <= 100_000 / 10 + 1)
 })
 
 const hard = {
@@ -75,13 +75,13 @@ const hard = {
 }
 for (const [name, text] of Object.entries(hard)) {
   test(`${name}: the work stays linear`, () => {
-    for (const chunking of [
+    for (const settings of [
       { size: 100, overlap: 99 },
       { size: 10_000, overlap: 2000 },
     ]) {
       let covered = 0
-      for (const { start, end } of chunkText(text, chunking)) {
-        assert.ok(end - start <= chunking.size)
+      for (const { start, end } of chunkText(text, settings)) {
+        assert.ok(end - start <= settings.size)
         assert.equal(text.slice(covered, start).trim(), '')
         covered = end
       }
@@ -90,48 +90,48 @@ for (const [name, text] of Object.entries(hard)) {
   })
 }
 
-test('pieces end with a sentence where one ends near the ceiling', () => {
+test('chunks end with a sentence where one ends near the ceiling', () => {
   const sentence = 'The quick brown fox, as told by Dr. Smith, jumps over 3.5 lazy dogs. '
-  const pieces = chunkText(sentence.repeat(100), { size: 500, overlap: 100 })
+  const chunks = chunkText(sentence.repeat(100), { size: 500, overlap: 100 })
 
-  for (const { text } of pieces) {
+  for (const { text } of chunks) {
     assert.ok(text.startsWith('The quick'))
     assert.ok(text.endsWith('dogs.'))
   }
-  assert.equal(pieces[0]?.text.length, sentence.length * 7 - 1)
+  assert.equal(chunks[0]?.text.length, sentence.length * 7 - 1)
 })
 
 test('Chinese text without a space is cut after its own stops', () => {
-  const pieces = chunkText('黑豹队的防守只丢了分，在联赛中排名第六。'.repeat(50), { size: 105, overlap: 0 })
+  const chunks = chunkText('黑豹队的防守只丢了分，在联赛中排名第六。'.repeat(50), { size: 105, overlap: 0 })
 
-  for (const { text } of pieces) assert.ok(text.endsWith('。'))
+  for (const { text } of chunks) assert.ok(text.endsWith('。'))
 })
 
 test('text without capitals is still cut between sentences', () => {
-  const pieces = chunkText('costs rose in 2012. they fell again in the year after that. '.repeat(40), {
+  const chunks = chunkText('costs rose in 2012. they fell again in the year after that. '.repeat(40), {
     size: 300,
     overlap: 0,
   })
 
-  for (const { text } of pieces) assert.match(text, /\.$/)
+  for (const { text } of chunks) assert.match(text, /\.$/)
 })
 
 test('a table that fits is not cut, and keeps clear of the prose before it', () => {
   const table = `| city | people |\n|---|---|\n${'| Oslo | 717710 |\n'.repeat(20)}`
-  const pieces = chunkText(`${'Some words that lead up to it. '.repeat(9)}\n\n${table}\n\nAfter it.`, {
+  const chunks = chunkText(`${'Some words that lead up to it. '.repeat(9)}\n\n${table}\n\nAfter it.`, {
     size: 500,
     overlap: 100,
   })
 
-  assert.ok(pieces.some(({ text }) => text.includes(table.trim())))
+  assert.ok(chunks.some(({ text }) => text.includes(table.trim())))
 })
 
 test('a heading goes with what it heads', () => {
   const section = (n: number) => `## Part ${n}\n\n${'It says a thing or two. '.repeat(18).trim()}\n\n`
-  const pieces = chunkText([1, 2, 3, 4].map(section).join(''), { size: 600, overlap: 0 })
+  const chunks = chunkText([1, 2, 3, 4].map(section).join(''), { size: 600, overlap: 0 })
 
-  assert.equal(pieces.length, 4)
-  for (const { text } of pieces) assert.match(text, /^## Part/)
+  assert.equal(chunks.length, 4)
+  for (const { text } of chunks) assert.match(text, /^## Part/)
 })
 
 const sentences: Record<string, number> = {

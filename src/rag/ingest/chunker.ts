@@ -1,85 +1,83 @@
 /**
- * Cuts a text into overlapping pieces that start and end where a reader would pause.
- * The one thing to know: `size` is a hard ceiling in UTF-16 units (so never more code points either), and every piece is an exact slice.
- *
- * Linear in the text: a window reaches at most `size` back, and each piece brings at least a tenth of `size` in new text, whatever the overlap.
+ * Cuts a text into overlapping chunks that start and end where a reader would pause. `size` is a hard ceiling in UTF-16 units (so never more
+ * code points either), and every chunk is an exact slice.
+ * Linear in the text: a window reaches at most `size` back, and each chunk brings at least a tenth of `size` in new text, whatever the overlap.
  */
-
 import { isSpace } from '#embeddings/sentences.ts'
-import { type Breaks, Clause, findBreaks, Heading, Paragraph, Sentence } from './boundaries.ts'
+import { type Boundaries, Clause, findBoundaries, Heading, Paragraph, Sentence } from './boundaries.ts'
 
-export interface Chunking {
-  /** Ceiling of a piece, in UTF-16 units. */
+export type ChunkSettings = {
+  /** Ceiling of a chunk, in UTF-16 units. */
   size: number
-  /** Most that a piece repeats of the one before it; less than `size`. */
+  /** Most that a chunk repeats of the one before it; less than `size`. */
   overlap: number
 }
 
-export interface Chunk {
+export type Chunk = {
   start: number
   end: number
   text: string
 }
 
-/** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter piece than a comma. */
+/** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter chunk than a comma. */
 const fillOf = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
 const FILL_MIN = 0.3
 const NEW_TEXT_MIN = 0.1
 
-/** All of the text but white space at the edges of pieces is covered, in order. A text of white space gives no pieces. */
-export function* chunks(text: string, { size, overlap }: Chunking): Generator<Chunk> {
-  const breaks = findBreaks(text)
+/** All of the text but white space at the edges of chunks is covered, in order. A text of white space gives no chunks. */
+export function* chunks(text: string, { size, overlap }: ChunkSettings): Generator<Chunk> {
+  const boundaries = findBoundaries(text)
   const repeat = Math.min(overlap, Math.floor(size * (1 - NEW_TEXT_MIN)))
   const inked = trimEnd(text, 0, text.length)
   let start = skipSpace(text, 0)
   let covered = start
 
   while (start < inked) {
-    const end = inked - start <= size ? inked : endOf(text, breaks, start, covered, size)
+    const end = inked - start <= size ? inked : endOf(text, boundaries, start, covered, size)
     const inkEnd = trimEnd(text, start, end)
     if (inkEnd > start) yield { start, end: inkEnd, text: text.slice(start, inkEnd) }
 
     covered = skipSpace(text, end)
     if (covered >= inked) return
-    start = startOf(text, breaks, { start, end: inkEnd, covered, size, repeat })
+    start = startOf(text, boundaries, { start, end: inkEnd, covered, size, repeat })
   }
 }
 
-export function chunkText(text: string, chunking: Chunking): Chunk[] {
-  return [...chunks(text, chunking)]
+export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
+  return [...chunks(text, settings)]
 }
 
-/** The pieces as pairs of start and end. */
-export function spansOf(text: string, chunking: Chunking): Int32Array {
+/** The chunks as pairs of start and end. */
+export function spansOf(text: string, settings: ChunkSettings): Int32Array {
   const spans: number[] = []
-  for (const { start, end } of chunks(text, chunking)) spans.push(start, end)
+  for (const { start, end } of chunks(text, settings)) spans.push(start, end)
   return Int32Array.from(spans)
 }
 
-function endOf(text: string, breaks: Breaks, start: number, covered: number, size: number): number {
+function endOf(text: string, boundaries: Boundaries, start: number, covered: number, size: number): number {
   const ceiling = start + size
-  // The place may lie beyond white space that will be trimmed, so a sentence that fills the piece exactly still fits.
+  // The place may lie beyond white space that will be trimmed, so a sentence that fills the chunk exactly still fits.
   const reach = skipSpace(text, ceiling)
   const floor = Math.min(
     Math.max(start + Math.floor(size * FILL_MIN), covered + Math.ceil(size * NEW_TEXT_MIN)),
     ceiling,
   )
 
-  const last = lastBreak(breaks, reach)
+  const last = lastBoundary(boundaries, reach)
   for (const level of [Heading, Paragraph, Sentence, Clause] as const) {
     const least = Math.max(start + Math.floor(size * fillOf[level]), floor)
-    for (let i = last; i >= 0 && (breaks.at[i] as number) >= least; i--) {
-      if ((breaks.strength[i] as number) < level) continue
-      const at = breaks.at[i] as number
+    for (let i = last; i >= 0 && (boundaries.at[i] as number) >= least; i--) {
+      if ((boundaries.strength[i] as number) < level) continue
+      const at = boundaries.at[i] as number
       if (trimEnd(text, start, at) > ceiling) continue
-      return level === Clause ? beforeBlock(breaks, at, covered, size) : at
+      return level === Clause ? beforeBlock(boundaries, at, covered, size) : at
     }
   }
-  return beforeBlock(breaks, wordEnd(text, floor, ceiling, reach), covered, size)
+  return beforeBlock(boundaries, wordEnd(text, floor, ceiling, reach), covered, size)
 }
 
-/** Code or a table that fits into a piece of its own is not cut: the piece ends before it, however short. */
-function beforeBlock({ blocks }: Breaks, at: number, covered: number, size: number): number {
+/** Code or a table that fits into a chunk of its own is not cut: the chunk ends before it, however short. */
+function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
   let low = 0
   let high = blocks.length / 2
   while (low < high) {
@@ -93,7 +91,7 @@ function beforeBlock({ blocks }: Breaks, at: number, covered: number, size: numb
   return start < at && end - start <= size && start > covered ? start : at
 }
 
-interface Last {
+type PreviousChunk = {
   start: number
   end: number
   covered: number
@@ -101,18 +99,18 @@ interface Last {
   repeat: number
 }
 
-/** Where the next piece starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
-function startOf(text: string, breaks: Breaks, { start, end, covered, size, repeat }: Last): number {
+/** Where the next chunk starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
+function startOf(text: string, boundaries: Boundaries, { start, end, covered, size, repeat }: PreviousChunk): number {
   if (repeat === 0) return covered
-  const block = blockAt(breaks, covered)
+  const block = blockAt(boundaries, covered)
   const roomFor = block !== undefined && block - covered <= size ? block - size : 0
   const earliest = Math.max(end - repeat, start + 1, roomFor)
   if (earliest >= end) return covered
 
-  const from = lastBreak(breaks, earliest - 1) + 1
+  const from = lastBoundary(boundaries, earliest - 1) + 1
   for (const level of [Sentence, Clause]) {
-    for (let i = from; i < breaks.at.length && (breaks.at[i] as number) < end; i++) {
-      if ((breaks.strength[i] as number) >= level) return breaks.at[i] as number
+    for (let i = from; i < boundaries.at.length && (boundaries.at[i] as number) < end; i++) {
+      if ((boundaries.strength[i] as number) >= level) return boundaries.at[i] as number
     }
   }
   for (let i = earliest; i < end - 1; i++) if (isSpace(text.charCodeAt(i))) return skipSpace(text, i)
@@ -120,7 +118,7 @@ function startOf(text: string, breaks: Breaks, { start, end, covered, size, repe
 }
 
 /** The end of the block that starts at `at`, if one does. */
-function blockAt({ blocks }: Breaks, at: number): number | undefined {
+function blockAt({ blocks }: Boundaries, at: number): number | undefined {
   let low = 0
   let high = blocks.length / 2
   while (low < high) {
@@ -132,7 +130,7 @@ function blockAt({ blocks }: Breaks, at: number): number | undefined {
 }
 
 /** The index of the last break at or before `limit`, or -1. */
-function lastBreak({ at }: Breaks, limit: number): number {
+function lastBoundary({ at }: Boundaries, limit: number): number {
   let low = 0
   let high = at.length
   while (low < high) {
@@ -161,13 +159,18 @@ function wordEnd(text: string, floor: number, ceiling: number, reach: number): n
   const window = text.slice(from, ceiling + SEGMENT_REACH)
   const segmenter = segmenterOf(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
   return (
-    lastBoundary(segmenter, window, from, ceiling) ??
-    lastBoundary(segmenterOf('grapheme'), window, from, ceiling) ??
+    lastSegmentStart(segmenter, window, from, ceiling) ??
+    lastSegmentStart(segmenterOf('grapheme'), window, from, ceiling) ??
     codePointStart(text, ceiling)
   )
 }
 
-function lastBoundary(segmenter: Intl.Segmenter, window: string, from: number, ceiling: number): number | undefined {
+function lastSegmentStart(
+  segmenter: Intl.Segmenter,
+  window: string,
+  from: number,
+  ceiling: number,
+): number | undefined {
   let best: number | undefined
   for (const { index } of segmenter.segment(window)) {
     if (from + index > ceiling) break

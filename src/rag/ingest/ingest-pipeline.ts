@@ -1,105 +1,63 @@
-/** Chunking and local embedding, off the main thread where a text is long enough to be felt. */
-import { createHash } from 'node:crypto'
+/**
+ * From a text to embedded chunks. A long text stays on a worker thread from its bytes on, behind a handle; a short one is cut here.
+ * The trap: each handle holds a thread, of which there are two, until it is closed.
+ */
 import { once } from 'node:events'
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import { Piscina } from 'piscina'
 import type { Embedded, Embedder } from '#embeddings/embedder.ts'
+import { unpackVectors } from '#embeddings/local-worker.ts'
 import { ragProblem } from '../problems.ts'
-import { type Chunking, spansOf } from './chunker.ts'
-import type { Rows } from './read-worker.ts'
-import type { Head, LongQuestion, LongTask, Outline, Slice } from './text-worker.ts'
+import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
+import type { ChunkSettings } from './chunker.ts'
+import type { ChunkBatch, TextHead, TextRequest, TextTask } from './text-worker.ts'
 
-export type Reader = ReturnType<typeof createReader>
+export type IngestPipeline = ReturnType<typeof createIngestPipeline>
 
-/** A text cut into chunks, wherever it is held. */
-export interface Manuscript extends Outline {
+/** A text cut into chunks, wherever it lies. */
+export type ChunkedText = ChunkedTextInfo & {
   /** The chunks from `from` up to `to`, embedded. */
   read(from: number, to: number, signal: AbortSignal): Promise<{ texts: string[]; embedded: Embedded }>
 }
 
-/** A text that a worker holds. Close it whatever happens: it has a thread of its own. */
-export interface LongText {
+/** A text that lies on a worker thread. Close it whatever happens. */
+export type TextHandle = {
   sizeBytes: number
-  head(): Promise<Head>
-  cut(chunking: Chunking): Promise<Outline>
-  read(from: number, to: number, isEmbedded: boolean): Promise<Slice>
+  head(): Promise<TextHead>
+  chunk(settings: ChunkSettings): Promise<ChunkedTextInfo>
+  read(from: number, to: number, isEmbedded: boolean): Promise<ChunkBatch>
   close(): void
 }
 
-/** Some 4 ms of work. */
-const INLINE_CHARACTERS = 16_000
-/** Longer bodies and texts are held by a worker from the start. */
+/** Longer bodies and texts go to a worker from the start. */
 export const LONG_BYTES = 512 * 1024
 const THREADS_MAX = 2
-const LONG_MAX = 2
 /** Each waits with all its bytes. */
-const LONG_WAITING_MAX = 8
+const WAITING_MAX = 8
 
-export function createReader() {
-  const threads = { minThreads: 0, idleTimeout: 10_000 }
-  const pool = new Piscina<string[], Rows>({
-    ...threads,
-    filename: new URL('./read-worker.ts', import.meta.url).href,
-    name: 'embedDocuments',
-    maxThreads: THREADS_MAX,
-  })
-  // A pool of its own: long texts are held for as long as they are written, and others shall not wait for that. Nor is either the
+export function createIngestPipeline() {
+  // A pool of its own: a long text stays for as long as it is written, and what else is embedded shall not wait for that. Nor is it the
   // parser's: a stranger's file may hold its thread for a minute, under a limit on memory that would be too small here.
-  const longPool = new Piscina<LongTask, void>({
-    ...threads,
+  const pool = new Piscina<TextTask, void>({
     filename: new URL('./text-worker.ts', import.meta.url).href,
-    name: 'hold',
-    maxThreads: LONG_MAX,
-    maxQueue: LONG_WAITING_MAX,
+    name: 'serveText',
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    maxQueue: WAITING_MAX,
+    idleTimeout: 10_000,
   })
 
-  return {
-    hold,
-    async manuscript(text: string | LongText, chunking: Chunking, embedder: Embedder): Promise<Manuscript> {
-      if (typeof text !== 'string') return heldManuscript(text, chunking, embedder)
-      const spans = spansOf(text, chunking)
-      return {
-        id: createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12),
-        characters: text.length,
-        total: spans.length / 2,
-        async read(from, to, signal) {
-          const texts = Array.from({ length: to - from }, (_, i) =>
-            text.slice(spans[(from + i) * 2] as number, spans[(from + i) * 2 + 1] as number),
-          )
-          return { texts, embedded: await embed(embedder, texts, signal) }
-        },
-      }
-    },
-    embed,
-    close: () => Promise.all([pool.destroy(), longPool.destroy()]),
-  }
-
-  async function embed(embedder: Embedder, texts: string[], signal: AbortSignal): Promise<Embedded> {
-    const length = texts.reduce((sum, text) => sum + text.length, 0)
-    if (embedder.lexical === undefined || length <= INLINE_CHARACTERS) return embedder.embed(texts, 'document', signal)
-    return unpacked(await pool.run(texts, { signal }), embedder.dims)
-  }
-
-  async function heldManuscript(text: LongText, chunking: Chunking, embedder: Embedder): Promise<Manuscript> {
-    const isLocal = embedder.lexical !== undefined
-    return {
-      ...(await text.cut(chunking)),
-      async read(from, to, signal) {
-        const { texts, embedded } = await text.read(from, to, isLocal)
-        return { texts, embedded: embedded ? unpacked(embedded, embedder.dims) : await embed(embedder, texts, signal) }
-      },
-    }
-  }
+  return { open, chunk, close: () => pool.destroy() }
 
   /** The bytes go over to the worker and are gone here. */
-  function hold(bytes: Uint8Array, form: LongTask['form']): LongText {
+  function open(bytes: Uint8Array, form: TextTask['form']): TextHandle {
     const { port1: port, port2 } = new MessageChannel()
     const sizeBytes = bytes.byteLength
     const stop = new AbortController()
     // Node keeps small buffers in a pool that other requests share: only a buffer of its own may be handed over.
     const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
     const transferList: Transferable[] = [port2, own.buffer as ArrayBuffer]
-    const run = longPool.run(
+    const run = pool.run(
       { port: port2, bytes: own, form },
       { transferList: transferList as never, signal: stop.signal },
     )
@@ -112,15 +70,15 @@ export function createReader() {
     )
     died.catch(() => port.close())
 
-    const ask = async <T>(question: LongQuestion): Promise<T> => {
-      port.postMessage(question)
+    const ask = async <T>(request: TextRequest): Promise<T> => {
+      port.postMessage(request)
       const [answer] = await Promise.race([once(port, 'message'), died])
       return answer as T
     }
     return {
       sizeBytes,
       head: () => ask({ ask: 'head' }),
-      cut: (chunking) => ask({ ask: 'chunk', chunking }),
+      chunk: (settings) => ask({ ask: 'chunk', settings }),
       read: (from, to, isEmbedded) => ask({ ask: 'read', from, to, isEmbedded }),
       close() {
         port.close()
@@ -130,7 +88,24 @@ export function createReader() {
   }
 }
 
-function unpacked({ rows, occurrences }: Rows, dims: number): Embedded {
-  const vectors = Array.from({ length: rows.length / dims }, (_, i) => rows.subarray(i * dims, (i + 1) * dims))
-  return { vectors, occurrences }
+async function chunk(text: string | TextHandle, settings: ChunkSettings, embedder: Embedder): Promise<ChunkedText> {
+  if (typeof text === 'string') {
+    const { info, slice } = chunkedText(text, settings)
+    return {
+      ...info,
+      async read(from, to, signal) {
+        const texts = slice(from, to)
+        return { texts, embedded: await embedder.embed(texts, 'document', signal) }
+      },
+    }
+  }
+  // The worker that has the text embeds it as well, when that needs no vendor.
+  const isLocal = embedder.lexical !== undefined
+  return {
+    ...(await text.chunk(settings)),
+    async read(from, to, signal) {
+      const { texts, packed } = await text.read(from, to, isLocal)
+      return { texts, embedded: packed ? unpackVectors(packed) : await embedder.embed(texts, 'document', signal) }
+    },
+  }
 }

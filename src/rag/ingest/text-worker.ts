@@ -1,33 +1,33 @@
 /**
- * Holds one long text away from the main thread, from its bytes to its chunks' vectors: parsing 64 MB of JSON, or copying such a text between
- * threads, would stop everybody for half a second. Answers one question at a time until the port closes.
+ * Keeps one long text off the main thread, from its bytes to its chunks' vectors: parsing 64 MB of JSON, or copying such a text between
+ * threads, would stop everybody for half a second. Answers one request at a time until the port closes.
  */
-import { createHash } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
-import { type Chunking, spansOf } from './chunker.ts'
-import { embedDocuments, type Rows } from './read-worker.ts'
+import { embedDocuments, type PackedVectors } from '#embeddings/local-worker.ts'
+import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
+import type { ChunkSettings } from './chunker.ts'
 
-export interface LongTask {
+export type TextTask = {
   port: MessagePort
   bytes: Uint8Array
   /** A JSON body with the text as its `content`, or the text itself. */
   form: 'json' | 'text'
 }
 
-export type LongQuestion =
+export type TextRequest =
   | { ask: 'head' }
-  | { ask: 'chunk'; chunking: Chunking }
+  | { ask: 'chunk'; settings: ChunkSettings }
   | { ask: 'read'; from: number; to: number; isEmbedded: boolean }
 
-export type Head = {
+export type TextHead = {
   /** The body without its text; undefined when it is no JSON. */
   body?: unknown
   hasNul: boolean
   /** Of the text alone, as UTF-8. */
   textBytes: number
 }
-export type Outline = { id: string; characters: number; total: number }
-export type Slice = { texts: string[]; embedded?: Rows }
+
+export type ChunkBatch = { texts: string[]; packed?: PackedVectors }
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
@@ -36,34 +36,31 @@ const TOO_LARGE = 'too large'
 /** Stands in for a text that is there; the schema looks at no more than that. */
 const PLACEHOLDER = '…'
 
-export async function hold({ port, bytes, form }: LongTask): Promise<void> {
-  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : opened(bytes)
-  let spans: Int32Array = new Int32Array(0)
+export async function serveText({ port, bytes, form }: TextTask): Promise<void> {
+  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : parseBody(bytes)
+  let chunked: ReturnType<typeof chunkedText> | undefined
 
   const answers = {
-    head: (): Head => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
-    chunk({ chunking }: { chunking: Chunking }): Outline {
-      spans = spansOf(text, chunking)
-      const id = createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12)
-      return { id, characters: text.length, total: spans.length / 2 }
+    head: (): TextHead => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
+    chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
+      chunked = chunkedText(text, settings)
+      return chunked.info
     },
-    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<Slice> {
-      const texts = Array.from({ length: to - from }, (_, i) =>
-        text.slice(spans[(from + i) * 2] as number, spans[(from + i) * 2 + 1] as number),
-      )
-      return isEmbedded ? { texts, embedded: await embedDocuments(texts) } : { texts }
+    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<ChunkBatch> {
+      const texts = chunked?.slice(from, to) ?? []
+      return isEmbedded ? { texts, packed: await embedDocuments(texts) } : { texts }
     },
   }
 
   await new Promise<void>((resolve) => {
-    port.on('message', async (question: LongQuestion) => {
-      port.postMessage(await answers[question.ask](question as never))
+    port.on('message', async (request: TextRequest) => {
+      port.postMessage(await answers[request.ask](request as never))
     })
     port.on('close', resolve)
   })
 }
 
-function opened(bytes: Uint8Array): { text: string; body: unknown } {
+function parseBody(bytes: Uint8Array): { text: string; body: unknown } {
   let body: unknown
   try {
     body = JSON.parse(decode(bytes))
@@ -94,7 +91,7 @@ function sizeOf(value: unknown): number {
   }
 }
 
-/** Fails for bytes that are no UTF-8: JSON is nothing else, and a text from a file was made here. */
+/** @throws TypeError for bytes that are no UTF-8: JSON is nothing else, and a text from a file was made here */
 function decode(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
 }

@@ -2,11 +2,11 @@ import '@fastify/multipart'
 import type { FastifyRequest } from 'fastify'
 import type { Issue } from '#platform/problem.ts'
 import { invalid, platformProblem } from '#platform/problems.ts'
-import { checkedExternalId, fileName } from '../metadata.ts'
 import { ragProblem } from '../problems.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import { checkedExternalId, fileName } from './metadata.ts'
 
-export interface Upload {
+export type Upload = {
   name: string
   bytes: Uint8Array
   chunkSize: number
@@ -15,7 +15,7 @@ export interface Upload {
   replacesSource: boolean
 }
 
-/** Form fields may stand before or after the file. Fails with 413 (file too large) and 422 (no file, two files, wrong numbers). */
+/** Form fields may stand before or after the file. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers) */
 export async function readUpload(request: FastifyRequest, bytesMax: number): Promise<Upload> {
   if (!request.isMultipart()) {
     throw platformProblem('media_type_unsupported', { wanted: 'multipart/form-data' })

@@ -1,19 +1,18 @@
 /**
- * What a search must know of a user's documents, kept in memory: their metadata for filters, and how rare each word is among them.
- * The one thing to know: it is checked against the store's revision at every use, so it is never old, also with several processes.
+ * Corpus statistics of a user's documents, cached in memory: their metadata for filters, and the idf of their words.
+ * Checked against the user's revision at every use, one small read, so they are never old, also with several processes.
  */
-
-import { Rarity } from '#embeddings/idf.ts'
+import { Idf } from '#embeddings/idf.ts'
 import type { Db } from '#platform/db/db.ts'
-import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../store.ts'
+import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/document-store.ts'
 
-export interface Shelf {
+export type CorpusStats = {
   /** By version. */
   documents: Map<string, DocumentRow>
-  rarity: Rarity
+  idf: Idf
 }
 
-interface Kept extends Shelf {
+type CachedStats = CorpusStats & {
   revision: number
   ready: Promise<void>
 }
@@ -22,55 +21,53 @@ interface Kept extends Shelf {
 const USERS_MAX = 50
 const READ_AT_ONCE = 200
 
-export type Shelves = ReturnType<typeof createShelves>
-
-export function createShelves({ db }: { db: Db }) {
-  const shelves = new Map<string, Kept>()
+export function createCorpusStats({ db }: { db: Db }) {
+  const cache = new Map<string, CachedStats>()
 
   return {
-    async of(userId: string): Promise<Shelf> {
-      const shelf = shelves.get(userId) ?? {
+    async of(userId: string): Promise<CorpusStats> {
+      const stats = cache.get(userId) ?? {
         documents: new Map(),
-        rarity: new Rarity(),
+        idf: new Idf(),
         revision: 0,
         ready: Promise.resolve(),
       }
-      shelves.delete(userId)
-      shelves.set(userId, shelf)
-      for (const other of shelves.keys()) {
-        if (shelves.size <= USERS_MAX) break
-        shelves.delete(other)
+      cache.delete(userId)
+      cache.set(userId, stats)
+      for (const other of cache.keys()) {
+        if (cache.size <= USERS_MAX) break
+        cache.delete(other)
       }
       // One refresh at a time: two would add the same document's words twice.
-      shelf.ready = shelf.ready.then(
-        () => refresh(userId, shelf),
-        () => refresh(userId, shelf),
+      stats.ready = stats.ready.then(
+        () => refresh(userId, stats),
+        () => refresh(userId, stats),
       )
-      await shelf.ready
-      return shelf
+      await stats.ready
+      return stats
     },
-    forget: (userId: string) => shelves.delete(userId),
+    forget: (userId: string) => cache.delete(userId),
   }
 
-  async function refresh(userId: string, shelf: Kept): Promise<void> {
+  async function refresh(userId: string, stats: CachedStats): Promise<void> {
     const revision = await revisionOf(db, userId)
-    if (revision === shelf.revision) return
+    if (revision === stats.revision) return
 
     const current = new Map((await listVersions(db, userId)).map((row) => [`${row.version}:${row.edition}`, row]))
-    for (const row of shelf.documents.values()) {
+    for (const row of stats.documents.values()) {
       if (current.delete(`${row.version}:${row.edition}`)) continue
-      shelf.documents.delete(row.version)
-      shelf.rarity.remove(row.occurrences, row.chunks)
+      stats.documents.delete(row.version)
+      stats.idf.remove(row.occurrences, row.chunks)
     }
     const fresh = [...current.values()].map(({ id }) => id)
     for (let from = 0; from < fresh.length; from += READ_AT_ONCE) {
       for (const row of await readDocuments(db, userId, fresh.slice(from, from + READ_AT_ONCE))) {
-        const before = shelf.documents.get(row.version)
-        if (before) shelf.rarity.remove(before.occurrences, before.chunks)
-        shelf.documents.set(row.version, row)
-        shelf.rarity.add(row.occurrences, row.chunks)
+        const before = stats.documents.get(row.version)
+        if (before) stats.idf.remove(before.occurrences, before.chunks)
+        stats.documents.set(row.version, row)
+        stats.idf.add(row.occurrences, row.chunks)
       }
     }
-    shelf.revision = revision
+    stats.revision = revision
   }
 }

@@ -6,7 +6,7 @@ import type { Metadata } from '../tables.ts'
 type Scalar = string | number | boolean | null
 export type Operator = '$eq' | '$ne' | '$in' | '$gt' | '$gte' | '$lt' | '$lte'
 
-export interface Condition {
+export type Condition = {
   key: string
   operator: Operator
   value: Scalar | Scalar[]
@@ -15,7 +15,7 @@ export interface Condition {
 const KEYS_MAX = 50
 const VALUES_MAX = 1_000
 
-/** Fails with 422 for an unknown operator, a nested object, a list outside of $in, or a bound that is no number. */
+/** @throws Problem 422 for an unknown operator, a nested object, a list outside of $in, or a bound that is no number */
 export function parseFilter(filter: Record<string, unknown> | undefined): Condition[] {
   const issues: Issue[] = []
   const refuse = (path: string[], msg: string) =>

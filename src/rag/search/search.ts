@@ -1,26 +1,20 @@
 /**
  * Finds the chunks of a user's own documents that are about the same as a query.
- * The one thing to know: filters choose documents before anything is ranked, and the score is the cosine that the embedder defines.
+ * Filters choose documents before anything is ranked; the score is the cosine that the embedder defines.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Embedder } from '#embeddings/embedder.ts'
 import { subjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
-import type { Library } from '../documents.ts'
-import { type DocumentRow, readContents } from '../store.ts'
+import type { RagDeps } from '../deps.ts'
+import { readContents } from '../documents/chunk-store.ts'
+import type { DocumentRow } from '../documents/document-store.ts'
+import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
-import type { Shelves } from './corpus-stats.ts'
 import { type Condition, matches } from './filter.ts'
 import type { Neighbour, VectorStore } from './stores/vector-store.ts'
 
-export interface Finder {
-  db: Library['db']
-  shelves: Shelves
-  embedder: Embedder
-  vectors: VectorStore
-}
-
-export interface FoundChunk {
+export type FoundChunk = {
   id: string
   content: string
   /** 0..1 */
@@ -30,14 +24,14 @@ export interface FoundChunk {
 
 export const MODES = ['auto', 'lexical', 'dense', 'hybrid'] as const
 
-/** Documents are compared in one way, their embedder's. Fails with 422 for a mode that needs another. */
+/** Documents are compared in one way, their embedder's. @throws Problem 422 for a mode that needs another */
 export function checkMode(mode: (typeof MODES)[number], { lexical }: Embedder): void {
   const [way, only] = lexical === undefined ? ['their meaning', 'dense'] : ['their words', 'lexical']
   if (mode === 'auto' || mode === only) return
   throw invalid(['body', 'mode'], `This server compares documents by ${way} alone: use 'auto' or '${only}'`)
 }
 
-export interface Wanted {
+export type SearchQuery = {
   /** The question, and perhaps again behind what was said before it; what is found first by more of them is nearer. */
   queries: string[]
   topK: number
@@ -48,7 +42,7 @@ export interface Wanted {
 
 /** A lexical embedder's hashed vectors choose this many candidates, and at least twice what is asked for, to be scored exactly. */
 const CANDIDATES_MIN = 60
-const SCORED_BETWEEN_BREATHS = 8
+const SCORED_PER_TURN = 8
 /**
  * What was said before counts only for chunks to which the question says something itself, else "Who is Bob?" after "How long is
  * parental leave?" finds the leave; and for all of them where it leans on what was said: it has no word of its own ("By whom?"),
@@ -59,26 +53,36 @@ const OWN_MIN = 0.3
 /** Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009), with their constant. */
 const RANK_CONSTANT = 60
 
-export async function search(
-  { db, shelves, embedder, vectors }: Finder,
+type FindDeps = Pick<RagDeps, 'db' | 'corpusStats' | 'embedder' | 'vectors'>
+export type SearchDeps = FindDeps & Pick<RagDeps, 'gateway'>
+
+/** @throws what the embedder throws */
+export function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<FoundChunk[]> {
+  return metered(deps, call, sizeOf(query), (deps) => findChunks(deps, call.caller.userId, query, call.signal))
+}
+
+/** What will be embedded. */
+export function sizeOf({ queries }: SearchQuery): number {
+  return Buffer.byteLength(queries.join(''))
+}
+
+/** Not metered. */
+export async function findChunks(
+  { db, corpusStats, embedder, vectors }: FindDeps,
   userId: string,
-  { queries, topK, minScore = 0, conditions }: Wanted,
+  { queries, topK, minScore = 0, conditions }: SearchQuery,
   signal: AbortSignal,
 ): Promise<FoundChunk[]> {
-  const { documents, rarity } = await shelves.of(userId)
+  const { documents, idf } = await corpusStats.of(userId)
   const scope = scopeOf([...documents.values()], userId, embedder, vectors, conditions)
   if (scope.documents.length === 0) return []
 
   const { lexical } = embedder
   const contents = new Map<string, string>()
-  const read = async (chunks: Neighbour[]) => {
-    const unread = chunks.filter((chunk) => !contents.has(keyOf(chunk)))
-    for (const [key, content] of await readContents(db, userId, unread)) contents.set(key, content)
-  }
-
   const nearest = async (query: Float32Array, count: number) => {
     const found = await vectors.nearest(userId, query, scope, count)
-    await read(found)
+    const unread = found.filter((chunk) => !contents.has(keyOf(chunk)))
+    for (const [key, content] of await readContents(db, userId, unread)) contents.set(key, content)
     return found
   }
 
@@ -89,12 +93,12 @@ export async function search(
   } else {
     const count = Math.max(CANDIDATES_MIN, topK * 2)
     rankings = await rankedByWords(queries, {
-      candidates: (query) => nearest(lexical.queryVector(query, rarity), count),
-      scorer: (query) => lexical.scorer(query, rarity),
+      candidates: (query) => nearest(lexical.queryVector(query, idf), count),
+      scorer: (query) => lexical.scorer(query, idf),
       textOf: (chunk) => contents.get(keyOf(chunk)) ?? '',
     })
   }
-  const chunks = written(fused(rankings), contents, documents, userId).filter(({ score }) => score >= minScore)
+  const chunks = toFoundChunks(fused(rankings), contents, documents, userId).filter(({ score }) => score >= minScore)
   return chunks.slice(0, topK)
 }
 
@@ -115,7 +119,7 @@ async function rankedByWords(
     const scoreOf = scorer(query)
     for (const [i, chunk] of chunks.entries()) {
       chunk.cosine = scoreOf(textOf(chunk))
-      if (i % SCORED_BETWEEN_BREATHS === SCORED_BETWEEN_BREATHS - 1) await breathe()
+      if (i % SCORED_PER_TURN === SCORED_PER_TURN - 1) await yieldToOthers()
     }
     return chunks.sort((a, b) => b.cosine - a.cosine)
   }
@@ -179,7 +183,7 @@ function scopeOf(
   }
 }
 
-function written(
+function toFoundChunks(
   found: Neighbour[],
   contents: Map<string, string>,
   documents: Map<string, DocumentRow>,

@@ -1,6 +1,6 @@
 /**
- * Reads files from strangers in worker threads that are killed when they take too long or too much.
- * The one thing to know: the name says what a file claims to be, its first bytes what it is; both must agree.
+ * Text out of strangers' files, on worker threads that are killed when they take too long or too much memory.
+ * A file's name says what it claims to be, its first bytes what it is; both must agree.
  */
 import { Piscina } from 'piscina'
 import type { Problem } from '#platform/problem.ts'
@@ -8,14 +8,14 @@ import { ragProblem } from '../../problems.ts'
 import type { Warning } from './unreadable.ts'
 import type { Format, Outcome, Task } from './worker.ts'
 
-export interface Limits {
+export type Limits = {
   timeMs: number
   heapMb: number
   /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
   buffersMb: number
 }
 
-export interface ParsedFile {
+export type ParsedFile = {
   /** Never empty; as UTF-8 where it is long. */
   text: string | Uint8Array
   warnings: Warning[]
@@ -41,7 +41,7 @@ export function createParser(limits: Partial<Limits> = {}) {
   })
 
   return {
-    /** Fails with 415 (format), 422 (cannot be read, with the reason), 503 (too many at once). */
+    /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
     async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<ParsedFile> {
       const format = formatOf(name, bytes)
       const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)

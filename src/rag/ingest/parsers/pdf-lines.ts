@@ -1,9 +1,9 @@
 /**
- * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running heads and feet.
- * The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
+ * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running
+ * heads and feet. The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
  */
 
-export interface Piece {
+export type Piece = {
   text: string
   /** Along and across the direction of writing, in points; across grows downwards. */
   x: number
@@ -12,7 +12,7 @@ export interface Piece {
   height: number
 }
 
-export interface Line {
+export type Line = {
   text: string
   /** The text with a tab for each wide gap: a gap may be drawn as a space. */
   columns: string
@@ -93,7 +93,7 @@ function glue(left: string, right: string): string {
   return unspaced.test(left.at(-1) ?? '') && unspaced.test(right[0] ?? '') ? '' : ' '
 }
 
-export interface Page {
+export type Page = {
   /** From 1, as the file counts them. */
   number: number
   /** The page's box: the y of its upper and lower edge, as the lines count. */
@@ -165,7 +165,7 @@ function heightOnMost(seen: { page: number; height: number }[], pages: number): 
   return there.size > pages / 2 ? middle : undefined
 }
 
-interface Edge {
+type Edge = {
   line: Line
   /** Its distance from the page's edge. */
   height: number

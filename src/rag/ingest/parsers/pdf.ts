@@ -1,8 +1,7 @@
 /**
- * PDF text by pdf.js, page by page: a page that cannot be read is left out with a warning. Runs in a worker that may be killed: a PDF is a program, and some never end.
- * CMaps and standard fonts come from the package: without them Japanese files give no characters at all.
+ * PDF text by pdf.js, page by page: a page that cannot be read is left out with a warning. Runs in a worker that may be killed: a PDF is a
+ * program, and some never end. CMaps and standard fonts come from the package: without them Japanese files give no characters at all.
  */
-
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { dropRunningLines, joinLines, linesOf, type Page, type Piece } from './pdf-lines.ts'
@@ -81,7 +80,7 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
   }
 }
 
-interface Item {
+type Item = {
   str: string
   transform: number[]
   width: number
@@ -137,7 +136,7 @@ function lengthOf(page: Page | undefined): number {
   return page?.lines.reduce((sum, { text }) => sum + text.length + 1, 0) ?? 0
 }
 
-interface FormPage {
+type FormPage = {
   getAnnotations(): Promise<{ fieldType?: string; fieldValue?: unknown }[]>
 }
 

@@ -5,7 +5,7 @@
  */
 import { Unreadable } from './unreadable.ts'
 
-/** Fails with Unreadable for binary data, for damaged UTF-8, and for an encoding that cannot be told. */
+/** @throws Unreadable for binary data, for damaged UTF-8, and for an encoding that cannot be told */
 export async function parsePlainText(bytes: Uint8Array): Promise<string> {
   const mark = markOf(bytes)
   if (mark !== undefined) return decode(mark, bytes) ?? refuse(damaged(mark))
@@ -138,7 +138,7 @@ const CONFIDENCE_MIN = 0.005
 const priors: Record<string, number> = { 'windows-1252': 1.3, macintosh: 0.85, 'x-mac-cyrillic': 0.85 }
 const SAMPLE_MAX = 100_000
 
-interface Reading {
+type Reading = {
   label: string
   confidence: number
   text: string

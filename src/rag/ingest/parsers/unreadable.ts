@@ -7,12 +7,12 @@ export class Unreadable extends Error {
 }
 
 /** A file's text, and what of the file is not in it. */
-export interface Reading {
+export type Reading = {
   text: string
   warnings: Warning[]
 }
 
-export interface Warning {
+export type Warning = {
   /** From 1; null where the file has no pages, or the whole of it is meant. */
   page: number | null
   reason: string

@@ -6,7 +6,7 @@ import type { Reading, Warning } from './unreadable.ts'
 
 export type Format = 'text' | 'pdf' | 'docx'
 
-export interface Task {
+export type Task = {
   format: Format
   bytes: Uint8Array
   /** Where the worker leaves its thread's id, so that its memory can be watched. */
@@ -19,7 +19,7 @@ export type Outcome =
   | { utf8: Uint8Array; warnings: Warning[] }
   | { unreadable: string }
 
-/** Longer texts travel as bytes, which is quicker, and are held by another worker. */
+/** Longer texts travel as bytes, which is quicker, and go on to the worker that cuts them. */
 const LONG_CHARACTERS = 500_000
 
 export async function parse({ format, bytes, threadId: told }: Task): Promise<Outcome> {

@@ -1,5 +1,5 @@
-/** A pull-free walk through XML: names without their prefix, no entities but the five and numbers, no DTD, nothing fetched, one pass. */
-export interface Walker {
+/** An XML tokenizer that calls back: names without their prefix, no entities but the five and numbers, no DTD, nothing fetched, one pass. */
+export type Walker = {
   open(name: string, attributes: () => Map<string, string>): void
   close(name: string): void
   text(text: string): void

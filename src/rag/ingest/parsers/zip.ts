@@ -10,14 +10,14 @@ const CENTRAL = 0x02014b50
 const LOCAL = 0x04034b50
 const ENTRIES_MAX = 10_000
 
-interface Entry {
+type Entry = {
   method: number
   flags: number
   packed: number
   at: number
 }
 
-export interface Zip {
+export type Zip = {
   names: string[]
   /** The inflated bytes; undefined when there is no such entry. Names are compared without case and with either slash, as Word does. */
   read(name: string, bytesMax: number): Uint8Array | undefined

@@ -2,17 +2,17 @@
  * Vectors as bytes beside their chunks; compared in this process over a cache of matrices, one a document's edition.
  * A user's store is small, so exact search is quick and a filter costs nothing: what it excludes is not looked at.
  */
-import { setImmediate as breathe } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
-import { Best, type Matrix, nearestRows, toBytes } from './nearest.ts'
+import { type Matrix, nearestRows, TopK, toBytes } from './nearest.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
 const CACHE_BYTES_MAX = 256 * 1024 * 1024
 /** Rows read in one statement, and compared without letting others run. */
 const ROWS_AT_ONCE = 1_000
 
-export interface ByteOptions {
+export type ByteStoreOptions = {
   /** One byte a dimension instead of four: enough to choose candidates that are scored again. */
   coarse: boolean
   cacheBytesMax?: number
@@ -20,7 +20,7 @@ export interface ByteOptions {
 
 export function openByteVectors(
   { db }: { db: Db },
-  { coarse, cacheBytesMax = CACHE_BYTES_MAX }: ByteOptions,
+  { coarse, cacheBytesMax = CACHE_BYTES_MAX }: ByteStoreOptions,
 ): VectorStore {
   const cache = createCache(cacheBytesMax)
 
@@ -38,15 +38,15 @@ export function openByteVectors(
     forget: (userId) => cache.forget(userId),
 
     async nearest(userId, query, scope, count) {
-      const best = new Best<Neighbour>(count)
+      const best = new TopK<Neighbour>(count)
       const wanted = coarse ? toBytes(query) : query
-      let sinceBreath = 0
+      let sinceYield = 0
       for await (const { version, matrix } of matrices(userId, query.length, scope)) {
         nearestRows(matrix, wanted, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
-        sinceBreath += matrix.indexes.length
-        if (sinceBreath < ROWS_AT_ONCE) continue
-        await breathe()
-        sinceBreath = 0
+        sinceYield += matrix.indexes.length
+        if (sinceYield < ROWS_AT_ONCE) continue
+        await yieldToOthers()
+        sinceYield = 0
       }
       return best.items()
     },

@@ -1,7 +1,7 @@
 /** Exact search over rows of floats or bytes: usearch's SIMD where its prebuilt binary loads, plain loops elsewhere and for few rows. */
 import { createRequire } from 'node:module'
 
-export interface Matrix {
+export type Matrix = {
   /** The chunk's index of each row. */
   indexes: Int32Array
   /** Row after row: unit vectors of floats, or bytes of any length, whose cosine is that of the floats within some 0.01. */
@@ -88,7 +88,7 @@ export function toBytes(vector: Float32Array): Int8Array {
 }
 
 /** The best `count` of what it is given, kept in order. */
-export class Best<T> {
+export class TopK<T> {
   readonly #count: number
   #kept: { score: number; item: T }[] = []
   #floor = -Infinity

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { transaction } from '#platform/db/db.ts'
+import { insertChunks } from '#rag/documents/chunk-store.ts'
 import { openByteVectors } from '#rag/search/stores/bytes.ts'
 import { dot, nearestRows, toBytes } from '#rag/search/stores/nearest.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import type { VectorStore } from '#rag/search/stores/vector-store.ts'
-import { insertChunks } from '#rag/store.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
 
 const DIMS = 64

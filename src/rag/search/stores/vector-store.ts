@@ -17,18 +17,18 @@ export interface VectorStore {
   forget(userId: string): void
 }
 
-export interface VectorRow {
+export type VectorRow = {
   index: number
   vector: Float32Array
 }
 
-export interface Scope {
+export type Scope = {
   documents: { version: string; edition: number; totalChunks: number }[]
   /** On the chunk's index; all must hold. */
   conditions: Condition[]
 }
 
-export interface Neighbour {
+export type Neighbour = {
   version: string
   index: number
   cosine: number

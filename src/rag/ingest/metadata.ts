@@ -1,12 +1,12 @@
 import { invalid } from '#platform/problems.ts'
-import type { Metadata } from './tables.ts'
+import type { Metadata } from '../tables.ts'
 
 /** The service's own: what a user sends under these names is ignored. */
 const RESERVED = new Set(['user_id', 'chunk_index', 'total_chunks'])
 const BYTES_MAX = 65_536
 const DEPTH_MAX = 20
 
-/** Fails with 422 when it is too large or too deep, or holds the character NUL, which PostgreSQL cannot store. */
+/** @throws Problem 422 when it is too large or too deep, or holds the character NUL, which PostgreSQL cannot store */
 export function checkedMetadata(metadata: Metadata): Metadata {
   if (depthOf(metadata, 0) > DEPTH_MAX)
     throw invalid(['body', 'metadata'], `Should be nested at most ${DEPTH_MAX} deep`)
@@ -20,7 +20,7 @@ export function checkedMetadata(metadata: Metadata): Metadata {
 
 export const EXTERNAL_ID_MAX = 512
 
-/** The client's own id, or null. Fails with 422 when it is too long or holds the character NUL. */
+/** The client's own id, or null. @throws Problem 422 when it is too long or holds the character NUL */
 export function checkedExternalId(id: string | undefined): string | null {
   if (id === undefined || id === '') return null
   if (id.length > EXTERNAL_ID_MAX)
