@@ -8,6 +8,7 @@ import { type Billing, createBilling } from '#billing/billing.ts'
 import { billingMigrations } from '#billing/migrations.ts'
 import { createProcessor } from '#billing/processor.ts'
 import { checkCredentials } from '#identity/credentials.ts'
+import type { Hasher } from '#identity/hasher.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
 import { identityMigrations } from '#identity/migrations.ts'
 import type { SuperuserNotice } from '#identity/superuser.ts'
@@ -66,7 +67,7 @@ export const migrations = [
 
 export async function createService(
   config: Config,
-  options: PlatformOptions & { userApp?: boolean } = {},
+  options: PlatformOptions & { userApp?: boolean; hasher?: Hasher } = {},
 ): Promise<Service> {
   const platform = await openPlatform(config, migrations, options)
   const mail = createMail(platform)
@@ -76,6 +77,7 @@ export async function createService(
   const apiKeys = createApiKeys(platform)
   const usage = createUsage(platform, { keyTokens: apiKeys.monthlyTokens })
   const identity = createIdentity(platform, {
+    hasher: options.hasher,
     erase: [billing.erase, eraseStorefront, apiKeys.erase, usage.erase, (tx, userId) => rag.erase(tx, userId)],
     collect: [
       billing.collect,

@@ -10,6 +10,8 @@ export type IdentityDeps = Platform & { hasher: Hasher; keyring: Keyring } & Ide
 
 /** What other rooms do when a user's life changes; all run inside identity's transaction. */
 export type IdentityNeeds = {
+  /** One of its own, unless given. */
+  hasher?: Hasher | undefined
   /** Removes what a room holds about a user who is deleted. */
   erase: ((tx: Db, userId: string) => Promise<void>)[]
   /** What a room holds about a user, for the full export. */

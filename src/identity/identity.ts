@@ -38,7 +38,7 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
   const deps: OAuthDeps = {
     ...platform,
     ...needs,
-    hasher: createHasher(),
+    hasher: needs.hasher ?? createHasher(),
     keyring: createKeyring(platform),
     providers: createProviders(platform.config.oauth),
   }
