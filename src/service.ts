@@ -9,6 +9,7 @@ import { openProcessor } from '#billing/processor.ts'
 import { createLocalEmbedder } from '#embeddings/local-pool.ts'
 import type { SuperuserNotice } from '#identity/admin/superuser.ts'
 import { createIdentity, type Identity } from '#identity/identity.ts'
+import type { Hasher } from '#identity/passwords/hasher.ts'
 import { createMail } from '#mail/mail.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -47,7 +48,7 @@ export type Service = {
 
 export async function createService(
   config: Config,
-  options: PlatformOptions & { userApp?: boolean } = {},
+  options: PlatformOptions & { userApp?: boolean; hasher?: Hasher } = {},
 ): Promise<Service> {
   const platform = await openWithRooms(config, options)
   const rooms: Room[] = []
@@ -60,6 +61,7 @@ export async function createService(
   const mail = add(createMail(platform))
   const identity = add(
     createIdentity(platform, {
+      hasher: options.hasher,
       rooms,
       revokeKeys: (...which) => apiKeys.revoke(...which),
       sessionsElsewhere: [storeSessions],

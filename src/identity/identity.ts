@@ -40,8 +40,11 @@ export type Identity = Room & {
   readonly superuserNotice: SuperuserNotice
 }
 
-export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
-  const hasher = createHasher()
+/** `hasher`: one of its own, unless given; whoever gives one lets it be closed. */
+export function createIdentity(
+  platform: Platform,
+  { hasher = createHasher(), ...needs }: IdentityNeeds & { hasher?: Hasher | undefined },
+): Identity {
   const deps = {
     ...platform,
     ...needs,

@@ -7,10 +7,12 @@ import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { createHasher } from '#identity/passwords/hasher.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { type Config, readConfig } from '#src/config.ts'
+import { migrations } from '#src/migrations.ts'
 import { createService } from '#src/service.ts'
-import { freshDatabaseUrl } from './database.ts'
+import { migratedDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
 export type Reply = { status: number; headers: Headers; body: any; text: string }
@@ -34,6 +36,12 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const PASSWORD = 'correct horse battery'
 
+/** One for all services of the process, so that its threads start once; and of no strength, so that a sign-in costs nothing. */
+const hasher = {
+  ...createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } }),
+  close: async () => {},
+}
+
 /**
  * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets them.
  */
@@ -43,16 +51,23 @@ export async function testApp(
     env?: Record<string, string>
     userApp?: boolean
     worker?: boolean
+    /** Hashes as production does, on threads of its own. */
+    fullHashing?: boolean
     /** Puts something between the service and its PostgreSQL; not asked on SQLite. */
     databaseThrough?: (url: string) => Promise<string>
   } = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
-  const database = await freshDatabaseUrl()
+  const database = await migratedDatabase(dataDir, migrations)
   const databaseUrl = database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
   const clock = movableClock()
   const create = (config: Config) =>
-    createService(config, { clock, log: pino({ level: config.logLevel }), userApp: options.userApp ?? false })
+    createService(config, {
+      ...(options.fullHashing ? {} : { hasher: { ...hasher } }),
+      clock,
+      log: pino({ level: config.logLevel }),
+      userApp: options.userApp ?? false,
+    })
 
   const started = await onFreePorts(async (port, storefrontPort) => {
     const config = readConfig({

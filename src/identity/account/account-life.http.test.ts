@@ -221,7 +221,7 @@ test('deletion leaves no row of the user in this room, and a log that still hold
 })
 
 test('a hash with other parameters is replaced at the next sign-in', async (t) => {
-  const app = await testApp(t)
+  const app = await testApp(t, { fullHashing: true })
   const ada = await app.as('ada')
   const { db } = app.platform
   const stored = async () =>

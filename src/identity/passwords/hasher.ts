@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads'
 import type { Problem } from '#platform/problem.ts'
 import { identityProblem } from '../problems.ts'
 import type { HashTask } from './hash-worker.ts'
-import { decodePhc, encodePhc, isOutdated, PARAMETERS } from './phc.ts'
+import { type Argon2Parameters, decodePhc, encodePhc, isOutdated, PARAMETERS } from './phc.ts'
 
 export type Hasher = {
   /** @throws Problem 503 when too many wait. */
@@ -20,6 +20,8 @@ export type Hasher = {
 }
 
 export type HasherOptions = {
+  /** OWASP's by default; a stored hash with others is outdated. */
+  parameters?: Argon2Parameters
   /** Hashes at once; a core each by default. */
   workersMax?: number
   /** Hashes waiting; past it 503. */
@@ -31,10 +33,9 @@ export type HasherOptions = {
 const SALT_BYTES = 16
 const HASH_BYTES = 32
 
-/** What the password of an unknown account is compared with: the same work, and no password leads to it. */
-const NOBODY = encodePhc({ ...PARAMETERS, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) })
-
-export function createHasher(options: HasherOptions = {}): Hasher {
+export function createHasher({ parameters = PARAMETERS, ...options }: HasherOptions = {}): Hasher {
+  /** What the password of an unknown account is compared with: the same work, and no password leads to it. */
+  const nobody = encodePhc({ ...parameters, salt: Buffer.alloc(SALT_BYTES), hash: Buffer.alloc(HASH_BYTES) })
   const pool = createPool({
     workersMax: options.workersMax ?? availableParallelism(),
     queueMax: options.queueMax ?? 50 * availableParallelism(),
@@ -44,17 +45,20 @@ export function createHasher(options: HasherOptions = {}): Hasher {
   return {
     async hash(password) {
       const salt = randomBytes(SALT_BYTES)
-      const hash = await pool.run({ ...PARAMETERS, password: normal(password), salt, length: HASH_BYTES })
-      return encodePhc({ ...PARAMETERS, salt, hash })
+      const hash = await pool.run({ ...parameters, password: normal(password), salt, length: HASH_BYTES })
+      return encodePhc({ ...parameters, salt, hash })
     },
 
     async verify(password, stored) {
-      const expected = decodePhc(stored ?? NOBODY)
+      const expected = decodePhc(stored ?? nobody)
       if (!expected) throw new Error('a stored password hash is not Argon2id in the PHC form')
       const { memory, passes, parallelism, salt } = expected
       const task = { memory, passes, parallelism, password: normal(password), salt, length: expected.hash.length }
       const actual = await pool.run(task)
-      return { right: timingSafeEqual(actual, expected.hash) && stored !== null, outdated: isOutdated(expected) }
+      return {
+        right: timingSafeEqual(actual, expected.hash) && stored !== null,
+        outdated: isOutdated(expected, parameters),
+      }
     },
 
     close: () => pool.close(),
@@ -71,7 +75,7 @@ type Thread = { worker: Worker; current: Waiting | null; idleTimer: NodeJS.Timeo
  * Threads rather than libuv's pool, where crypto.argon2 would run: that pool also serves files and names, which a
  * storm of sign-ins would then hold up, and its threads cannot be told to give way.
  */
-function createPool({ workersMax, queueMax, idleMs }: Required<HasherOptions>) {
+function createPool({ workersMax, queueMax, idleMs }: Required<Omit<HasherOptions, 'parameters'>>) {
   const threads = new Set<Thread>()
   const queue: Waiting[] = []
   let closed = false

@@ -27,8 +27,8 @@ export function decodePhc(text: string): StoredHash | null {
   }
 }
 
-export function isOutdated({ memory, passes, parallelism }: Argon2Parameters): boolean {
-  return memory !== PARAMETERS.memory || passes !== PARAMETERS.passes || parallelism !== PARAMETERS.parallelism
+export function isOutdated(stored: Argon2Parameters, { memory, passes, parallelism }: Argon2Parameters): boolean {
+  return stored.memory !== memory || stored.passes !== passes || stored.parallelism !== parallelism
 }
 
 const unpadded = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '')
