@@ -224,7 +224,7 @@ test('an alias stands wherever a model is named, and a plan may ask for what its
   }
 })
 
-test('what a plan leaves out is 403 in words at every door, and does not stand in', async (t) => {
+test('what a plan leaves out is 403 in words at every endpoint, and does not stand in', async (t) => {
   const { groq, mistral, pro, enterprise } = await setting(t, { LLM_FALLBACKS: 'groq,mistral' })
   const dear = 'llama-3.3-70b-versatile'
   const asks: [ask: string, path: string, body: object][] = [

@@ -13,11 +13,11 @@ const EMAIL_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
  */
 export async function countEmail(
   { limiter, secrets }: Pick<Platform, 'limiter' | 'secrets'>,
-  kind: 'verification-letters' | 'reset-letters' | 'access-letters',
+  kind: 'verification-emails' | 'reset-emails' | 'access-emails',
   email: string,
   reason?: string,
 ): Promise<boolean> {
-  const key = secrets.hash('letters', emailKey(email))
+  const key = secrets.hash('emails', emailKey(email))
   const { allowed } = await limiter.hit(kind, reason === undefined ? key : `${reason}:${key}`, EMAIL_RATE)
   return allowed
 }

@@ -21,7 +21,7 @@ export async function notifyOwner(
 ): Promise<void> {
   const user = await findUser(tx, userId)
   if (!user) return
-  if (!user.is_verified && !(await countEmail(deps, 'access-letters', user.email, change))) return
+  if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, change))) return
   const { config, clock } = deps
   await sendMail(deps, tx, accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }))
 }

@@ -86,7 +86,7 @@ test('a text is stored, found, asked about, listed and deleted', async (t) => {
   assert.equal(await rowsOf(app, 'rag_chunks'), 0)
 })
 
-test('the gates: a token, a paid tier; an API key will do', async (t) => {
+test('access takes a token, a paid tier; an API key will do', async (t) => {
   const app = await testApp(t)
   const routes: [string, string, object | undefined][] = [
     ['POST', '/api/rag/ingest/text', { content: text }],

@@ -29,7 +29,7 @@ export async function changeEmail(
 ): Promise<void> {
   await confirmOwner(deps, asked, proof, requester)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
-  const maySend = await countEmail(deps, 'verification-letters', new_email, 'changed')
+  const maySend = await countEmail(deps, 'verification-emails', new_email, 'changed')
 
   await guardUnique(() =>
     transaction(deps.db, async (tx) => {

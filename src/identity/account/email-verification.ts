@@ -55,7 +55,7 @@ export async function requestVerification(
   deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
   email: string,
 ): Promise<void> {
-  const allowed = await countEmail(deps, 'verification-letters', email, 'asked for')
+  const allowed = await countEmail(deps, 'verification-emails', email, 'asked for')
   await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
 }
 

@@ -26,7 +26,7 @@ export async function register(deps: RegistrationDeps, registration: Registratio
   refuseWeak(deps, 'password', password, email)
   if (await findUserByEmail(db, email)) throw taken()
   const password_hash = await hasher.hash(password)
-  const maySend = await countEmail(deps, 'verification-letters', email, 'registered')
+  const maySend = await countEmail(deps, 'verification-emails', email, 'registered')
 
   try {
     return await transaction(db, async (tx) => {

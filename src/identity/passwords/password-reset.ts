@@ -24,7 +24,7 @@ export async function requestReset(
   deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
   email: string,
 ): Promise<void> {
-  const allowed = await countEmail(deps, 'reset-letters', email)
+  const allowed = await countEmail(deps, 'reset-emails', email)
   await deps.jobs.enqueue(deps.db, 'identity.reset', { email, allowed })
 }
 

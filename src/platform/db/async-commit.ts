@@ -3,10 +3,8 @@
  * a power cut may take the last moment of them.
  */
 import type { CompiledQuery } from 'kysely'
+import type { AsyncCommit } from './adapter.ts'
 import type { Db } from './db.ts'
-
-/** An adapter that can commit without waiting for the disk. */
-export type AsyncCommit = { commitAsync(queries: CompiledQuery[]): Promise<void> }
 
 /**
  * Runs the queries in their order in one transaction and resolves when the operating system (SQLite) or the server

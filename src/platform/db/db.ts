@@ -3,7 +3,7 @@
  * follow a commit is said with `afterCommit`.
  */
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely'
-import { WITHOUT_TIME_LIMIT } from './postgres.ts'
+import { WITHOUT_TIME_LIMIT } from './adapter.ts'
 import type { Tables } from './tables.ts'
 
 /** The database, or a transaction on it. */

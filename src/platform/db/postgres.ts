@@ -14,9 +14,8 @@ import {
 } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { lazyRequire } from '../lazy-require.ts'
-import type { AsyncCommit } from './async-commit.ts'
+import { type AsyncCommit, type FastRead, WITHOUT_TIME_LIMIT } from './adapter.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
-import type { FastRead } from './prepared.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
 
@@ -34,9 +33,6 @@ const IDLE_IN_TRANSACTION_MS = 60_000
 const READ_AGAIN_MS = 250
 /** On each connection; texts that vary (lists of ids) come and go, and the server keeps each it was told to. */
 const STATEMENTS_MAX = 500
-
-/** In a transaction: takes the limits off, here and on the server, until it ends. */
-export const WITHOUT_TIME_LIMIT = 'set local statement_timeout = 0'
 
 /** Opens the pool; connections are made when they are first needed. */
 export function openPostgres(url: string, { connectionsMax, onNotice }: PostgresOptions): PostgresPool {

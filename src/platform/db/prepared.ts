@@ -3,12 +3,8 @@
  * 15 µs and Kysely's runtime 10 more, where SQLite needs 5 for the row itself.
  */
 import type { Compilable, CompiledQuery } from 'kysely'
+import type { FastRead } from './adapter.ts'
 import { type Db, type Dialect, dialectOf } from './db.ts'
-
-/** An adapter that can run a read outside of transactions at once, for its first row. */
-export type FastRead = {
-  firstRow<R>(sql: string, parameters: readonly unknown[]): R | undefined | Promise<R | undefined>
-}
 
 /**
  * Prepares a read that is run with other parameters each time, and gives its first row.

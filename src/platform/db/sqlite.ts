@@ -14,9 +14,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { AsyncCommit } from './async-commit.ts'
+import type { AsyncCommit, FastRead } from './adapter.ts'
 import { DatabaseBusy } from './failures.ts'
-import type { FastRead } from './prepared.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000

@@ -25,7 +25,6 @@ import { platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
 import { securityHeaders } from './headers.ts'
-import type { ServiceState } from './health.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
@@ -42,6 +41,9 @@ export const MEGABYTE = 1024 * 1024
 
 /** An idle one costs some 20 KB; beyond this a new one is closed at once, and a balancer goes elsewhere. */
 export const CONNECTIONS_MAX = 10_000
+
+/** `draining`: the process is going and wants no new work. */
+export type ServiceState = { draining: boolean }
 
 export type AppOptions = {
   authenticators: Authenticators

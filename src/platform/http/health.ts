@@ -4,10 +4,7 @@ import type { Platform } from '../platform.ts'
 import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
 import type { Authenticators } from './access-control.ts'
-import type { App } from './app.ts'
-
-/** `draining`: the process is going and wants no new work. */
-export type ServiceState = { draining: boolean }
+import type { App, ServiceState } from './app.ts'
 
 /** A scrape waits no longer than this for what stands in the database. */
 const COUNT_MS = 1_000

@@ -1,6 +1,5 @@
 /** A request's path as the router reads it (RFC 3986, section 6.2): what limits, policies and the shape of errors go by. */
 import type { FastifyRequest } from 'fastify'
-import type { RoutePolicy } from './access-control.ts'
 
 /**
  * The pattern of the route that answers. Where none does, or one that takes every address, the path that was asked for:
@@ -11,7 +10,7 @@ export function pathOf(request: FastifyRequest, route = request.routeOptions.url
 }
 
 /** Whether a request is for the API, whose paths are told by `api`; `policy` is that of its route. */
-export function isApiRequest(request: FastifyRequest, policy: RoutePolicy, api: RegExp): boolean {
+export function isApiRequest(request: FastifyRequest, policy: { isApi?: boolean | undefined }, api: RegExp): boolean {
   return policy.isApi ?? api.test(canonicalPath(request.url))
 }
 
