@@ -29,10 +29,9 @@ test('the sandbox plays the vendors that have neither a key nor an address, and 
   assert.equal(vendors.gemini!.apiKey, 'none')
 })
 
-test('the brand is the product’s name, where it is not set', () => {
+test('the product’s name is the brand', () => {
   assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand, 'kit')
-  assert.equal(readConfig({ PRODUCT_NAME: 'kit', BRAND: 'Kit Cloud' }).brand, 'Kit Cloud')
-  assert.throws(() => readConfig({ BRAND: '<b>' }), /BRAND is wrong: expected letters/)
+  assert.throws(() => readConfig({ PRODUCT_NAME: '<b>' }), /PRODUCT_NAME is wrong: expected letters/)
 })
 
 test('production without keys starts and plays nothing', () => {

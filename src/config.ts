@@ -155,12 +155,7 @@ export function readConfig(env: Env): Config {
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
-    brand: read.matching(
-      'BRAND',
-      /^[a-z0-9][a-z0-9 ._-]{0,63}$/i,
-      'letters, digits, spaces, dots, dashes',
-      productName,
-    ),
+    brand: productName,
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
