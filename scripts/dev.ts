@@ -8,11 +8,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { watch } from 'node:fs'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createServer } from 'vite'
 import { configFromProcess } from '../src/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const ADDRESS = 'http://localhost:5173'
+const { port } = parseArgs({ options: { port: { type: 'string', default: '5173' } } }).values
+const ADDRESS = `http://localhost:${port}`
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
 
@@ -29,6 +31,8 @@ const stopped = new WeakSet<ChildProcess>()
 const vite = await startVite()
 let service = startService()
 watchSources()
+// Vite would end the process while the service still drains.
+process.removeAllListeners('SIGTERM')
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, close)
 
 async function startVite() {
@@ -37,7 +41,7 @@ async function startVite() {
   const server = await createServer({
     configFile: join(ROOT, 'web', 'vite.config.ts'),
     clearScreen: false,
-    server: { port: Number(new URL(ADDRESS).port), strictPort: true },
+    server: { port: Number(port), strictPort: true },
   })
   await server.listen().catch((error: Error) => {
     console.error(`The user app cannot be served: ${error.message}`)

@@ -1,4 +1,4 @@
-// Holds the rooms to their arrows: who may import whom, and who may speak SQL to which table.
+// The rooms' architecture: who may import whom, and who may speak SQL to which table.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
@@ -8,20 +8,23 @@ const SRC = import.meta.dirname
 
 /** A room may import the rooms on the right, the platform, and the configuration's types. */
 const MAY_IMPORT: Record<string, string[]> = {
+  config: ['models', 'catalogue'],
   models: [],
   platform: [],
   catalogue: [],
+  audit: [],
+  embeddings: [],
   mail: [],
-  identity: ['mail'],
-  billing: ['mail', 'identity'],
-  'api-keys': ['mail', 'identity', 'billing'],
-  usage: ['mail', 'identity', 'billing', 'api-keys'],
-  ai: ['models', 'mail', 'identity', 'billing', 'api-keys', 'usage'],
-  rag: ['models', 'mail', 'identity', 'billing', 'api-keys', 'usage', 'ai'],
-  storefront: ['mail', 'identity', 'billing'],
-  admin: ['mail', 'identity', 'billing', 'api-keys', 'usage', 'ai', 'rag', 'storefront'],
+  identity: ['audit', 'mail'],
+  billing: ['audit', 'identity'],
+  'api-keys': ['audit', 'identity'],
+  usage: [],
+  ai: ['models', 'embeddings', 'usage'],
+  rag: ['models', 'embeddings', 'ai'],
+  storefront: ['audit', 'mail', 'identity', 'billing'],
+  admin: ['audit', 'identity', 'storefront'],
   sandbox: [],
-  cli: ['mail', 'identity', 'billing', 'api-keys', 'usage', 'ai', 'rag', 'storefront', 'admin'],
+  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'ai', 'rag', 'storefront'],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(
@@ -34,7 +37,8 @@ function importsOf(file: string): string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].map((match) => match[1] ?? '')
 }
 
-test('rooms import only along the arrows', () => {
+test('rooms import along the arrows, and every arrow is used', () => {
+  const used = Object.fromEntries(Object.keys(MAY_IMPORT).map((room) => [room, new Set<string>()]))
   const wrong: string[] = []
   for (const file of files) {
     const room = roomOf(file)
@@ -44,8 +48,42 @@ test('rooms import only along the arrows', () => {
       if (target === null || target === room || target === 'platform') continue
       // The configuration's types and its catalogue are everyone's; their readers are not.
       if (target === 'config.ts' || specifier.endsWith('catalogue/catalogue.ts')) continue
-      if (room === 'cli' && ['service.ts', 'user-app.ts'].includes(target)) continue
+      if (room === 'cli' && ['service.ts', 'open.ts', 'user-app.ts'].includes(target)) continue
+      used[room]?.add(target)
       if (!MAY_IMPORT[room]?.includes(target)) wrong.push(`${file} imports ${specifier}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  const unused = Object.entries(MAY_IMPORT).flatMap(([room, targets]) =>
+    targets.filter((target) => !used[room]?.has(target)).map((target) => `${room} does not use ${target}`),
+  )
+  assert.deepEqual(unused, [])
+})
+
+/** Within identity: a folder, or a file with arrows of its own, may import the folders on the right, and the files beside them. */
+const IDENTITY_MAY_IMPORT: Record<string, string[]> = {
+  sessions: [],
+  passwords: ['sessions'],
+  'second-factors': ['sessions'],
+  'sign-in': ['sessions', 'passwords', 'second-factors'],
+  account: ['sessions', 'passwords', 'second-factors', 'sign-in'],
+  oauth: ['sessions', 'sign-in', 'account'],
+  admin: ['sessions', 'passwords', 'sign-in'],
+  // They ask for a step-up, which asks for a second factor's code.
+  'second-factors/routes.ts': ['sign-in'],
+  'cleaning.ts': ['sessions'],
+  'identity.ts': ['sessions', 'passwords', 'second-factors', 'sign-in', 'account', 'oauth', 'admin'],
+}
+
+test('the folders of identity import only along their arrows', () => {
+  const wrong: string[] = []
+  for (const file of files.filter((file) => file.startsWith('identity/'))) {
+    const inside = file.slice('identity/'.length)
+    const folder = roomOf(inside)
+    const allowed = IDENTITY_MAY_IMPORT[inside] ?? IDENTITY_MAY_IMPORT[folder] ?? []
+    for (const specifier of importsOf(file).filter((specifier) => specifier.startsWith('.'))) {
+      const target = roomOf(join(dirname(inside), specifier))
+      if (!['', '..', folder, ...allowed].includes(target)) wrong.push(`${file} imports ${specifier}`)
     }
   }
   assert.deepEqual(wrong, [])
@@ -79,11 +117,64 @@ test('only the room that declares a table speaks SQL to it', () => {
   assert.deepEqual(wrong, [])
 })
 
+test('the migrations of every room that has some are in the list of all', () => {
+  const rooms = (list: string[]) => list.filter((name) => name.endsWith('/migrations.ts')).map(roomOf)
+  const listed = importsOf('migrations.ts').map((specifier) => specifier.slice(1))
+  assert.deepEqual(rooms(listed).sort(), rooms(files).sort())
+})
+
+test('the platform knows no room: neither its name, buckets, paths and cookies, nor tiers and vendors', () => {
+  const foreign =
+    /\b(rag|billing|storefront|store_session|signup|sandbox|stripe|openai|anthropic|gemini|google|github|enterprise)\b|['`/](ai|v1|mcp|pro)\b|\/api\b/i
+  const wrong = files.flatMap((file) => {
+    if (roomOf(file) !== 'platform') return []
+    const text = readFileSync(join(SRC, file), 'utf8').replaceAll(/https:\S+/g, '')
+    const found = foreign.exec(text)
+    return found ? [`${file} speaks of ${found[0]}`] : []
+  })
+  assert.deepEqual(wrong, [])
+})
+
 test('no file imports itself in a circle of rooms', () => {
   for (const [room, allowed] of Object.entries(MAY_IMPORT)) {
     for (const other of allowed) assert.ok(!MAY_IMPORT[other]?.includes(room), `${room} and ${other} use each other`)
   }
 })
+
+test('no file of the service imports itself in a circle of files, not for a type either', () => {
+  assert.deepEqual(circles(SRC), [])
+})
+
+test('nor does one of the user app, where a page that is loaded later counts', () => {
+  assert.deepEqual(circles(join(SRC, '..', 'web', 'src')), [])
+})
+
+/** Every import that leads back to the file it stands in; tests count, too. */
+function circles(root: string): string[] {
+  const paths = globSync('**/*.{ts,tsx}', { cwd: root })
+  const imports = new Map(paths.map((path) => [path, new Set<string>()]))
+  for (const [from, targets] of imports) {
+    for (const specifier of importsOf(relative(SRC, join(root, from)))) {
+      const to = pathOf(root, from, specifier)
+      if (imports.has(to)) targets.add(to)
+    }
+  }
+  return paths.flatMap((from) =>
+    [...(imports.get(from) ?? [])].filter((to) => reachable(to).has(from)).map((to) => `${from} imports ${to}`),
+  )
+
+  function reachable(start: string): Set<string> {
+    const seen = new Set([start])
+    for (const path of seen) for (const next of imports.get(path) ?? []) seen.add(next)
+    return seen
+  }
+}
+
+/** Where a specifier of the file `from` leads to, as a path below `root`; outside of it for a package. */
+function pathOf(root: string, from: string, specifier: string): string {
+  if (specifier.startsWith('#')) return relative(root, join(SRC, specifier.replace(/^#(src\/)?/, '')))
+  return specifier.startsWith('.') ? join(dirname(from), specifier) : join('..', specifier)
+}
 
 /** The room (or top file) that a specifier leads to; null for a package. */
 function targetOf(file: string, specifier: string): string | null {
@@ -93,3 +184,18 @@ function targetOf(file: string, specifier: string): string | null {
   const path = relative(SRC, join(SRC, dirname(file), specifier))
   return path.includes('/') ? (path.split('/')[0] ?? null) : path
 }
+
+test('a file’s head says what the file is, in plain words', () => {
+  const root = join(SRC, '..')
+  const all = ['src', 'web/src', 'e2e', 'bench', 'scripts'].flatMap((folder) =>
+    globSync('**/*.{ts,tsx}', { cwd: join(root, folder), exclude: ['**/node_modules'] }).map((file) =>
+      join(folder, file),
+    ),
+  )
+  const wrong = all.filter((file) =>
+    /^(?:\/\/|\/\*\*| \*) *(?:Guards|The one thing|One thing to know)\b/m.test(headOf(join(root, file))),
+  )
+  assert.deepEqual(wrong, [])
+})
+
+const headOf = (path: string) => readFileSync(path, 'utf8').slice(0, 500)

@@ -29,6 +29,11 @@ test('the sandbox plays the vendors that have neither a key nor an address, and 
   assert.equal(vendors.gemini!.apiKey, 'none')
 })
 
+test('the product’s name is the brand', () => {
+  assert.equal(readConfig({ PRODUCT_NAME: 'kit' }).brand, 'kit')
+  assert.throws(() => readConfig({ PRODUCT_NAME: '<b>' }), /PRODUCT_NAME is wrong: expected letters/)
+})
+
 test('production without keys starts and plays nothing', () => {
   const config = readConfig({ NODE_ENV: 'production' })
   assert.equal(config.sandbox.on, false)

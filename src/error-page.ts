@@ -15,7 +15,7 @@ word that stays. Clients branch on \`code\`.
 |---|---|
 | the API, \`/mcp\` | \`{"detail": "API key not found", "code": "key_not_found"}\`; with 422 \`detail\` is \`[{loc, msg, type}]\` |
 | the storefront's \`/api\` | \`{"error": "No active purchase found", "code": "no_active_purchase"}\` |
-| \`/v1\` | OpenAI's \`{"error": {"message", "type", "code", "param"}}\`, with OpenAI's own word as \`code\` where it has one |
+| \`/v1\` | OpenAI's \`{"error": {"message", "type", "code", "param"}}\`, with OpenAI's own word as \`code\` where it has one, and 400 for 422 |
 | a stream that breaks off | \`event: error\` with \`{"detail", "code"}\`, and no \`[DONE]\`; under \`/v1\` a chunk with OpenAI's \`error\` |
 
 Inside a reply of \`/mcp\` errors are JSON-RPC's. Words in braces are filled in. A 429 or 503 says in \`Retry-After\` how long to wait, where
@@ -37,11 +37,11 @@ export function errorPage(): string {
   return HEAD + tables.join('')
 }
 
-function row(code: string, [status, sentence, { advice, openai } = {}]: Entry): string {
+function row(code: string, [status, sentence, { advice, alias } = {}]: Entry): string {
   const statuses = [status].flat()
   const toDo = advice ?? ADVICE[statuses[0] ?? 0] ?? '—'
-  const alias = openai === undefined ? '' : ` (\`/v1\`: \`${openai}\`)`
-  return `| \`${code}\`${alias} | ${statuses.join(', ')} | ${sentence} | ${toDo} |`
+  const underV1 = alias === undefined ? '' : ` (\`/v1\`: \`${alias}\`)`
+  return `| \`${code}\`${underV1} | ${statuses.join(', ')} | ${sentence} | ${toDo} |`
 }
 
 if (import.meta.main) {

@@ -4,16 +4,18 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { fastify } from 'fastify'
 import { sql } from 'kysely'
+import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { DatabaseBusy, DatabaseUnreachable } from '#platform/db/failures.ts'
-import { replyWithError } from '#platform/http/replies.ts'
+import { apiErrors, replyWithError } from '#platform/http/replies.ts'
 import type { Entry } from '#platform/problem.ts'
+import { storefrontErrors } from '#storefront/errors.ts'
 import { call, PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from '#testing/app.ts'
 import { catalogues } from './problems.ts'
 
 const known = new Map<string, Entry>(Object.values(catalogues).flatMap((catalogue) => Object.entries(catalogue)))
 const openaiWords = new Map(
   [...known].map(([code, entry]) => [
-    entry[2]?.openai ?? code,
+    entry[2]?.alias ?? code,
     [entry[0]].flat().map((one) => (one === 422 ? 400 : one)),
   ]),
 )
@@ -111,13 +113,13 @@ test('what breaks behind a route says a known code in each of the three shapes',
     [Object.assign(new Error('full'), { errcode: 13 }), 503, 'database_full'],
     [Object.assign(new Error('read-only'), { errcode: 8 }), 503, 'database_read_only'],
   ]
-  for (const shape of ['detail', 'error', 'openai'] as const) {
+  for (const shape of [apiErrors, storefrontErrors, openAiErrors]) {
     for (const [failure, status, code] of failures) {
       const app = fastify().setErrorHandler((error, request, reply) => replyWithError(shape, error, request, reply))
       app.get('/', () => Promise.reject(failure))
       const reply = await app.inject('/')
       const body = reply.json()
-      assert.deepEqual([reply.statusCode, shape === 'openai' ? body.error.code : body.code], [status, code])
+      assert.deepEqual([reply.statusCode, shape === openAiErrors ? body.error.code : body.code], [status, code])
       assert.doesNotMatch(reply.body, /a bug/)
     }
   }

@@ -1,4 +1,4 @@
-// Guards a process's life: settings, services, ports, a welcome; and on a signal the way back.
+/** The process: settings, service, ports, a welcome; and on a signal the way back. */
 import { configFromProcess, wantsDetails } from './config.ts'
 
 await start().catch((error: Error) => {

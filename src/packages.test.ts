@@ -26,7 +26,7 @@ test('every package that the service or the user app imports is installed in pro
     const text = readFileSync(join(ROOT, file), 'utf8').replaceAll(/\/\*.*?\*\//gs, '')
     // Types are gone before anything runs.
     const imports = text.matchAll(/^\s*(?:import|export)\s+(?!type\b)(?:[^'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gms)
-    const dynamic = text.matchAll(/(?:import|lazily<[^(]*)\(\s*'([^']+)'/g)
+    const dynamic = text.matchAll(/(?:import|lazyRequire<[^(]*)\(\s*'([^']+)'/g)
     for (const [, specifier = ''] of [...imports, ...dynamic]) {
       if (/^[./#]/.test(specifier) || isBuiltin(specifier)) continue
       const name = specifier

@@ -120,7 +120,7 @@ async function liveAWhile(app: TestApp, name: string): Promise<Person> {
 
   await shop.subscribe(first)
   await app.settle()
-  const { processor_customer_id: customerId } = await shop.standing(first)
+  const { processor_customer_id: customerId } = await shop.subscription(first)
   const key = await first.post('/api/api-keys', { name: `key of ${name}` })
   assert.equal(key.status, 201, key.text)
   const withKey = clientOf(app.url, key.body.key, first)

@@ -1,4 +1,3 @@
-// Holds the catalogues of problems to what clients are promised of them, and docs/errors.md to the catalogues.
 import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -56,10 +55,10 @@ test('no page of the user app knows a sentence of the service: a sentence may be
 })
 
 test('a sentence is filled with what it is thrown with, once', () => {
-  const problem = Problem.define({ full: [[409, 400], 'At most {max} {things}', { openai: 'quota' }] })
+  const problem = Problem.define({ full: [[409, 400], 'At most {max} {things}', { alias: 'quota' }] })
   const thrown = problem('full', { max: 3, things: '{max}' }, { status: 400 })
   assert.deepEqual([thrown.code, thrown.status, thrown.detail], ['full', 400, 'At most 3 {max}'])
-  assert.deepEqual([problem('full', { max: 3, things: 'x' }).status, thrown.openaiCode], [409, 'quota'])
+  assert.deepEqual([problem('full', { max: 3, things: 'x' }).status, thrown.alias], [409, 'quota'])
   assert.ok(problem.is(thrown, 'full') && !problem.is(new Error('full'), 'full'))
 })
 

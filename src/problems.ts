@@ -3,6 +3,7 @@ import { adminProblem } from '#admin/problems.ts'
 import { aiProblem } from '#ai/problems.ts'
 import { apiKeyProblem } from '#api-keys/problems.ts'
 import { billingProblem } from '#billing/problems.ts'
+import { catalogueProblem } from '#catalogue/problems.ts'
 import { identityProblem } from '#identity/problems.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { ragProblem } from '#rag/problems.ts'
@@ -13,6 +14,7 @@ import { usageProblem } from '#usage/problems.ts'
 export const catalogues = {
   platform: platformProblem.catalogue,
   identity: identityProblem.catalogue,
+  catalogue: catalogueProblem.catalogue,
   billing: billingProblem.catalogue,
   'api-keys': apiKeyProblem.catalogue,
   usage: usageProblem.catalogue,

@@ -1,5 +1,7 @@
-// Guards the user app's files: built when they are missing or older than their sources, then served with a strict policy.
-// One thing to know: every address that is no file and no API is the app's own, so its page is the answer.
+/**
+ * The user app's files: built when they are missing or older than their sources, then served with a strict policy. Every address
+ * that is no file and no API is the app's own, so its page is the answer.
+ */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { accessSync, constants, existsSync, globSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -18,8 +20,8 @@ const STAMP = join(DIST, '.sources')
 
 const YEAR_S = 31_536_000
 
-/** What is not the app's: unknown addresses below these stay 404. */
-const OTHERS = /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json)(\/|$)/
+/** Not the app's: unknown addresses below these stay 404. */
+const RESERVED = /^\/(api|v1|mcp|sandbox|docs|redoc|assets|\.well-known|healthz|readyz|metrics|openapi\.json)(\/|$)/
 
 export async function userAppRoutes(app: App, log: Log): Promise<void> {
   await ensureBuilt(log)
@@ -40,7 +42,7 @@ export async function userAppRoutes(app: App, log: Log): Promise<void> {
   })
 
   app.get('/*', { config: { access: 'anyone' } }, (request, reply) => {
-    if (OTHERS.test(canonicalPath(request.url)) || !wantsPage(request.headers.accept)) {
+    if (RESERVED.test(canonicalPath(request.url)) || !acceptsHtml(request.headers.accept)) {
       reply.callNotFound()
       return reply
     }
@@ -82,7 +84,7 @@ function isWritable(folder: string): boolean {
   }
 }
 
-/** The bundler's last word; the first lines are the command. */
+/** The last line of what the bundler said; the first lines are the command. */
 function reasonOf(error: unknown): string {
   const { stderr, message } = error as { stderr?: string; message: string }
   return (stderr || message).trim().split('\n').at(-1) ?? message
@@ -107,6 +109,6 @@ function fingerprint(): string {
   return hash.digest('hex')
 }
 
-function wantsPage(accept: string | undefined): boolean {
+function acceptsHtml(accept: string | undefined): boolean {
   return accept === undefined || accept.includes('text/html') || accept.includes('*/*')
 }

@@ -6,11 +6,11 @@ import type { Service } from './service.ts'
  * one-time link is for that person alone: a log is kept, and read by others.
  */
 export function welcome(config: Config, service: Service): void {
-  if (config.production && !process.stdout.isTTY) announce(config, service)
-  else greet(config, service)
+  if (config.production && !process.stdout.isTTY) logWelcome(config, service)
+  else printWelcome(config, service)
 }
 
-function announce(config: Config, { platform: { log, databaseAddress }, api, storefront, superuserNotice }: Service) {
+function logWelcome(config: Config, { platform: { log, databaseAddress }, api, storefront, superuserNotice }: Service) {
   const { urls, http, serve } = config
   log.info(
     {
@@ -27,7 +27,7 @@ function announce(config: Config, { platform: { log, databaseAddress }, api, sto
   for (const { setting, says } of exposures(config)) log.warn({ setting }, says)
 }
 
-function greet(config: Config, service: Service): void {
+function printWelcome(config: Config, service: Service): void {
   const { urls, http } = config
   const lines: [string, string][] = []
   if (service.api) lines.push(['User app', urls.frontend])

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import mantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
-import { pressed } from './pressed.ts'
+import { precompress } from './precompress.ts'
 import { shellFirst } from './shell-first.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
@@ -18,7 +18,7 @@ export default defineConfig(({ command }) => {
   if (command === 'build') process.env.NODE_ENV = 'production'
   return {
     root: here('.'),
-    plugins: [react(), shellFirst(), pressed(here('./dist'))],
+    plugins: [react(), shellFirst(), precompress(here('./dist'))],
     css: { postcss: { plugins: [mantine()] } },
     build: {
       outDir: here('./dist'),

@@ -1,4 +1,4 @@
-// The floor: parses and re-prints the events of one stream again and again; prints the CPU's microseconds a token.
+// The floor: parses and re-encodes the events of one stream again and again; prints the CPU's microseconds a token.
 import { tokenEvent } from './mock.ts'
 
 const TOKENS = 2_000

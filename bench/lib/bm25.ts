@@ -22,10 +22,10 @@ export function bm25(texts: string[]): (query: string) => { index: number; score
     for (const word of wordsOf(query)) {
       const list = postings.get(word)
       if (!list) continue
-      const rarity = Math.log(1 + (texts.length - list.length + 0.5) / (list.length + 0.5))
+      const idf = Math.log(1 + (texts.length - list.length + 0.5) / (list.length + 0.5))
       for (const [index, count] of list) {
         const norm = K1 * (1 - B + (B * (lengths[index] ?? 0)) / mean)
-        scores[index] = (scores[index] ?? 0) + (rarity * count * (K1 + 1)) / (count + norm)
+        scores[index] = (scores[index] ?? 0) + (idf * count * (K1 + 1)) / (count + norm)
       }
     }
     return Array.from(scores, (score, index) => ({ index, score })).sort((a, b) => b.score - a.score)

@@ -1,7 +1,8 @@
 // One archive for one buyer, written to nowhere. Arguments: mode, folder, cache, password.
+
+import { planArchive, readArchive } from '#storefront/downloads/zip/archive.ts'
+import { openPack, preparePack } from '#storefront/downloads/zip/pack.ts'
 import { folderStore } from '#storefront/products/folder-store.ts'
-import { planArchive, readArchive } from '#storefront/zip/archive.ts'
-import { openPack, preparePack } from '#storefront/zip/pack.ts'
 
 const [mode = '', folder = '', cache = '', password = ''] = process.argv.slice(2)
 let startedMs = performance.now()

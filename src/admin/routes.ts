@@ -1,16 +1,16 @@
-// Guards the superuser's view: numbers, people, messages, and work that gave up. Rules live in the rooms they are about.
+// The superuser's API: numbers, users, messages, and jobs that gave up. Rules live in the rooms they are about.
 import { Type } from 'typebox'
-import { changeUser, listUsers, stats } from '#identity/administration.ts'
-import { recordAudit } from '#identity/audit.ts'
+import { recordAudit } from '#audit/audit.ts'
+import { listUsers, userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
+import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
 import { UserView, userView } from '#identity/users.ts'
-import { requireFreshSignIn } from '#identity/ways-in.ts'
 import { transaction } from '#platform/db/db.ts'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { listContactMessages } from '#storefront/contact.ts'
+import { listContactMessages } from '#storefront/contact/contact.ts'
 import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
@@ -83,7 +83,7 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       },
       config: { access: 'superuser' },
     },
-    () => stats(db, clock.now()),
+    () => userStats(db, clock.now()),
   )
 
   app.get(
@@ -135,9 +135,9 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       config: { access: 'superuser' },
     },
     async (request) => {
-      const { userId, sessionId } = callerOf(request)
-      await requireFreshSignIn(identity.deps, userId, sessionId)
-      const user = await changeUser(identity.deps, userId, request.params.id, request.body)
+      const caller = callerOf(request)
+      await requireFreshSignIn(platform, caller)
+      const user = await identity.changeUser(caller.userId, request.params.id, request.body)
       return {
         ...userView(config.catalogue, user),
         tier_override: user.tier_override,

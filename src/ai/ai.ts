@@ -1,28 +1,36 @@
-// Guards the models: chat and completions, OpenAI's door under /v1, and the gateway behind both, which rag uses too.
-// One thing to know: everything that asks a model goes through `complete` and `stream` of gateway.ts.
+// The models: chat and completions, OpenAI's API under /v1, and the gateway behind both, which rag uses too.
+import type { Embedder } from '#embeddings/embedder.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Ledger } from '#usage/ledger.ts'
-import type { LocalEmbedder } from './embedding-door.ts'
 import { openGateway } from './gateway.ts'
-import { openAiDoor } from './openai-door.ts'
+import { openAiErrorDialect } from './openai-compat/errors.ts'
+import { openAiRoutes } from './openai-compat/routes.ts'
+import { gatewayProblems } from './problems.ts'
 import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
 
-export function createAi(platform: Platform, { ledger }: { ledger: Ledger }) {
+export type AiNeeds = { ledger: Ledger; localEmbedder: Embedder }
+
+export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds) {
   const gateway = openGateway(platform, ledger)
-  let localEmbedder: LocalEmbedder | null = null
 
   return {
     gateway,
-    /** rag has the local embedder and comes after this room. */
-    lendEmbedder(embedder: LocalEmbedder) {
-      localEmbedder = embedder
-    },
+    tags: [
+      { name: 'ai', description: 'Chat and completions, all vendors alike', problems: gatewayProblems },
+      {
+        name: 'openai-compatible',
+        description: "For OpenAI's own clients",
+        problems: gatewayProblems,
+        errors: openAiErrorDialect,
+      },
+    ],
+    limits: { ai: platform.config.limits.ai },
     routes(app: App) {
       aiRoutes(app, gateway)
-      openAiDoor(app, gateway, { localEmbedder: () => localEmbedder })
+      openAiRoutes(app, gateway, { localEmbedder })
     },
     close: () => gateway.wire.close(),
   }

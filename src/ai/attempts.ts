@@ -1,90 +1,81 @@
-// Retries and failover of one call: whom to ask again, after how long, and when to ask another.
-// One thing to know: all of it happens before the first byte; what has begun to answer is never begun anew.
-import { ofVendor } from '#models/catalogue.ts'
-import type { Breaker, Rests } from './breaker.ts'
-import type { Candidate } from './plan.ts'
-import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor.ts'
+// Retries and failover of one call: which route to ask again, after how long, and when to ask the next.
+// All of it happens before the first byte: what has begun to answer is never begun anew.
+import { ofVendor, type Route } from '#models/catalogue.ts'
+import type { Clock } from '#platform/clock.ts'
+import { type AttemptLog, PASSED_OVER } from './attempt-log.ts'
+import type { Breaker, ModelBreakers } from './breaker.ts'
+import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
 
-export type Attempt<T> = { candidate: Candidate; result: T }
+export type Attempt<T> = { route: Route; result: T }
 
-/** What was tried, for the response's headers and the ledger; filled while trying. */
-export type Trail = {
-  attempts: number
-  tried: string[]
-  vendor: string | null
-  model: string | null
-  /** Who took the request and never answered: each has read the prompt, and bills it. */
-  unanswered: (Candidate & { promptTokens: number })[]
-  /** The prompt's, as they are guessed before anybody has counted them. */
-  promptTokens: number
+/** Breakers by vendor, and by model. */
+export type VendorHealth = {
+  breakers: Readonly<Record<string, Breaker>>
+  modelBreakers: ModelBreakers
+  clock: Pick<Clock, 'ms'>
 }
 
-export function newTrail(promptTokens = 0): Trail {
-  return { attempts: 0, tried: [], vendor: null, model: null, unanswered: [], promptTokens }
-}
-
-export type VendorHealth = { breakers: Readonly<Record<string, Breaker>>; rests: Rests; nowMs(): number }
-
-const ATTEMPTS_PER_CANDIDATE = 3
+const ATTEMPTS_PER_ROUTE = 3
 const BACKOFF_MS = 200
 /** A vendor that asks for more patience than this gets none: the next is asked, or the caller told when to come back. */
 const RETRY_AFTER_MS_MAX = 3_000
 /** Connections that broke while they were kept open; after a vendor's deployment all of a pool's may have. */
 const STALE_MAX = 3
 
+/** Asks `routes` in their order until one answers. @throws VendorError the failure that says most, or the signal's reason */
 export async function attempt<T>(
   health: VendorHealth,
-  plan: Candidate[],
+  routes: readonly Route[],
   signal: AbortSignal,
-  trail: Trail,
-  ask: (candidate: Candidate) => Promise<T>,
+  log: AttemptLog,
+  ask: (route: Route) => Promise<T>,
 ): Promise<Attempt<T>> {
-  const { rests } = health
+  const { modelBreakers } = health
   let failure: unknown = null
   let asked = 0
   let stale = 0
 
-  for (const [position, candidate] of plan.entries()) {
-    const breaker = ofVendor(health.breakers, candidate.vendor)
-    const isLast = position === plan.length - 1
-    const isTired = isTiredOf(health, candidate)
-    if (isTired && !(isLast && asked === 0)) {
-      trail.tried.push(`${candidate.vendor}:resting`)
+  for (const [position, route] of routes.entries()) {
+    const breaker = ofVendor(health.breakers, route.vendor)
+    const isLast = position === routes.length - 1
+    const isOpen = isCircuitOpen(health, route)
+    if (isOpen && !(isLast && asked === 0)) {
+      log.steps.push(`${route.vendor}:${PASSED_OVER}`)
       continue
     }
     asked++
-    const attemptsMax = isTired ? 1 : ATTEMPTS_PER_CANDIDATE
+    const attemptsMax = isOpen ? 1 : ATTEMPTS_PER_ROUTE
     const abandoned = () => {
       breaker.abandoned()
-      rests.abandoned(candidate)
+      modelBreakers.abandoned(route)
     }
 
     for (let number = 1; number <= attemptsMax; number++) {
-      trail.attempts++
-      trail.vendor = candidate.vendor
-      trail.model = candidate.model
+      log.attempts++
+      log.vendor = route.vendor
+      log.model = route.model
       try {
-        const result = await ask(candidate)
+        const result = await ask(route)
         breaker.succeeded()
-        rests.answered(candidate)
-        trail.tried.push(`${candidate.vendor}:ok`)
-        return { candidate, result }
+        modelBreakers.answered(route)
+        log.steps.push(`${route.vendor}:ok`)
+        return { route, result }
       } catch (error) {
         if (signal.aborted || !(error instanceof VendorError)) {
           abandoned()
           throw signal.aborted ? signal.reason : error
         }
-        error.vendor = candidate.vendor
-        trail.tried.push(`${candidate.vendor}:${error.failure}`)
-        if (error.isUnanswered) trail.unanswered.push({ ...candidate, promptTokens: trail.promptTokens })
+        error.vendor = route.vendor
+        log.steps.push(`${route.vendor}:${error.failure}`)
+        if (error.isUnanswered) log.unanswered.push({ ...route, promptTokens: log.promptTokens })
         // The vendor is well; the request or its model's name is not. Nobody's typing errors open a breaker for all.
         const isWell = !error.isMovable || error.failure === 'unknown-model'
         if (error.isUnasked) {
-          trail.attempts--
+          log.attempts--
           abandoned()
         } else if (isWell) {
           breaker.succeeded()
-          rests.answered(candidate)
+          modelBreakers.answered(route)
         }
         if (!error.isMovable) {
           if (failure === null) throw error
@@ -103,7 +94,7 @@ export async function attempt<T>(
         }
         const delayMs = number === attemptsMax ? null : delayBefore(error, number, isLast)
         if (delayMs === null) {
-          gaveUpOn(health, candidate, error)
+          gaveUpOn(health, route, error)
           break
         }
         try {
@@ -119,23 +110,23 @@ export async function attempt<T>(
 }
 
 /** Asked in this order: a breaker that lets one call try must not have its try taken for nothing. */
-function isTiredOf({ breakers, rests }: VendorHealth, candidate: Candidate): boolean {
-  if (!rests.allows(candidate)) return true
-  if (ofVendor(breakers, candidate.vendor).allows()) return false
-  rests.abandoned(candidate)
+function isCircuitOpen({ breakers, modelBreakers }: VendorHealth, route: Route): boolean {
+  if (!modelBreakers.allows(route)) return true
+  if (ofVendor(breakers, route.vendor).allows()) return false
+  modelBreakers.abandoned(route)
   return true
 }
 
-/** A limit (429) is the model's alone, and who sets one is well. All else is the vendor's, but for the rest it asks for. */
-function gaveUpOn({ breakers, rests, nowMs }: VendorHealth, candidate: Candidate, error: VendorError): void {
+/** A limit (429) is the model's alone, and who sets one is well. All else is the vendor's, but for a Retry-After. */
+function gaveUpOn({ breakers, modelBreakers, clock }: VendorHealth, route: Route, error: VendorError): void {
   if (error.status === 429 && error.failure === 'limited') {
-    ofVendor(breakers, candidate.vendor).succeeded()
-    rests.limited(candidate)
+    ofVendor(breakers, route.vendor).succeeded()
+    modelBreakers.limited(route)
   } else {
-    ofVendor(breakers, candidate.vendor).failed()
-    rests.abandoned(candidate)
+    ofVendor(breakers, route.vendor).failed()
+    modelBreakers.abandoned(route)
   }
-  if (error.retryAfterMs !== null) rests.restUntil(candidate, nowMs() + error.retryAfterMs)
+  if (error.retryAfterMs !== null) modelBreakers.openUntil(route, clock.ms() + error.retryAfterMs)
 }
 
 /** Null: do not ask this one again. */

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
-import { attempt, newTrail } from './attempts.ts'
-import { createBreaker, createRests } from './breaker.ts'
-import type { Candidate } from './plan.ts'
-import { refusal, VendorError, type VendorFailure } from './vendors/vendor.ts'
+import { newAttemptLog } from './attempt-log.ts'
+import { attempt } from './attempts.ts'
+import { createBreaker, createModelBreakers } from './breaker.ts'
+import { refusal, VendorError, type VendorFailure } from './vendors/vendor-error.ts'
 
 function movable() {
   let ms = 1_000_000
@@ -14,10 +15,10 @@ function movable() {
 
 function healthBy(clock: Clock) {
   const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
-  return { breakers, rests: createRests(clock), nowMs: () => clock.ms() }
+  return { breakers, modelBreakers: createModelBreakers(clock), clock }
 }
 
-const PLAN: Candidate[] = [
+const ROUTES: Route[] = [
   { vendor: 'openai', model: 'gpt-6-luna' },
   { vendor: 'anthropic', model: 'claude-haiku-5-5' },
 ]
@@ -25,7 +26,7 @@ const patient = new AbortController().signal
 
 function failing(failures: Record<string, VendorFailure>) {
   const asked: string[] = []
-  const ask = async ({ vendor }: Candidate) => {
+  const ask = async ({ vendor }: Route) => {
     asked.push(vendor)
     const failure = failures[vendor]
     if (failure) throw new VendorError(failure, 'as the test asked')
@@ -73,10 +74,10 @@ test('a try whose caller leaves decides nothing: the next call tries', async () 
     leaving.abort()
     return Promise.reject(leaving.signal.reason)
   }
-  await assert.rejects(attempt(deps, PLAN, leaving.signal, newTrail(), ask), { name: 'AbortError' })
+  await assert.rejects(attempt(deps, ROUTES, leaving.signal, newAttemptLog(), ask), { name: 'AbortError' })
 
   const { asked, ask: next } = failing({})
-  await attempt(deps, PLAN, patient, newTrail(), next)
+  await attempt(deps, ROUTES, patient, newAttemptLog(), next)
   assert.deepEqual(asked, ['openai'])
 })
 
@@ -84,7 +85,7 @@ test('names of models that do not exist open it for nobody', async () => {
   const { clock } = movable()
   const deps = healthBy(clock)
   for (let call = 0; call < 50; call++)
-    await attempt(deps, PLAN, patient, newTrail(), failing({ openai: 'unknown-model' }).ask)
+    await attempt(deps, ROUTES, patient, newAttemptLog(), failing({ openai: 'unknown-model' }).ask)
   assert.equal(deps.breakers.openai.state, 'closed')
 })
 
@@ -93,16 +94,16 @@ test('a fallback that cannot take the request leaves the failure before it to be
   const deps = healthBy(clock)
   const { asked, ask } = failing({ openai: 'unauthorized', anthropic: 'refused' })
 
-  await assert.rejects(attempt(deps, PLAN, patient, newTrail(), ask), (error) => {
+  await assert.rejects(attempt(deps, ROUTES, patient, newAttemptLog(), ask), (error) => {
     return error instanceof VendorError && error.vendor === 'openai' && error.failure === 'unauthorized'
   })
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
 
-test('whatever rest a vendor asks for, it gets a minute at most', () => {
+test('however long a vendor asks to be left alone, it is a minute at most', () => {
   const { clock, advance } = movable()
   const breaker = createBreaker(clock)
-  breaker.restUntil(clock.ms() + 3_600_000)
+  breaker.openUntil(clock.ms() + 3_600_000)
   assert.deepEqual([breaker.allows(), breaker.state], [false, 'open'])
   advance(60_000)
   assert.deepEqual([breaker.allows(), breaker.state], [true, 'closed'])
@@ -119,11 +120,11 @@ test('connections that broke while they were kept open cost no pause and none of
     if (asked <= 3) throw new VendorError('unreachable', 'as the test asked', { isStale })
     return 'well'
   }
-  const trail = newTrail()
+  const attemptLog = newAttemptLog()
 
-  assert.equal((await attempt(health, PLAN.slice(0, 1), patient, trail, ask)).result, 'well')
+  assert.equal((await attempt(health, ROUTES.slice(0, 1), patient, attemptLog, ask)).result, 'well')
   assert.equal(pauses.mock.callCount(), 0)
-  assert.deepEqual(trail.tried, [...Array(3).fill('openai:unreachable'), 'openai:ok'])
+  assert.deepEqual(attemptLog.steps, [...Array(3).fill('openai:unreachable'), 'openai:ok'])
 })
 
 test('a limit is the model’s: a half-open vendor that sets one is well', async () => {
@@ -134,14 +135,14 @@ test('a limit is the model’s: a half-open vendor that sets one is well', async
   const limits = async () => {
     throw new VendorError('limited', 'as the test asked', { status: 429, retryAfterMs: 30_000 })
   }
-  await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, newTrail(), limits))
+  await assert.rejects(attempt(health, ROUTES.slice(0, 1), patient, newAttemptLog(), limits))
 
   assert.equal(health.breakers.openai.state, 'closed')
-  assert.deepEqual(health.rests.resting, [PLAN[0]])
-  const sibling = [{ vendor: 'openai', model: 'gpt-6.1-terra' }, PLAN[1]] as Candidate[]
+  assert.deepEqual(health.modelBreakers.open, [ROUTES[0]])
+  const sibling = [{ vendor: 'openai', model: 'gpt-6.1-terra' }, ROUTES[1]] as Route[]
   const { asked, ask } = failing({})
-  await attempt(health, sibling, patient, newTrail(), ask)
-  await attempt(health, PLAN, patient, newTrail(), ask)
+  await attempt(health, sibling, patient, newAttemptLog(), ask)
+  await attempt(health, ROUTES, patient, newAttemptLog(), ask)
   assert.deepEqual(asked, ['openai', 'anthropic'])
 })
 
@@ -150,33 +151,33 @@ test('what is refused here says nothing of a vendor that was not asked', async (
   const health = healthBy(clock)
   for (let call = 0; call < 5; call++) health.breakers.openai.failed()
   advance(10_000)
-  const trail = newTrail()
+  const attemptLog = newAttemptLog()
   const refuse = async () => {
     throw refusal('Answers other than text are not supported by this model')
   }
-  await assert.rejects(attempt(health, PLAN.slice(0, 1), patient, trail, refuse), /other than text/)
+  await assert.rejects(attempt(health, ROUTES.slice(0, 1), patient, attemptLog, refuse), /other than text/)
 
-  assert.deepEqual([health.breakers.openai.state, trail.attempts], ['half-open', 0])
+  assert.deepEqual([health.breakers.openai.state, attemptLog.attempts], ['half-open', 0])
   assert.equal(health.breakers.openai.allows(), true, 'the one try is still to be had')
 })
 
-test('an answer to what was asked before a limit does not end the rest', () => {
+test('an answer to what was asked before a limit does not close its breaker', () => {
   const { clock, advance } = movable()
-  const { rests } = healthBy(clock)
-  const [model] = PLAN as [Candidate]
-  rests.restUntil(model, clock.ms() + 30_000)
-  rests.answered(model)
-  assert.equal(rests.allows(model), false)
+  const { modelBreakers } = healthBy(clock)
+  const [model] = ROUTES as [Route]
+  modelBreakers.openUntil(model, clock.ms() + 30_000)
+  modelBreakers.answered(model)
+  assert.equal(modelBreakers.allows(model), false)
   advance(30_000)
-  rests.answered(model)
-  assert.deepEqual([rests.allows(model), rests.resting], [true, []])
+  modelBreakers.answered(model)
+  assert.deepEqual([modelBreakers.allows(model), modelBreakers.open], [true, []])
 })
 
 test('names that callers make up fill no memory', () => {
   const { clock } = movable()
-  const { rests } = healthBy(clock)
+  const { modelBreakers } = healthBy(clock)
   for (let made = 0; made < 1_500; made++)
-    rests.restUntil({ vendor: 'openai', model: `made-${made}` }, clock.ms() + 1_000)
-  assert.equal(rests.resting.length, 1_000)
-  assert.equal(rests.allows({ vendor: 'openai', model: 'made-1499' }), false)
+    modelBreakers.openUntil({ vendor: 'openai', model: `made-${made}` }, clock.ms() + 1_000)
+  assert.equal(modelBreakers.open.length, 1_000)
+  assert.equal(modelBreakers.allows({ vendor: 'openai', model: 'made-1499' }), false)
 })

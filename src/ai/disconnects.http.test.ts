@@ -113,8 +113,8 @@ test('a thousand disconnects, before and after the first byte, streamed and not,
   await until('each is recorded', async () => (await outcomes(app)).cancelled === total)
   assert.deepEqual(await outcomes(app), { cancelled: total })
   await until('the vendor’s sockets are closed', () => vendor.openSockets === 0)
-  const { turnstile, breakers } = app.service.ai.gateway
-  assert.deepEqual([turnstile.running, turnstile.waiting, breakers.openai!.state], [0, 0, 'closed'])
+  const { limiter, breakers } = app.service.ai.gateway
+  assert.deepEqual([limiter.running, limiter.waiting, breakers.openai!.state], [0, 0, 'closed'])
   assert.deepEqual(warnings, [], 'a warning of Node’s would tell of listeners that pile up')
   assert.equal((await app.platform.db.selectFrom('usage_open_calls').selectAll().execute()).length, 0)
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { deflateSync } from 'node:zlib'
 import { promptTokens } from './estimate.ts'
 import { newOpening, pdfPages as pagesOf } from './pdf-pages.ts'
-import type { ChatRequest, ContentPart } from './vendors/vendor.ts'
+import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
 const asked = (...parts: ContentPart[]): ChatRequest => ({ messages: [{ role: 'user', content: parts }] })
 const base64 = (bytes: number) => Buffer.alloc(bytes, 7).toString('base64')

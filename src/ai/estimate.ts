@@ -1,7 +1,7 @@
-// The guess at tokens where no vendor has counted them: before a call, and after one that was cut.
-// One thing to know: before a call it is rather too many, since a budget holds as well as the guess does.
+// Estimates tokens where no vendor has counted them: before a call, and after one that was cut.
+// Before a call it is rather too many, since a budget holds as well as the guess does.
 import { newOpening, type Opening, pdfPages } from './pdf-pages.ts'
-import type { ChatRequest, ContentPart } from './vendors/vendor.ts'
+import type { ChatRequest, ContentPart } from './vendors/chat-request.ts'
 
 /** A token is about four characters of English; three bytes leave room for code and other scripts. */
 const CHARACTERS_PER_TOKEN = 4

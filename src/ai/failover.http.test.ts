@@ -280,7 +280,7 @@ test('20: when all fail, the last failure is told, and everything tried stands i
   )
 })
 
-test('a vendor that failed five calls in a row rests, and is asked again after ten seconds', async (t) => {
+test('five failed calls in a row open a vendor’s breaker, and it is asked again after ten seconds', async (t) => {
   const { app, first, chat } = await setting(t)
   first.play(refuses(500))
   for (let call = 0; call < 5; call++) answeredBy(await chat(), 'anthropic', 4)
@@ -293,7 +293,7 @@ test('a vendor that failed five calls in a row rests, and is asked again after t
   answeredBy(await chat(), 'openai', 1)
 })
 
-test('a resting vendor without another is still asked, once', async (t) => {
+test('a vendor whose breaker is open is still asked where there is no other, once', async (t) => {
   const { first, chat } = await setting(t, { fallback: false })
   first.play(refuses(500))
   for (let call = 0; call < 5; call++) assert.equal((await chat()).status, 502)
@@ -322,7 +322,7 @@ test('a fallback may be another model of the same vendor', async (t) => {
   )
 })
 
-test('one model’s rate limit rests that model alone: its siblings are asked as ever, and repeated as ever', async (t) => {
+test('one model’s rate limit opens the breaker of that model alone: its siblings are asked as ever, and repeated as ever', async (t) => {
   const { app, first, second, chat } = await setting(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const luna = () => ada.post('/api/ai/chat', { messages: HI, model: 'gpt-6-luna' })
@@ -330,7 +330,7 @@ test('one model’s rate limit rests that model alone: its siblings are asked as
   first.play(refuses(429, { 'retry-after': '30' }))
   answeredBy(await chat(), 'anthropic', 2)
   answeredBy(await chat(), 'anthropic', 1)
-  assert.equal(first.calls.length, 1, 'the limited model rests')
+  assert.equal(first.calls.length, 1, 'the limited model is left alone')
 
   first.play(says('luna is well'))
   answeredBy(await luna(), 'openai', 1)
@@ -345,7 +345,7 @@ test('one model’s rate limit rests that model alone: its siblings are asked as
   assert.equal(second.calls.length, 3)
 })
 
-test('a model that is limited five times in a row rests without being told to, and one call tries it again', async (t) => {
+test('five limits in a row open a model’s breaker without a Retry-After, and one call tries it again', async (t) => {
   const { app, first, chat } = await setting(t)
   const ada = await app.as('ada', { tier: 'pro' })
   first.play(refuses(429))
@@ -356,7 +356,7 @@ test('a model that is limited five times in a row rests without being told to, a
 
   app.clock.advance(10_000)
   answeredBy(await chat(), 'openai', 1)
-  assert.deepEqual(app.service.ai.gateway.rests.resting, [])
+  assert.deepEqual(app.service.ai.gateway.modelBreakers.open, [])
 })
 
 test('what breaks all of a vendor’s models opens its breaker for all of them', async (t) => {
@@ -398,7 +398,7 @@ test('a connection that broke while it was kept open is replaced at once, howeve
   assert.ok(rows.some(({ attempts, tried }) => attempts > 1 && tried.startsWith('openai:unreachable')))
 })
 
-test('where a limited model rests, a fallback of the same vendor is asked', async (t) => {
+test('where a limited model is left alone, a fallback of the same vendor is asked', async (t) => {
   const vendor = await mockVendor(t)
   const env = { ...vendor.env.openai, LLM_FALLBACKS: 'openai/gpt-4.1-mini', METRICS_TOKEN: 'for-metrics' }
   const app = await testApp(t, { env })

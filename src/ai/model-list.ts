@@ -1,10 +1,10 @@
 // The models that a caller may ask for, as /api/ai/models and /v1/models list them: aliases, the vendors' usual models where
-// the catalogue does not know them, and what it does know, as far as the caller's plan has them.
+// the catalogue does not know them, and what it does know, as far as the caller's plan and key have them.
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
-import { findModel, isAllowed, type Model, ofVendor, type Price } from '#models/catalogue.ts'
+import { findModel, isAllowed, type Model, type ModelAccess, ofVendor, type Price } from '#models/catalogue.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
-import { routeFor, vendorsInOrder } from './plan.ts'
+import { routeFor, vendorsInOrder } from './routing.ts'
 
 type AiConfig = Config['ai']
 
@@ -24,14 +24,14 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
 }
 
 /** In the order of their slots, each with what it answers where no model is named. */
-export function listedVendors(ai: AiConfig, tier: string): { vendor: VendorConfig; usual: string }[] {
+export function listedVendors(ai: AiConfig, access: ModelAccess): { vendor: VendorConfig; usual: string }[] {
   return vendorsInOrder(ai)
-    .map((vendor) => ({ vendor, usual: routeFor(ai, tier, vendor.name, null).model }))
-    .filter(({ vendor, usual }) => isAllowed(ai, tier, { vendor: vendor.name, model: usual }))
+    .map((vendor) => ({ vendor, usual: routeFor(ai, access, vendor.name, null).model }))
+    .filter(({ vendor, usual }) => isAllowed(ai, access, { vendor: vendor.name, model: usual }))
 }
 
-export function listedModels(ai: AiConfig, tier: string): ListedModel[] {
-  const usual = new Map(listedVendors(ai, tier).map(({ vendor, usual }) => [vendor.name, usual]))
+export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
+  const usual = new Map(listedVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
   const named = (vendor: VendorConfig, model: string, alias: string | null = null): ListedModel => {
     const known = findModel(vendor, model)
     const kind = known?.kind ?? 'chat'
@@ -55,5 +55,5 @@ export function listedModels(ai: AiConfig, tier: string): ListedModel[] {
     ...[...ai.aliases].map(([alias, { vendor, model }]) => named(ofVendor(ai.vendors, vendor), model, alias)),
     ...vendors.flatMap((vendor) => (isListed(vendor, vendor.defaultModel) ? [] : [named(vendor, vendor.defaultModel)])),
     ...vendors.flatMap((vendor) => vendor.models.map(({ id }) => named(vendor, id))),
-  ].filter(({ vendor, model }) => isAllowed(ai, tier, { vendor: vendor.name, model }))
+  ].filter(({ vendor, model }) => isAllowed(ai, access, { vendor: vendor.name, model }))
 }

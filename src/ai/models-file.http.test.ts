@@ -1,4 +1,4 @@
-// Vendors, aliases and plans' lists of a MODELS file, through every door that names a model.
+// Vendors, aliases and plans' lists of a MODELS file, at every address that names a model.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -99,6 +99,56 @@ test('a vendor’s failures carry its own name, whole and cut', async (t) => {
   assert.match((await ask({ stream: true })).text, /event: error\ndata: \{"detail":"Vendor 'groq' failed/)
 })
 
+test('what OpenAI alone understands reaches neither Groq nor Mistral; what all understand reaches both', async (t) => {
+  const { groq, mistral, enterprise } = await setting(t)
+  const common = {
+    temperature: 0.5,
+    seed: 7,
+    tools: [{ type: 'function', function: { name: 'look', parameters: {} } }],
+  }
+  const call = { id: 'call12345', type: 'function', function: { name: 'look', arguments: '{}' } }
+  const body = {
+    ...common,
+    messages: [
+      {
+        role: 'developer',
+        content: [{ type: 'text', text: 'Be short.', prompt_cache_breakpoint: { mode: 'explicit' } }],
+      },
+      { role: 'user', name: 'ada', content: 'Hi' },
+      { role: 'assistant', content: null, refusal: 'No.', annotations: [] },
+      { role: 'assistant', content: '', tool_calls: [call], refusal: null, audio: null },
+      { role: 'tool', tool_call_id: call.id, name: 'look', content: 'a tree' },
+    ],
+    ...{
+      store: true,
+      metadata: { of: 'ada' },
+      service_tier: 'flex',
+      safety_identifier: 'a',
+      user: 'a',
+      verbosity: 'low',
+    },
+    ...{ prompt_cache_key: 'a', prompt_cache_retention: '24h', prompt_cache_options: { mode: 'implicit' } },
+    prediction: { type: 'content', content: 'A tree.' },
+  }
+
+  for (const [vendor, model] of [
+    [groq, FAST],
+    [mistral, 'mistral-small-latest'],
+  ] as const) {
+    assert.equal((await enterprise.post('/v1/chat/completions', { ...body, model })).status, 200)
+    assert.deepEqual(vendor.calls.at(-1)!.body, {
+      ...{ model, stream: false, ...common },
+      messages: [
+        { role: 'system', content: [{ type: 'text', text: 'Be short.' }] },
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content: 'No.' },
+        { role: 'assistant', content: '', tool_calls: [call] },
+        { role: 'tool', tool_call_id: call.id, name: 'look', content: 'a tree' },
+      ],
+    })
+  }
+})
+
 test('a vendor may speak any of the dialects; its failures, habits and limits are its own', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -174,7 +224,7 @@ test('an alias stands wherever a model is named, and a plan may ask for what its
   }
 })
 
-test('what a plan leaves out is 403 in words at every door, and does not stand in', async (t) => {
+test('what a plan leaves out is 403 in words at every endpoint, and does not stand in', async (t) => {
   const { groq, mistral, pro, enterprise } = await setting(t, { LLM_FALLBACKS: 'groq,mistral' })
   const dear = 'llama-3.3-70b-versatile'
   const asks: [ask: string, path: string, body: object][] = [

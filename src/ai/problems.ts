@@ -1,5 +1,6 @@
 /** What the gateway refuses, and what its vendors do: who is at fault, the request (4xx) or the vendor (5xx), is told by the status. */
 import { Problem } from '#platform/problem.ts'
+import { usageProblem } from '#usage/problems.ts'
 
 export const aiProblem = Problem.define({
   provider_not_configured: [
@@ -9,14 +10,14 @@ export const aiProblem = Problem.define({
   ],
   model_not_allowed: [
     403,
-    "The model '{model}' is not part of your plan",
-    { advice: '`GET /api/ai/models` lists those that are.', openai: 'model_not_found' },
+    "The model '{model}' is not part of {whose}",
+    { advice: '`GET /api/ai/models` lists those that are.', alias: 'model_not_found' },
   ],
   model_not_found: [404, "Vendor '{vendor}' has no such model: {reason}", { advice: '`GET /v1/models` lists some.' }],
   model_not_listed: [
     404,
     'No such model; others may still be asked by their names',
-    { advice: '`GET /v1/models` lists those that it knows.', openai: 'model_not_found' },
+    { advice: '`GET /v1/models` lists those that it knows.', alias: 'model_not_found' },
   ],
   vendor_refused: [
     400,
@@ -52,3 +53,6 @@ export const aiProblem = Problem.define({
   dimensions_fixed: [400, 'The local embedder has no choice of dimensions', { advice: 'Leave `dimensions` out.' }],
   tokens_unsupported: [400, 'The local embedder takes texts, no tokens', { advice: 'Send `input` as text.' }],
 })
+
+/** What any call of a model may meet, the budget included. */
+export const gatewayProblems = { ...usageProblem.catalogue, ...aiProblem.catalogue }

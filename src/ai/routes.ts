@@ -1,21 +1,21 @@
-import { type Static, Type } from 'typebox'
-import { PRICES_AS_OF } from '#models/built-in.ts'
+// The product's own API: chat and completions, whole or streamed, and the models that may be asked.
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
-import { listedModels, listedVendors } from './model-list.ts'
-import { MODEL_NAME, providerNames, routeFor } from './plan.ts'
+import { ModelList, modelList } from './models-view.ts'
+import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
   errorEvent,
-  type Printer,
-  printAnswer,
+  type StreamEncoder,
+  sendAnswerStream,
   TokenEvent,
   tokenLines,
   tokenLinesWithThoughts,
-} from './printing.ts'
+} from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
@@ -116,7 +116,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const call: GatewayCall = {
         caller,
         route: '/api/ai/chat',
-        first: routeFor(gateway.config, caller.tier, body.provider ?? null, body.model ?? null),
+        first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: {
           messages: body.messages,
           ...samplingOf(body),
@@ -125,8 +125,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
       }
       if (body.stream) {
-        const printer = tokenPrinter(body.include_usage === true, body.include_reasoning === true)
-        return printAnswer(request, reply, gateway, stream(gateway, call), printer)
+        const encoder = tokenEncoder(body.include_usage === true, body.include_reasoning === true)
+        return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder)
       }
 
       const { answer, model, usage, headers } = await complete(gateway, call)
@@ -157,7 +157,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
       const { answer, model, usage, headers } = await complete(gateway, {
         caller,
         route: '/api/ai/completions',
-        first: routeFor(gateway.config, caller.tier, body.provider ?? null, body.model ?? null),
+        first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
         signal: clientGone(reply),
       })
@@ -177,12 +177,12 @@ export function aiRoutes(app: App, gateway: Gateway) {
       },
       config: { ...config, limit: 'general' },
     },
-    async (request) => modelList(gateway, callerOf(request).tier),
+    async (request) => modelList(gateway, callerOf(request)),
   )
 }
 
 /** The product's own dialect. */
-function tokenPrinter(withUsage: boolean, withThoughts: boolean): Printer {
+function tokenEncoder(withUsage: boolean, withThoughts: boolean): StreamEncoder {
   return {
     answer: (answer) => ({
       batch: withThoughts ? tokenLinesWithThoughts : tokenLines,
@@ -194,78 +194,6 @@ function tokenPrinter(withUsage: boolean, withThoughts: boolean): Printer {
       },
     }),
     failure: errorEvent,
-  }
-}
-
-const ModelList = Type.Object(
-  {
-    prices_as_of: Type.String(),
-    default_provider: Type.String(),
-    default_model: Type.String(),
-    providers: Type.Array(
-      Type.Object(
-        {
-          provider: Type.String(),
-          label: Type.String({ description: 'Its name for people.' }),
-          configured: Type.Boolean(),
-          sandbox: Type.Boolean(),
-          default_model: Type.String(),
-        },
-        { title: 'Provider' },
-      ),
-    ),
-    models: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          provider: Type.String(),
-          alias_of: Nullable(Type.String({ description: 'An alias: the model behind it.' })),
-          kind: OneOf('chat', 'embedding'),
-          context_tokens: Nullable(Type.Integer()),
-          output_tokens_max: Nullable(Type.Integer()),
-          input_usd_per_million: Type.Number(),
-          cached_input_usd_per_million: Type.Number(),
-          output_usd_per_million: Type.Number(),
-          price_estimated: Type.Boolean({ description: "No price is known: its vendor's dearest counts." }),
-          available: Type.Boolean(),
-          default: Type.Boolean(),
-        },
-        { title: 'Model' },
-      ),
-    ),
-  },
-  { title: 'ModelList' },
-)
-
-/** What a choice of models needs to know: the providers in the order of their slots, each with its default, and all models. */
-function modelList(gateway: Gateway, tier: string): Static<typeof ModelList> {
-  const ai = gateway.config
-  const first = routeFor(ai, tier, null, null)
-  return {
-    prices_as_of: PRICES_AS_OF,
-    default_provider: first.vendor,
-    default_model: first.model,
-    providers: listedVendors(ai, tier).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
-      provider: name,
-      label,
-      configured: apiKey !== null,
-      sandbox: sandboxed,
-      default_model: usual,
-    })),
-    models: listedModels(ai, tier).map(({ id, vendor, aliasOf, kind, price, isEstimated, isDefault, ...limits }) => ({
-      id,
-      provider: vendor.name,
-      alias_of: aliasOf,
-      kind,
-      context_tokens: limits.contextTokens,
-      output_tokens_max: limits.outputTokensMax,
-      input_usd_per_million: price.input,
-      cached_input_usd_per_million: price.cached,
-      output_usd_per_million: price.output,
-      price_estimated: isEstimated,
-      available: vendor.apiKey !== null,
-      default: isDefault,
-    })),
   }
 }
 

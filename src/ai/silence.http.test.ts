@@ -66,7 +66,7 @@ const post = (app: TestApp, ada: Client, path: string, body: object, signal?: Ab
     ...(signal ? { signal } : {}),
   })
 
-const doors = (app: TestApp): Ask[] => [
+const addresses = (app: TestApp): Ask[] => [
   {
     name: 'chat',
     ask: (ada, signal) => post(app, ada, '/api/ai/chat', { messages: HI }, signal),
@@ -97,7 +97,7 @@ test('a stream whose model is silent is opened and kept awake; what comes then c
     await says('Duroc did')(call, reply)
   })
   const opened = await Promise.all(
-    doors(app).map(async ({ ask, name }) => {
+    addresses(app).map(async ({ ask, name }) => {
       const reply = await ask(ada)
       assert.equal(reply.status, 200)
       assert.match(reply.headers.get('content-type') ?? '', /event-stream/)
@@ -119,14 +119,14 @@ test('a stream whose model is silent is opened and kept awake; what comes then c
 test('a failure after that is an error event without an end; before it a reply with a status', async (t) => {
   const { vendor, app, ada } = await setting(t)
   await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was built by Amélie Duroc.' })
-  for (const { ask, name } of doors(app)) {
+  for (const { ask, name } of addresses(app)) {
     vendor.play(refuses(500))
     const early = await ask(ada)
     assert.deepEqual([early.status, early.headers.get('content-type')?.split(';')[0]], [502, 'application/json'], name)
   }
 
   impatient(app)
-  for (const { ask, name, failed } of doors(app)) {
+  for (const { ask, name, failed } of addresses(app)) {
     vendor.play(after(300, refuses(500)))
     const late = await ask(ada)
     const text = await late.text()

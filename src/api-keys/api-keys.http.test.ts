@@ -275,7 +275,7 @@ test('what only looks like a key opens nothing, and costs no look-up', async (t)
   assert.equal((await app.post('/api/ai/chat', HI, bearer(newSecret()))).status, 401)
 })
 
-test('a key falls with its user’s tier and standing', async (t) => {
+test('a key stops with its user’s tier and status', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { body } = await ada.post('/api/api-keys', { name: 'laptop' })

@@ -1,12 +1,13 @@
-// Guards programmatic access: keys that users make, name, rotate and revoke, and the check of each on its way in.
-// One thing to know: management takes a JWT alone; a key can neither make nor see keys.
+// API keys that users make, name, rotate and revoke, and authentication by them. They are managed with a JWT alone: a
+// key can neither make nor see keys.
 import type { Instant } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { eraseKeys, listKeys, revokeKeys } from './keys.ts'
+import { apiKeyProblem } from './problems.ts'
 import { apiKeyRoutes, keyView } from './routes.ts'
-import { claimsToBeKey } from './secret.ts'
+import { hasKeyPrefix } from './secret.ts'
 import { createVerifier } from './verifier.ts'
 
 export type ApiKeys = ReturnType<typeof createApiKeys>
@@ -14,9 +15,10 @@ export type ApiKeys = ReturnType<typeof createApiKeys>
 export function createApiKeys(platform: Platform) {
   const verifier = createVerifier(platform)
   return {
+    tags: [{ name: 'api-keys', description: 'Keys for programs', problems: apiKeyProblem.catalogue }],
     routes: (app: App) => apiKeyRoutes(app, platform, verifier),
-    /** True when a bearer claims to be an API key and no JWT. */
-    claims: claimsToBeKey,
+    /** True when a bearer is meant as an API key, and not as a JWT. */
+    claims: hasKeyPrefix,
     /** Null when the key is not valid now. */
     authenticate: verifier.verify,
     /** The tokens that the key may use in a month; null: no limit of its own. */

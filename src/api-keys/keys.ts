@@ -1,10 +1,10 @@
-// Guards API keys: stored only as keyed hashes, and revoked, never deleted, so that old usage stays attributable.
-// One thing to know: the secret leaves this room once, from issueKey or rotateKey; every change tells all nodes.
+// API keys: stored only as keyed hashes, and revoked, never deleted, so that old usage stays attributable. The secret
+// leaves this room once, from issueKey or rotateKey; every change tells all nodes.
 import './tables.ts'
 import type { Selectable } from 'kysely'
-import { recordAudit } from '#identity/audit.ts'
-import { lockAsking } from '#identity/sessions.ts'
-import { tellOwner } from '#identity/tell-owner.ts'
+import { recordAudit } from '#audit/audit.ts'
+import { notifyOwner } from '#identity/notify-owner.ts'
+import { lockSessionUser, type SessionRef } from '#identity/sessions/sessions.ts'
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
@@ -17,37 +17,38 @@ import type { ApiKeysTable } from './tables.ts'
 export type ApiKey = Selectable<ApiKeysTable>
 export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'config' | 'jobs' | 'limiter'>
 
-export type KeyTerms = {
+export type KeySettings = {
   name: string
   expiresAt: Instant | null
   scopes: string[] | null
+  models?: string[] | null
   rate: { requests: number; seconds: number } | null
   monthlyTokens: number | null
 }
-
-/** Who asks for a secret, and in which session: one that was ended meanwhile gets none. */
-export type KeyMaker = { userId: string; sessionId: string | null }
 
 /** Far beyond any honest use; it bounds the list and the table. */
 const LIVE_KEYS_MAX = 1_000
 
 export const KEYS_CHANGED = 'api-keys.changed'
 
-/** @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many. */
+/**
+ * @throws Problem 401 when the session has ended, 422 when the key would be born expired, 409 when there are too many.
+ */
 export async function issueKey(
   deps: KeyDeps,
-  { userId, sessionId }: KeyMaker,
-  terms: KeyTerms,
+  session: SessionRef,
+  settings: KeySettings,
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock } = deps
-  if (terms.expiresAt !== null && Date.parse(terms.expiresAt) <= clock.ms()) {
+  const { userId } = session
+  if (settings.expiresAt !== null && Date.parse(settings.expiresAt) <= clock.ms()) {
     throw invalid(['body', 'expires_at'], 'Should be in the future')
   }
   const secret = newSecret()
 
   const key = await transaction(db, async (tx) => {
     // Without the lock, two tabs could both take the last free place.
-    await lockAsking(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const { live } = await tx
       .selectFrom('api_keys')
       .select(({ fn }) => fn.countAll<number>().as('live'))
@@ -62,17 +63,18 @@ export async function issueKey(
       .values({
         user_id: userId,
         id: crypto.randomUUID(),
-        name: terms.name,
+        name: settings.name,
         hash: keyHash(deps, secret),
         key_prefix: secret.slice(0, PREFIX_LENGTH),
         is_active: true,
-        scopes_json: terms.scopes,
-        rate_requests: terms.rate?.requests ?? null,
-        rate_seconds: terms.rate?.seconds ?? null,
-        monthly_tokens: terms.monthlyTokens,
+        scopes_json: settings.scopes,
+        models_json: settings.models ?? null,
+        rate_requests: settings.rate?.requests ?? null,
+        rate_seconds: settings.rate?.seconds ?? null,
+        monthly_tokens: settings.monthlyTokens,
         created_at: clock.now(),
         last_used_at: null,
-        expires_at: terms.expiresAt,
+        expires_at: settings.expiresAt,
         revoked_at: null,
         rotated_at: null,
         previous_hash: null,
@@ -80,8 +82,8 @@ export async function issueKey(
       })
       .returningAll()
       .executeTakeFirstOrThrow()
-    await tellOwner(deps, tx, userId, 'key-made', { name: row.name, prefix: row.key_prefix })
-    await audit(tx, deps, row, 'api-key.made')
+    await notifyOwner(deps, tx, userId, 'key-made', { name: row.name, prefix: row.key_prefix })
+    await recordKeyAudit(tx, deps, row, 'api-key.made')
     return row
   })
   return { key, secret }
@@ -98,16 +100,35 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
     .execute()
 }
 
+/** What a key's owner may change later; a member that is left out stays, `models` null ends the list. */
+export type KeyChange = { name?: string | undefined; models?: string[] | null | undefined }
+
 /** @throws Problem 404 when the user has no such key. */
-export async function renameKey({ db }: KeyDeps, userId: string, id: string, name: string): Promise<ApiKey> {
-  const row = await db
-    .updateTable('api_keys')
-    .set({ name })
-    .where('user_id', '=', userId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
-  return row ?? missing()
+export async function changeKey(
+  deps: KeyDeps,
+  userId: string,
+  id: string,
+  { name, models }: KeyChange,
+): Promise<ApiKey> {
+  const { db, bus } = deps
+  return transaction(db, async (tx) => {
+    const row = await tx
+      .updateTable('api_keys')
+      .set({
+        ...(name === undefined ? {} : { name }),
+        ...(models === undefined ? {} : { models_json: models }),
+      })
+      .where('user_id', '=', userId)
+      .where('id', '=', id)
+      .returningAll()
+      .executeTakeFirst()
+    if (row === undefined) return missing()
+    if (models !== undefined) {
+      await recordKeyAudit(tx, deps, row, 'api-key.changed')
+      afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
+    }
+    return row
+  })
 }
 
 /** Revoking twice is revoking once. @throws Problem 404 when the user has no such key. */
@@ -122,7 +143,7 @@ export async function revokeKey(deps: KeyDeps, userId: string, id: string): Prom
       .where('user_id', '=', userId)
       .where('id', '=', id)
       .execute()
-    await audit(tx, deps, key, 'api-key.revoked')
+    await recordKeyAudit(tx, deps, key, 'api-key.revoked')
     afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
   })
 }
@@ -130,8 +151,8 @@ export async function revokeKey(deps: KeyDeps, userId: string, id: string): Prom
 export type RevokedKey = { id: string; name: string }
 
 /**
- * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one. The
- * audit entry is the caller's, who knows why.
+ * Revokes a user's live keys: all of them, those that were made or rotated after a moment, or those made before one.
+ * The audit entry is the caller's, who knows why.
  */
 export async function revokeKeys(
   { clock, bus }: Pick<KeyDeps, 'clock' | 'bus'>,
@@ -157,20 +178,21 @@ export async function revokeKeys(
 }
 
 /**
- * A new secret for the same key: name, terms and usage stay. The old secret opens until the grace ends; one from an
+ * A new secret for the same key: name, settings and usage stay. The old secret opens until the grace ends; one from an
  * earlier rotation ends now.
  * @throws Problem 401 when the session has ended, 404 when the user has no such key, 409 when it is revoked or expired.
  */
 export async function rotateKey(
   deps: KeyDeps,
-  { userId, sessionId }: KeyMaker,
+  session: SessionRef,
   id: string,
   graceMs: number,
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock, bus } = deps
+  const { userId } = session
   const secret = newSecret()
   const key = await transaction(db, async (tx) => {
-    await lockAsking(deps, tx, { userId, sessionId })
+    await lockSessionUser(deps, tx, session)
     const old = await findKey(tx, userId, id)
     if (!old.is_active || (old.expires_at !== null && Date.parse(old.expires_at) <= clock.ms())) {
       throw apiKeyProblem('key_not_active')
@@ -192,8 +214,8 @@ export async function rotateKey(
       .returningAll()
       .executeTakeFirst()
     if (!row) throw apiKeyProblem('key_changed')
-    await tellOwner(deps, tx, userId, 'key-rotated', { name: row.name, prefix: row.key_prefix })
-    await audit(tx, deps, row, 'api-key.rotated')
+    await notifyOwner(deps, tx, userId, 'key-rotated', { name: row.name, prefix: row.key_prefix })
+    await recordKeyAudit(tx, deps, row, 'api-key.rotated')
     afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
     return row
   })
@@ -226,7 +248,7 @@ function missing(): never {
   throw apiKeyProblem('key_not_found')
 }
 
-function audit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string): Promise<void> {
+function recordKeyAudit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string): Promise<void> {
   return recordAudit(tx, {
     actorId: key.user_id,
     action,

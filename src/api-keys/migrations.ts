@@ -12,6 +12,7 @@ export const apiKeyMigrations: Migration[] = [
         key_prefix text not null,
         is_active {boolean} not null,
         scopes_json {json},
+        models_json {json},
         rate_requests {bigint},
         rate_seconds {bigint},
         monthly_tokens {bigint},

@@ -1,4 +1,6 @@
-/** What the management of API keys refuses. A key that is not valid as a credential is `unauthenticated`, as any other. */
+/**
+ * What the management of API keys refuses. A key that is not valid as a credential is `unauthenticated`, as any other.
+ */
 import { Problem } from '#platform/problem.ts'
 
 export const apiKeyProblem = Problem.define({

@@ -1,15 +1,21 @@
 import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
-import { type ApiKey, issueKey, type KeyDeps, listKeys, renameKey, revokeKey, rotateKey } from './keys.ts'
+import { type ApiKey, changeKey, issueKey, type KeyDeps, listKeys, revokeKey, rotateKey } from './keys.ts'
 import type { KeyVerifier } from './verifier.ts'
 
 /** One line with something to see on it. */
 const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
 const Scopes = Type.Array(Named('KeyScope', OneOf('ai', 'rag')), { minItems: 1, maxItems: 2 })
+/** Names of models as the vendors have them, aliases, and patterns with `*`. */
+const Models = Type.Array(Type.String({ pattern: '^[!-~]{1,200}$' }), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`).',
+})
 const Rate = Type.Object(
   {
     requests: Type.Integer({ minimum: 1, maximum: 1_000_000 }),
@@ -18,7 +24,7 @@ const Rate = Type.Object(
   { title: 'KeyRate' },
 )
 
-/** The last three come only with a key that is confined. */
+/** The last four come only with a key that is confined. */
 const KeyFields = {
   id: Type.String(),
   name: Type.String(),
@@ -28,6 +34,7 @@ const KeyFields = {
   last_used_at: Nullable(Instant),
   expires_at: Nullable(Instant),
   scopes: Type.Optional(Scopes),
+  models: Type.Optional(Models),
   rate_limit: Type.Optional(Rate),
   monthly_token_limit: Type.Optional(Type.Integer()),
 }
@@ -53,6 +60,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
           name: Name,
           expires_at: Type.Optional(Nullable(Type.String())),
           scopes: Type.Optional(Nullable(Scopes)),
+          models: Type.Optional(Nullable(Models)),
           rate_limit: Type.Optional(Nullable(Rate)),
           monthly_token_limit: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
         }),
@@ -66,6 +74,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
         name: body.name,
         expiresAt: readInstant(body.expires_at ?? null),
         scopes: body.scopes ?? null,
+        models: body.models ?? null,
         rate: body.rate_limit ?? null,
         monthlyTokens: body.monthly_token_limit ?? null,
       })
@@ -109,17 +118,25 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     '/api/api-keys/:key_id',
     {
       schema: {
-        operationId: 'renameApiKey',
+        operationId: 'changeApiKey',
         tags,
-        summary: 'Rename an API key',
+        summary: 'Rename an API key, or change what it may ask for',
         params: Type.Object({ key_id: Uuid }),
-        querystring: Type.Object({ name: Name }),
+        querystring: Type.Object({ name: Type.Optional(Name) }),
+        body: Type.Optional(
+          Nullable(Type.Object({ name: Type.Optional(Name), models: Type.Optional(Nullable(Models)) })),
+        ),
         response: { 200: KeyView },
       },
       config,
     },
-    async (request) =>
-      viewOf(await renameKey(deps, callerOf(request).userId, request.params.key_id, request.query.name)),
+    async (request) => {
+      const { params, query, body } = request
+      const name = query.name ?? body?.name
+      const models = body?.models
+      if (name === undefined && models === undefined) throw invalid(['query', 'name'], 'Field required', 'missing')
+      return viewOf(await changeKey(deps, callerOf(request).userId, params.key_id, { name, models }))
+    },
   )
 
   app.post(
@@ -160,6 +177,7 @@ export function keyView(key: ApiKey, lastUsedAt: string | null) {
     last_used_at: lastUsedAt,
     expires_at: key.expires_at,
     ...(key.scopes_json === null ? {} : { scopes: key.scopes_json as ('ai' | 'rag')[] }),
+    ...(key.models_json === null ? {} : { models: key.models_json }),
     ...(key.rate_requests === null || key.rate_seconds === null
       ? {}
       : { rate_limit: { requests: key.rate_requests, seconds: key.rate_seconds } }),

@@ -1,5 +1,5 @@
-// Guards the text of an API key: `lk_`, 160 random bits, and a checksum that tells junk from a key without a look-up.
-// One thing to know: the checksum is no secret and no protection; it saves the database from scanners and typing errors.
+// The text of an API key: `lk_`, 160 random bits, and a checksum that tells junk from a key without a look-up. The
+// checksum is no secret and no protection; it saves the database from scanners and typing errors.
 import { randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -25,8 +25,8 @@ export function isKeyShaped(text: string): boolean {
   return checksum(body) === text.slice(3 + BODY_LENGTH)
 }
 
-/** True when the text claims to be a key and no JWT. */
-export function claimsToBeKey(text: string): boolean {
+/** True when the text is meant as a key, and not as a JWT. */
+export function hasKeyPrefix(text: string): boolean {
   return text.startsWith('lk_')
 }
 

@@ -10,6 +10,8 @@ export type ApiKeysTable = {
   is_active: boolean
   /** What the key is confined to; null: everything that keys may do. */
   scopes_json: Json<string[]> | null
+  /** Names and patterns of the models that it may ask for; null: what the plan has. */
+  models_json: Json<string[]> | null
   rate_requests: number | null
   rate_seconds: number | null
   monthly_tokens: number | null

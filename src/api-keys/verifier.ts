@@ -1,19 +1,21 @@
-// Guards the check of an API key on every AI and RAG call: no write on the way, and one read a half second at most.
-// One thing to know: what was read is remembered for half a second, so a revocation reaches every node within one, and
-// this one (and all that hear the bus) at once.
+// Authentication by API key, on every AI and RAG call: no write on the way, and one read a half second at most. What
+// was read is cached for half a second, so a revocation reaches every node within one second, and this one (and all on
+// the bus) at once.
 import './tables.ts'
-import { USER_CHANGED } from '#identity/changes.ts'
+import { USER_CHANGED } from '#identity/user-changes.ts'
 import { findUser } from '#identity/users.ts'
-import type { Caller, Soon } from '#platform/http/gate.ts'
+import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { type ApiKey, KEYS_CHANGED, keyHash } from './keys.ts'
 import { isKeyShaped } from './secret.ts'
 
-type Deps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
+type VerifierDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
 
 export type KeyVerifier = {
-  /** Who calls with this key; null when it is none, revoked or expired. `fresh`: nothing remembered of it will do. */
-  verify(secret: string, options?: { fresh?: boolean | undefined }): Soon<Caller | null>
+  /**
+   * Who calls with this key; null when it is none, revoked or expired. `fresh`: what is cached of it does not count.
+   */
+  verify(secret: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
   /** The tokens that the key may use in a month; null: no limit of its own. */
@@ -26,43 +28,60 @@ const STATE_AGE_MS = 500
 const STATES_MAX = 20_000
 const FLUSH_MS = 1_000
 
-type State = {
+type KeyState = {
   caller: Caller
   endsMs: number
   readMs: number
   monthlyTokens: number | null
 }
 
-export function createVerifier(deps: Deps): KeyVerifier {
+export function createVerifier(deps: VerifierDeps): KeyVerifier {
   const { clock, bus } = deps
-  const states = new Map<string, State>()
+  const states = new Map<string, KeyState>()
   /** Not forgotten with the state: a change of the key between its check and its call must not lift its limit. */
   const monthlyTokens = new Map<string, number>()
-  const reading = new Map<string, Promise<State | null>>()
+  const reading = new Map<string, Promise<KeyState | null>>()
   /** Of keys that opened lately: the checksum and the hash cost more than all the rest of a check. */
   const hashes = new Map<string, string>()
   const uses = createUses(deps)
 
-  bus.on(KEYS_CHANGED, (news) => {
-    const { keyId } = news as { keyId: string }
+  bus.on(KEYS_CHANGED, (payload) => {
+    const { keyId } = payload as { keyId: string }
     for (const [hash, state] of states) if (state.caller.keyId === keyId) states.delete(hash)
     hashes.clear()
     // What is being read now may have been read before the change: it is used once and not remembered.
     reading.clear()
   })
 
-  bus.on(USER_CHANGED, (news) => {
-    const { userId } = news as { userId: string }
+  bus.on(USER_CHANGED, (payload) => {
+    const { userId } = payload as { userId: string }
     for (const [hash, state] of states) if (state.caller.userId === userId) states.delete(hash)
     reading.clear()
   })
 
-  const stateOf = (hash: string): Soon<State | null> => {
+  return {
+    verify(secret, { fresh = false } = {}) {
+      const known = hashes.get(secret)
+      if (known === undefined && !isKeyShaped(secret)) return null
+      const hash = known ?? keyHash(deps, secret)
+      if (fresh) {
+        states.delete(hash)
+        reading.delete(hash)
+      }
+      const state = stateOf(hash)
+      return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
+    },
+    lastUse: uses.lastUse,
+    monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
+    close: uses.close,
+  }
+
+  function stateOf(hash: string): MaybePromise<KeyState | null> {
     const known = states.get(hash)
     if (known && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS) return known
     const running = reading.get(hash)
     if (running) return running
-    const read = readState(deps, hash).then((state) => {
+    const read = readKeyState(deps, hash).then((state) => {
       if (reading.get(hash) !== read) return state
       reading.delete(hash)
       states.delete(hash)
@@ -82,7 +101,7 @@ export function createVerifier(deps: Deps): KeyVerifier {
     return read
   }
 
-  const open = (secret: string, hash: string, state: State | null): Caller | null => {
+  function open(secret: string, hash: string, state: KeyState | null): Caller | null {
     if (state === null || state.endsMs <= clock.ms() || state.caller.keyId === null) {
       hashes.delete(secret)
       return null
@@ -95,26 +114,9 @@ export function createVerifier(deps: Deps): KeyVerifier {
     uses.note(state.caller.userId, state.caller.keyId)
     return state.caller
   }
-
-  return {
-    verify(secret, { fresh = false } = {}) {
-      const known = hashes.get(secret)
-      if (known === undefined && !isKeyShaped(secret)) return null
-      const hash = known ?? keyHash(deps, secret)
-      if (fresh) {
-        states.delete(hash)
-        reading.delete(hash)
-      }
-      const state = stateOf(hash)
-      return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
-    },
-    lastUse: uses.lastUse,
-    monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
-    close: uses.close,
-  }
 }
 
-async function readState({ db, clock }: Deps, hash: string): Promise<State | null> {
+async function readKeyState({ db, clock }: VerifierDeps, hash: string): Promise<KeyState | null> {
   const readMs = clock.ms()
   const key =
     (await db.selectFrom('api_keys').selectAll().where('hash', '=', hash).executeTakeFirst()) ??
@@ -138,6 +140,7 @@ async function readState({ db, clock }: Deps, hash: string): Promise<State | nul
       isVerified: user.is_verified,
       isSuperuser: false,
       scopes: key.scopes_json,
+      models: key.models_json,
       rate:
         key.rate_requests === null || key.rate_seconds === null
           ? null
@@ -147,11 +150,27 @@ async function readState({ db, clock }: Deps, hash: string): Promise<State | nul
 }
 
 /** `last_used_at` moves forward only, once a second at most, all keys in one transaction, off the request's path. */
-function createUses({ db, clock, log }: Deps) {
+function createUses({ db, clock, log }: VerifierDeps) {
   let pending = new Map<string, { userId: string; at: string }>()
   let timer: NodeJS.Timeout | null = null
 
-  const flush = async () => {
+  return {
+    note(userId: string, keyId: string) {
+      const use = pending.get(keyId)
+      if (use === undefined) pending.set(keyId, { userId, at: clock.now() })
+      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+    },
+    lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null {
+      const at = pending.get(key.id)?.at ?? null
+      return at === null || (key.last_used_at !== null && key.last_used_at > at) ? key.last_used_at : at
+    },
+    async close() {
+      if (timer) clearTimeout(timer)
+      await flush()
+    },
+  }
+
+  async function flush() {
     timer = null
     const batch = pending
     if (batch.size === 0) return
@@ -171,21 +190,5 @@ function createUses({ db, clock, log }: Deps) {
     } catch (error) {
       log.warn({ err: error }, 'the last use of API keys was not noted')
     }
-  }
-
-  return {
-    note(userId: string, keyId: string) {
-      const use = pending.get(keyId)
-      if (use === undefined) pending.set(keyId, { userId, at: clock.now() })
-      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
-    },
-    lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null {
-      const at = pending.get(key.id)?.at ?? null
-      return at === null || (key.last_used_at !== null && key.last_used_at > at) ? key.last_used_at : at
-    },
-    async close() {
-      if (timer) clearTimeout(timer)
-      await flush()
-    },
   }
 }

@@ -1,10 +1,9 @@
 /** The rows that tie a user to a customer of the processor, and keep concurrent reads of its state in order. */
-import './tables.ts'
 import type { Selectable } from 'kysely'
 import { findUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
-import type { SubscriptionFacts } from './standing.ts'
+import type { SubscriptionFacts } from './subscription-state.ts'
 import type { BillingAccountsTable } from './tables.ts'
 
 export type Account = Selectable<BillingAccountsTable>
@@ -102,7 +101,7 @@ export function awaitsCheckout(account: Account | null, now: Instant): boolean {
 }
 
 /** Users who have had a customer and were not read since `before`, the longest unread first. */
-export async function staleAccounts(db: Db, before: Instant, limit: number): Promise<string[]> {
+export async function staleUsers(db: Db, before: Instant, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')
@@ -121,7 +120,7 @@ export async function staleAccounts(db: Db, before: Instant, limit: number): Pro
 }
 
 /** Users whose payment failed before `before` and whose plan is still open. */
-export async function graceOverdue(db: Db, before: Instant): Promise<string[]> {
+export async function usersPastGrace(db: Db, before: Instant): Promise<string[]> {
   const rows = await db
     .selectFrom('billing_accounts')
     .select('user_id')

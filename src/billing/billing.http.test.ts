@@ -110,9 +110,9 @@ test('SPEC billing: checkout makes the customer from name and email, and the pay
 
   const back = await shop.pay(body.url)
   assert.equal(back.headers.get('location'), `${app.config.urls.frontend}/dashboard?success=true`)
-  const standing = await shop.standing(ada)
-  assert.deepEqual(said(standing), pro)
-  const customer = await shop.processor.customers.retrieve(standing.processor_customer_id ?? '')
+  const subscription = await shop.subscription(ada)
+  assert.deepEqual(said(subscription), pro)
+  const customer = await shop.processor.customers.retrieve(subscription.processor_customer_id ?? '')
   assert.ok(!customer.deleted)
   assert.deepEqual([customer.name, customer.email], ['ada', 'ada@example.com'])
   assert.deepEqual(
@@ -171,7 +171,7 @@ test('a price that the processor does not have is our mistake, and costs no cust
     processor: shop.processor,
   }
   await assert.rejects(openCheckout(deps, ada.userId, 'price_lost'), { status: 502 })
-  assert.equal((await shop.standing(ada)).processor_customer_id, id)
+  assert.equal((await shop.subscription(ada)).processor_customer_id, id)
 })
 
 test('of two reads that overlap, the one that began later decides', async (t) => {
@@ -196,7 +196,7 @@ test('of two reads that overlap, the one that began later decides', async (t) =>
   await syncUser(deps, ada.userId)
   slow.resolve()
   await first
-  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'free' })
+  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 })
 
 test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
@@ -228,7 +228,7 @@ test('the life of a subscription: change, cancel at the end, resume, fail, recov
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
-  const now = async () => said(await shop.standing(ada))
+  const now = async () => said(await shop.subscription(ada))
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
 
   await shop.portal(ada, 'cancel-at-end')
@@ -267,34 +267,30 @@ test('a failed payment keeps the tier for as long as the grace lasts, and a cure
   }
 
   await press('renew-well')
-  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'pro' })
+  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'pro' })
   await days(13)
   await press('retry')
   await app.service.billing.sync()
-  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'pro' })
+  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'pro' })
   assert.equal((await asks()).status, 200)
   await days(1.01)
-  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'free' })
+  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'free' })
   const refused = await asks()
   assert.deepEqual(
     [refused.status, refused.body.detail],
     [403, 'This feature requires a Pro or Enterprise subscription'],
   )
   await app.service.billing.sync()
-  assert.deepEqual(
-    await standsAs(app, ada.userId),
-    { status: 'past_due', tier: 'free' },
-    'another look changes nothing',
-  )
+  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'free' }, 'another look changes nothing')
 
   await press('card', { card: GOOD_CARD })
   await press('retry')
-  assert.deepEqual(await standsAs(app, ada.userId), pro)
+  assert.deepEqual(await stateOf(app, ada.userId), pro)
   assert.equal((await asks()).status, 200)
   await press('renew-badly')
   await days(13)
   assert.deepEqual(
-    await standsAs(app, ada.userId),
+    await stateOf(app, ada.userId),
     { status: 'past_due', tier: 'pro' },
     'the next failure has a grace of its own',
   )
@@ -309,10 +305,10 @@ test('the grace ends by itself where nobody asks, and lasts as long as the setti
   await app.settle()
   app.clock.advance(3 * DAY_MS - 60_000)
   await app.settle()
-  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'pro' })
+  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'pro' })
   app.clock.advance(2 * 60_000)
   await app.settle()
-  assert.deepEqual(await standsAs(app, ada.userId), { status: 'past_due', tier: 'free' })
+  assert.deepEqual(await stateOf(app, ada.userId), { status: 'past_due', tier: 'free' })
 })
 
 test('without a grace a failed payment closes the plan at once', async (t) => {
@@ -321,7 +317,7 @@ test('without a grace a failed payment closes the plan at once', async (t) => {
   const ada = await app.as('ada')
   await shop.subscribe(ada, { card: FAILS_AT_RENEWAL })
   await shop.portal(ada, 'renew-well')
-  assert.deepEqual(said(await shop.standing(ada)), { status: 'past_due', tier: 'free' })
+  assert.deepEqual(said(await shop.subscription(ada)), { status: 'past_due', tier: 'free' })
 })
 
 test('a paused and an unpaid subscription have no tier, and both ways back work: resuming, and subscribing anew', async (t) => {
@@ -348,7 +344,7 @@ test('a paused and an unpaid subscription have no tier, and both ways back work:
     app.clock.advance(2_000)
     assert.deepEqual(said(await shop.subscribe(ada)), pro, `subscribed again while ${word}`)
     await app.settle()
-    const { processor_customer_id: customer } = await shop.standing(ada)
+    const { processor_customer_id: customer } = await shop.subscription(ada)
     const left = await shop.processor.subscriptions.list({ customer: customer ?? '' })
     assert.deepEqual(
       left.data.map((one) => one.status),
@@ -372,13 +368,13 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
   const { id } = await shop.subscriptionOf(ada)
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname
   loseEvents(app)
-  for (const [button, standing] of [
+  for (const [button, state] of [
     ['pause', { status: 'past_due', tier: 'free' }],
     ['unpause', pro],
   ] as const) {
     await shop.press(`${portal}/${button}`, { subscription: id })
     await syncUser(deps, ada.userId)
-    assert.deepEqual(await standsAs(app, ada.userId), standing, button)
+    assert.deepEqual(await stateOf(app, ada.userId), state, button)
   }
 })
 
@@ -388,13 +384,13 @@ test('a declined card changes nothing; a bank debit counts only when it is paid'
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   assert.equal((await shop.pay(body.url, DECLINED_CARD)).status, 402)
-  assert.deepEqual(said(await shop.standing(ada)), free)
+  assert.deepEqual(said(await shop.subscription(ada)), free)
 
   await shop.pay(body.url, SLOW_DEBIT)
-  assert.deepEqual(said(await shop.standing(ada)), free)
+  assert.deepEqual(said(await shop.subscription(ada)), free)
   const charge = (await shop.processor.charges.list({ limit: 1 })).data[0]
   await shop.press(`/sandbox/processor/charges/${charge?.id}/settle`)
-  assert.deepEqual(said(await shop.standing(ada)), pro)
+  assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
 test('a checkout that costs nothing counts as paid', async (t) => {
@@ -404,7 +400,7 @@ test('a checkout that costs nothing counts as paid', async (t) => {
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
   await shop.press(`${new URL(body.url).pathname}/code`, { code: 'FREE100' })
   await shop.pay(body.url)
-  assert.deepEqual(said(await shop.standing(ada)), pro)
+  assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
 test('a subscriber who checks out again changes plan: one subscription is left', async (t) => {
@@ -422,7 +418,7 @@ test('a subscriber who checks out again changes plan: one subscription is left',
     live.data.map((one) => one.items.data[0]?.price.id),
     [PRICES.enterprise],
   )
-  assert.deepEqual(said(await shop.standing(ada)), { status: 'active', tier: 'enterprise' })
+  assert.deepEqual(said(await shop.subscription(ada)), { status: 'active', tier: 'enterprise' })
 })
 
 test('a one-time purchase on the same account is none of billing’s business', async (t) => {
@@ -430,7 +426,7 @@ test('a one-time purchase on the same account is none of billing’s business', 
   const shop = shopOf(app)
   const ada = await app.as('ada')
   const { body } = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
-  const { processor_customer_id: customer } = await shop.standing(ada)
+  const { processor_customer_id: customer } = await shop.subscription(ada)
   assert.ok(customer && body.url)
   const session = await shop.processor.checkout.sessions.create({
     mode: 'payment',
@@ -440,7 +436,7 @@ test('a one-time purchase on the same account is none of billing’s business', 
     success_url: 'http://localhost:1/',
   })
   await shop.pay(session.url ?? '')
-  assert.deepEqual(said(await shop.standing(ada)), free)
+  assert.deepEqual(said(await shop.subscription(ada)), free)
 })
 
 test('somebody else’s subscription on the same account gives no plan, and keeps none open that has ended', async (t) => {
@@ -470,16 +466,16 @@ test('somebody else’s subscription on the same account gives no plan, and keep
   const { processor_customer_id: customer } = await shop.subscribe(ada)
   const { id } = await shop.subscriptionOf(ada)
   await subscribeElsewhere(customer ?? '')
-  assert.deepEqual(said(await shop.standing(ada)), pro)
+  assert.deepEqual(said(await shop.subscription(ada)), pro)
   await shop.processor.subscriptions.cancel(id)
   await app.service.billing.sync()
-  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'free' })
+  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
 
   const eve = await app.as('eve')
   await eve.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)
-  await subscribeElsewhere((await shop.standing(eve)).processor_customer_id ?? '')
+  await subscribeElsewhere((await shop.subscription(eve)).processor_customer_id ?? '')
   await app.service.billing.sync()
-  assert.deepEqual(said(await shop.standing(eve)), free)
+  assert.deepEqual(said(await shop.subscription(eve)), free)
 })
 
 test('the event may be late: the page after the checkout asks the processor itself', async (t) => {
@@ -489,7 +485,7 @@ test('the event may be late: the page after the checkout asks the processor itse
   await shop.subscribe(ada)
   await undo(app, ada.userId)
   app.clock.advance(3_000)
-  assert.deepEqual(said(await shop.standing(ada)), pro)
+  assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
 test('reconciliation finds what no event told', async (t) => {
@@ -501,7 +497,7 @@ test('reconciliation finds what no event told', async (t) => {
   const done = await app.service.billing.sync()
   assert.equal(done?.failed, 0)
   assert.ok((done?.accounts ?? 0) >= 1)
-  assert.deepEqual(said(await shop.standing(ada)), pro)
+  assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
 test('events that were never delivered are read from the processor', async (t) => {
@@ -514,7 +510,7 @@ test('events that were never delivered are read from the processor', async (t) =
   const done = await app.service.billing.sync()
   assert.ok((done?.events ?? 0) >= 2)
   assert.equal((await app.service.billing.sync())?.events, 0, 'the inbox knows them now')
-  assert.deepEqual(said(await shop.standing(ada)), pro)
+  assert.deepEqual(said(await shop.subscription(ada)), pro)
 })
 
 test('a processor that is away for long does not end reconciliation for good', async (t) => {
@@ -564,7 +560,7 @@ test("a superuser's tier stands above the processor's events", async (t) => {
     .where('id', '=', ada.userId)
     .execute()
   await shop.portal(ada, 'cancel-now')
-  assert.deepEqual(said(await shop.standing(ada)), { status: 'cancelled', tier: 'enterprise' })
+  assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'enterprise' })
 })
 
 test('without a key billing says that it is not configured, and plans are still told', async (t) => {
@@ -612,7 +608,7 @@ test('a processor that cannot be reached is a 503 that says so, and the account 
 type App = Awaited<ReturnType<typeof testApp>>
 
 /** What is written of the user: no page is opened that would look at the processor first. */
-async function standsAs(app: App, userId: string) {
+async function stateOf(app: App, userId: string) {
   const user = await app.platform.db
     .selectFrom('users')
     .select(['subscription_status', 'subscription_tier'])

@@ -23,7 +23,7 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
     [
       ['free', []],
       ['documents', ['rag']],
-      ['pro', ['ai', 'rag', 'api_keys']],
+      ['pro', ['ai', 'rag', 'api_keys', 'exports']],
     ],
   )
   const [, documents] = plans
@@ -38,8 +38,8 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
   assert.deepEqual([before.status, before.body.detail], [403, 'This feature requires a Documents or Pro subscription'])
   assert.equal((await ada.post('/api/billing/create-checkout-session?price_id=price_documents_yearly')).status, 400)
 
-  const standing = await shop.subscribe(ada, { price: documents.price_monthly })
-  assert.deepEqual([standing.status, standing.tier], ['active', 'documents'])
+  const subscription = await shop.subscribe(ada, { price: documents.price_monthly })
+  assert.deepEqual([subscription.status, subscription.tier], ['active', 'documents'])
   assert.deepEqual((await ada.get('/api/auth/me')).body.entitlements, ['rag'])
   assert.deepEqual((await ada.get('/api/billing/subscription')).body.entitlements, ['rag'])
 
@@ -59,6 +59,20 @@ test('a plan that is data alone is offered, bought, and opens what it grants', a
   assert.equal((await search()).status, 403)
 })
 
+test('an entitlement that only the file knows is told to whoever holds it', async (t) => {
+  const app = await testApp(t, { env: { CATALOGUE } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'documents' })
+  for (const [user, holds] of [
+    [ada, true],
+    [eve, false],
+  ] as const) {
+    for (const path of ['/api/auth/me', '/api/billing/subscription']) {
+      assert.equal((await user.get(path)).body.entitlements.includes('exports'), holds, path)
+    }
+  }
+})
+
 test('a change to a plan that grants more opens more', async (t) => {
   const app = await testApp(t, { env: { CATALOGUE } })
   const shop = shopOf(app)
@@ -66,7 +80,7 @@ test('a change to a plan that grants more opens more', async (t) => {
   await shop.subscribe(ada, { price: 'price_documents_monthly' })
   await shop.portal(ada, 'change-plan', { price: 'price_pro_yearly' })
   await app.settle()
-  assert.equal((await shop.standing(ada)).tier, 'pro')
+  assert.equal((await shop.subscription(ada)).tier, 'pro')
   assert.equal((await ada.post('/api/ai/chat', CHAT)).status, 200)
 })
 

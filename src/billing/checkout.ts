@@ -2,7 +2,7 @@
 import { findUser, type User } from '#identity/users.ts'
 import { unauthenticated } from '#platform/problems.ts'
 import { noteCheckout } from './accounts.ts'
-import { customerFor, lookAtCustomer, loseCustomer } from './customers.ts'
+import { customerFor, dropCustomer, readCustomerState } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { billingProblem } from './problems.ts'
 import { asking, isMissingCustomer, requireProcessor } from './processor.ts'
@@ -52,9 +52,9 @@ async function withCustomer<T>(deps: BillingDeps, userId: string, work: (user: U
       return await work(user)
     } catch (error) {
       if (customer === null || !isMissingCustomer(error) || tries === CUSTOMERS_TRIED_MAX) throw error
-      const found = await lookAtCustomer(deps, customer)
+      const found = await readCustomerState(deps, customer)
       deps.log.warn({ userId, customer, found }, 'the processor refuses this customer; another takes its place')
-      await loseCustomer(deps, userId, customer, found === 'deleted' ? 'deleted' : 'refused')
+      await dropCustomer(deps, userId, customer, found === 'deleted' ? 'deleted' : 'refused')
     }
   }
 }

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import type { Stripe } from 'stripe'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
 import { intercept, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
-import { HINT_TYPES } from './hints.ts'
-import { INBOX_SOURCE } from './webhook.ts'
+import { BILLING_EVENT_TYPES, INBOX_SOURCE } from './billing-events.ts'
 
 const SECOND = 1_000
 
@@ -30,7 +29,7 @@ async function deaf(t: Parameters<typeof testApp>[0]) {
     async events({ userId }: Client): Promise<Stripe.Event[]> {
       const customers = new Set(await it.customers({ userId }))
       const events: Stripe.Event[] = []
-      for await (const event of shop.processor.events.list({ types: [...HINT_TYPES], limit: 100 })) {
+      for await (const event of shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })) {
         const { id, customer } = event.data.object as { id: string; customer?: string }
         if (customers.has(customer ?? id)) events.push(event)
       }
@@ -71,7 +70,7 @@ test('the late event of an earlier checkout gives nobody back to a customer that
   await checkOut(ada, PRICES.enterprise)
 
   const paying = async () => {
-    const { status, tier, processor_customer_id } = await shop.standing(ada)
+    const { status, tier, processor_customer_id } = await shop.subscription(ada)
     assert.notEqual(processor_customer_id, deleted)
     return [status, tier]
   }
@@ -95,7 +94,7 @@ test('what never came is read oldest first: the checkout that counts is the last
   await shop.processor.customers.del((await customers(ada))[0] ?? '')
   await checkOut(ada, PRICES.enterprise)
   const [second] = await customers(ada)
-  assert.deepEqual(await shop.standing(ada), {
+  assert.deepEqual(await shop.subscription(ada), {
     status: 'active',
     tier: 'enterprise',
     processor_customer_id: second,
@@ -103,7 +102,7 @@ test('what never came is read oldest first: the checkout that counts is the last
 
   await app.platform.db.deleteFrom('billing_cursors').execute()
   assert.ok(((await app.service.billing.sync())?.events ?? 0) > 4)
-  assert.deepEqual(await shop.standing(ada), {
+  assert.deepEqual(await shop.subscription(ada), {
     status: 'active',
     tier: 'enterprise',
     processor_customer_id: second,
@@ -114,7 +113,9 @@ test('what never came is read oldest first: the checkout that counts is the last
     .where('source', '=', INBOX_SOURCE)
     .orderBy('received_at')
     .execute()
-  const inList = (await shop.processor.events.list({ types: [...HINT_TYPES], limit: 100 })).data.map(({ id }) => id)
+  const inList = (await shop.processor.events.list({ types: [...BILLING_EVENT_TYPES], limit: 100 })).data.map(
+    ({ id }) => id,
+  )
   assert.deepEqual(
     handled.map(({ event_id }) => event_id),
     inList.reverse(),
@@ -141,11 +142,11 @@ test('a customer that a payment link made takes the place when its checkout is t
   const link = await payLink(PRICES.pro)
   await checkOut(ada, PRICES.enterprise)
   await deliver(completedFirst(await events(ada)))
-  const { processor_customer_id: own } = await shop.standing(ada)
+  const { processor_customer_id: own } = await shop.subscription(ada)
 
   await deliver(link)
   await app.settle()
-  assert.deepEqual(await shop.standing(ada), { status: 'active', tier: 'enterprise', processor_customer_id: own })
+  assert.deepEqual(await shop.subscription(ada), { status: 'active', tier: 'enterprise', processor_customer_id: own })
   const linked = String((link.data.object as Stripe.Checkout.Session).customer)
   assert.notEqual(linked, own)
   const left = await shop.processor.subscriptions.list({ customer: linked, status: 'active' })
@@ -154,7 +155,7 @@ test('a customer that a payment link made takes the place when its checkout is t
   const newer = await payLink(PRICES.pro)
   await deliver(newer)
   await app.settle()
-  assert.deepEqual(await shop.standing(ada), {
+  assert.deepEqual(await shop.subscription(ada), {
     status: 'active',
     tier: 'pro',
     processor_customer_id: String((newer.data.object as Stripe.Checkout.Session).customer),
@@ -166,21 +167,21 @@ test('a deleted customer ends what it paid for, also when its subscriptions cann
   const { app, shop, checkOut, customers, deliver, events } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada)
-  assert.equal((await shop.standing(ada)).status, 'active')
+  assert.equal((await shop.subscription(ada)).status, 'active')
   const [customer = ''] = await customers(ada)
   await shop.processor.customers.del(customer)
   const gone = (await events(ada)).find(({ type }) => type === 'customer.deleted')
   assert.ok(gone)
   refuseLists(app)
   await deliver(gone)
-  assert.deepEqual(await shop.standing(ada), { status: 'cancelled', tier: 'free', processor_customer_id: null })
+  assert.deepEqual(await shop.subscription(ada), { status: 'cancelled', tier: 'free', processor_customer_id: null })
 })
 
 test('the same without a word of the deletion: the daily look finds out', async (t) => {
   const { app, shop, checkOut, customers } = await deaf(t)
   const ada = await app.as('ada')
   await checkOut(ada)
-  assert.equal((await shop.standing(ada)).status, 'active')
+  assert.equal((await shop.subscription(ada)).status, 'active')
   await shop.processor.customers.del((await customers(ada))[0] ?? '')
   refuseLists(app)
   await app.platform.db
@@ -191,7 +192,7 @@ test('the same without a word of the deletion: the daily look finds out', async 
     )
     .execute()
   await app.service.billing.sync()
-  assert.deepEqual(await shop.standing(ada), { status: 'cancelled', tier: 'free', processor_customer_id: null })
+  assert.deepEqual(await shop.subscription(ada), { status: 'cancelled', tier: 'free', processor_customer_id: null })
 })
 
 test('the account’s end ends what every customer of it still pays', async (t) => {
@@ -244,7 +245,7 @@ test('whatever order events come in, and whichever are lost, a user stands where
         if (what === 'pro' || what === 'enterprise') await it.checkOut(person, PRICES[what])
         if (what === 'delete' && isThere) await shop.processor.customers.del(customer)
         if (what === 'cancel' && live) await shop.processor.subscriptions.cancel(live.id)
-        if (what === 'look') await shop.standing(person)
+        if (what === 'look') await shop.subscription(person)
       }
       const events = (await it.events(person)).map((event, n) => ({ event, key: order[n] ?? n, isLost: lost[n] }))
       for (const { event, isLost } of events.sort((a, b) => a.key - b.key)) {
@@ -255,7 +256,7 @@ test('whatever order events come in, and whichever are lost, a user stands where
       const agree = async (when: string) => {
         const live = await it.live(person)
         assert.ok(live.length <= 1, `${live.length} subscriptions are paid ${when}`)
-        const { status, tier, processor_customer_id } = await shop.standing(person)
+        const { status, tier, processor_customer_id } = await shop.subscription(person)
         const price = live[0]?.items.data[0]?.price.id
         const paid = price === PRICES.pro ? 'pro' : price === PRICES.enterprise ? 'enterprise' : 'free'
         assert.deepEqual([status, tier], live[0] ? ['active', paid] : ['cancelled', 'free'], when)

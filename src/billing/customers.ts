@@ -8,9 +8,9 @@ import { findUser, type User } from '#identity/users.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { type Account, findAccount, instantOf, lockAccount, updateAccount } from './accounts.ts'
+import type { BillingEvent } from './billing-events.ts'
 import type { BillingDeps } from './deps.ts'
-import type { Hint } from './hints.ts'
-import { isAnswer, isMissing, type Processor, requireProcessor } from './processor.ts'
+import { isAnswer, type Processor, requireProcessor, unlessMissing } from './processor.ts'
 import type { BillingCustomersTable } from './tables.ts'
 
 export type Customer = BillingCustomersTable
@@ -32,9 +32,9 @@ export async function ownerOf(db: Db, customerId: string): Promise<string | null
  * The user's customer id, made from name and address where there is none.
  * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.
  */
-export async function customerFor(deps: BillingDeps, processor: Processor, user: User): Promise<string> {
+export async function customerFor(deps: Pick<BillingDeps, 'db'>, processor: Processor, user: User): Promise<string> {
   if (user.processor_customer_id) {
-    await followAddress(deps, processor, user, user.processor_customer_id)
+    await followAddress(deps.db, processor, user, user.processor_customer_id)
     return user.processor_customer_id
   }
   const { customer_generation: generation = 0 } = (await findAccount(deps.db, user.id)) ?? {}
@@ -46,7 +46,7 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
   const fingerprint = createHash('sha256').update(JSON.stringify(person)).digest('hex').slice(0, 16)
   const idempotencyKey = `customer-${user.id}-${generation}-${fingerprint}`
   const made = await processor.customers.create(person, { idempotencyKey }).catch(async (error: unknown) => {
-    if (isAnswer(error)) await passGeneration(deps.db, user.id, generation)
+    if (isAnswer(error)) await nextGeneration(deps.db, user.id, generation)
     throw error
   })
 
@@ -59,7 +59,7 @@ export async function customerFor(deps: BillingDeps, processor: Processor, user:
 }
 
 /** The next customer is asked for under another key. Of several tabs at once the first says so. */
-async function passGeneration(db: Db, userId: string, generation: number): Promise<void> {
+async function nextGeneration(db: Db, userId: string, generation: number): Promise<void> {
   await db
     .updateTable('billing_accounts')
     .set({ customer_generation: generation + 1 })
@@ -72,28 +72,32 @@ async function passGeneration(db: Db, userId: string, generation: number): Promi
  * Receipts go to the account's address, also after it has changed. An address that the customer set in the portal stays
  * until then: only a change here is passed on.
  */
-async function followAddress(deps: BillingDeps, processor: Processor, user: User, customerId: string): Promise<void> {
-  const account = await findAccount(deps.db, user.id)
+async function followAddress(db: Db, processor: Processor, user: User, customerId: string): Promise<void> {
+  const account = await findAccount(db, user.id)
   if (!account?.customer_email || account.customer_email === user.email) return
   await processor.customers.update(customerId, { email: user.email })
-  await updateAccount(deps.db, user.id, { customer_email: user.email })
+  await updateAccount(db, user.id, { customer_email: user.email })
 }
 
-/** What an event tells of whom the user is at the processor. Rejects when the processor must be asked and cannot be. */
-export async function learnCustomer(deps: BillingDeps, user: User, hint: Hint): Promise<void> {
-  const { customerId } = hint
+/** What an event tells of whom the user is at the processor. @throws when the processor must be asked and cannot be. */
+export async function noteCustomer(
+  deps: Pick<BillingDeps, 'db' | 'processor'>,
+  user: User,
+  event: BillingEvent,
+): Promise<void> {
+  const { customerId } = event
   if (customerId === null) return
-  if (hint.about === 'customer') return loseCustomer(deps, user.id, customerId, 'deleted')
+  if (event.about === 'customer') return dropCustomer(deps, user.id, customerId, 'deleted')
 
-  const isCheckout = hint.about === 'checkout'
+  const isCheckout = event.about === 'checkout'
   const known = (await customersOf(deps.db, user.id)).find((one) => one.customer_id === customerId)
   const isOnRecord = user.processor_customer_id === customerId
   if (known && (!isCheckout || isOnRecord || known.state !== 'present')) {
-    if (isCheckout) await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(hint.created))
+    if (isCheckout) await keepCustomer(deps.db, user.id, customerId, known.state, instantOf(event.created))
     return
   }
   // Before anyone is given over to another customer: does it live? An event may be as old as the customer's end.
-  const found = await lookAtCustomer(deps, customerId)
+  const found = await readCustomerState(deps, customerId)
   const state = found === 'deleted' ? 'deleted' : 'present'
   // One that the processor does not know serves only where there is no other.
   await keepCustomer(
@@ -101,7 +105,7 @@ export async function learnCustomer(deps: BillingDeps, user: User, hint: Hint): 
     user.id,
     customerId,
     state,
-    isCheckout && found === 'present' ? instantOf(hint.created) : null,
+    isCheckout && found === 'present' ? instantOf(event.created) : null,
   )
 }
 
@@ -169,20 +173,20 @@ export async function putOnRecord(
 }
 
 /** The processor refuses the customer: another one of the user takes its place, or the next checkout makes one. */
-export async function loseCustomer(
-  deps: BillingDeps,
+export async function dropCustomer(
+  { db }: Pick<BillingDeps, 'db'>,
   userId: string,
   customerId: string,
   state: 'deleted' | 'refused',
 ): Promise<void> {
-  await transaction(deps.db, async (tx) => {
+  await transaction(db, async (tx) => {
     const account = await lockAccount(tx, userId)
-    await noteLoss(tx, userId, customerId, state)
+    await markLost(tx, userId, customerId, state)
     await putOnRecord(tx, account)
   })
 }
 
-export async function noteLoss(tx: Db, userId: string, customerId: string, state: 'deleted' | 'refused') {
+export async function markLost(tx: Db, userId: string, customerId: string, state: 'deleted' | 'refused') {
   await tx
     .updateTable('billing_customers')
     .set({ state })
@@ -193,12 +197,11 @@ export async function noteLoss(tx: Db, userId: string, customerId: string, state
 }
 
 /** What the processor itself says of a customer. */
-export async function lookAtCustomer(deps: BillingDeps, customerId: string): Promise<Customer['state']> {
-  try {
-    const customer = await requireProcessor(deps.processor).customers.retrieve(customerId)
-    return customer.deleted ? 'deleted' : 'present'
-  } catch (error) {
-    if (isMissing(error)) return 'refused'
-    throw error
-  }
+export async function readCustomerState(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  customerId: string,
+): Promise<Customer['state']> {
+  const customer = await unlessMissing(requireProcessor(processor).customers.retrieve(customerId))
+  if (!customer) return 'refused'
+  return customer.deleted ? 'deleted' : 'present'
 }

@@ -4,7 +4,7 @@ import { Stripe } from 'stripe'
 import { call, type TestApp, testApp } from '#testing/app.ts'
 import { holdProcessor } from '#testing/shop.ts'
 
-for (const [door, path, secretOf, event] of [
+for (const [room, path, secretOf, event] of [
   [
     'billing',
     '/api/billing/webhook',
@@ -21,7 +21,7 @@ for (const [door, path, secretOf, event] of [
     () => ({ type: 'payment_intent.succeeded', object: { id: 'pi_1', metadata: {} } }),
   ],
 ] as const) {
-  test(`an event of ${door} is answered while the processor still thinks, and handled when it has thought`, async (t) => {
+  test(`an event of ${room} is answered while the processor still thinks, and handled when it has thought`, async (t) => {
     const app = await testApp(t)
     const { userId } = await app.as('ada')
     const processor = holdProcessor(app, 10_000)
@@ -41,7 +41,7 @@ for (const [door, path, secretOf, event] of [
     const secret = secretOf(app) ?? ''
     const timestamp = Math.floor(app.clock.ms() / 1000)
     const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp })
-    const reply = await call(door === 'billing' ? app.url : app.storefrontUrl, 'POST', path, {
+    const reply = await call(room === 'billing' ? app.url : app.storefrontUrl, 'POST', path, {
       body: payload,
       headers: { 'content-type': 'application/json', 'stripe-signature': signature },
     })

@@ -1,7 +1,9 @@
 /**
- * The door for the processor's events, the same for billing and the storefront: a signature over the bytes as they came, then the room's rule.
+ * The address that takes the processor's events, the same for billing and the storefront: a signature over the bytes as they came, then the
+ * room's rule.
  * No event is refused for coming often, since it would be a payment that nobody hears of; it is counted for its headers' sake alone.
  */
+
 import type { Stripe } from 'stripe'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
@@ -10,8 +12,8 @@ import type { App } from '#platform/http/app.ts'
 import { isOfThisMachine } from '#platform/http/loopback.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { JsonObject } from '#platform/http/schema.ts'
-import { rateHeaders } from '#platform/limiter.ts'
 import type { Platform } from '#platform/platform.ts'
+import { rateHeaders } from '#platform/rate-limiter.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
@@ -43,7 +45,7 @@ export type EventRoute = {
   url: string
   operationId: string
   tag: string
-  /** What events are signed with; null: this door is not configured. */
+  /** What events are signed with; null: this address is not configured. */
   secret: string | null
   /** Gets what is signed and has an id, a type and an object. */
   receive(event: Stripe.Event): Promise<void>

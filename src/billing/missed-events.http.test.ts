@@ -75,7 +75,7 @@ function listOf(events: readonly { id: string; type: string; created: number }[]
 }
 
 /** Notes what it hears, as the inbox hands it over. */
-function ear(app: TestApp, source: string, types: readonly string[]) {
+function listenerOf(app: TestApp, source: string, types: readonly string[]) {
   const heard: string[] = []
   app.platform.inbox.handle<{ id: string }>(source, async ({ id }) => void heard.push(id))
   const listener: EventListener = { source, types, isAwaiting: async () => true, read: ({ id }) => ({ id }) }
@@ -92,7 +92,7 @@ test('days of events are read in portions, oldest first, and what was read stays
     created: now - (2 - Math.floor(n / 3)) * DAY - 60,
   }))
   const { failing, processor } = listOf(events, { from: now - DAY + 3_600 })
-  const { heard, listener } = ear(app, 'test.both', ['a.odd', 'b.even'])
+  const { heard, listener } = listenerOf(app, 'test.both', ['a.odd', 'b.even'])
   const deps = { ...app.platform, processor }
 
   await assert.rejects(readMissedEvents(deps, [listener]), /away/)
@@ -111,8 +111,8 @@ test('the processor takes twenty types at once: more are asked for in turn, and 
   const types = Array.from({ length: 45 }, (_, n) => `type.${n}`)
   const events = types.map((type, n) => ({ id: `evt_${n}`, type, created: now - 900 + n }))
   const { asked, processor } = listOf(events)
-  const first = ear(app, 'test.first', types.slice(0, 25))
-  const second = ear(app, 'test.second', types.slice(20))
+  const first = listenerOf(app, 'test.first', types.slice(0, 25))
+  const second = listenerOf(app, 'test.second', types.slice(20))
   await readMissedEvents({ ...app.platform, processor }, [first.listener, second.listener])
 
   assert.ok(asked.every(({ types: some }) => (some?.length ?? 0) <= 20))
@@ -129,7 +129,7 @@ test('the processor takes twenty types at once: more are asked for in turn, and 
 test('a service that has sold nothing asks the processor nothing', async (t) => {
   const app = await testApp(t)
   const { asked, processor } = listOf([])
-  const { listener } = ear(app, 'test.nobody', ['a'])
+  const { listener } = listenerOf(app, 'test.nobody', ['a'])
   const deps = { ...app.platform, processor }
   assert.equal(await readMissedEvents(deps, [{ ...listener, isAwaiting: async () => false }]), 0)
   assert.equal(asked.length, 0)

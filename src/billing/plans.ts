@@ -3,7 +3,6 @@
  */
 import { type Static, Type } from 'typebox'
 import { type CataloguePlan, FREE, type Tier } from '#catalogue/catalogue.ts'
-import { EntitlementName } from '#identity/users.ts'
 import { HOUR_MS } from '#platform/clock.ts'
 import { inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
@@ -20,7 +19,7 @@ export const PlanView = Type.Object(
     amount_yearly: Type.Optional(Type.Number({ description: 'A year, in units of the currency' })),
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
-    grants: Type.Array(EntitlementName),
+    grants: Type.Array(Type.String()),
   },
   { title: 'Plan' },
 )

@@ -1,9 +1,11 @@
-// Guards the one client of the payment processor: billing and the storefront call it, production and sandbox alike.
-// One thing to know: the SDK knows host and port but no path, so the base address's path is put before each request's own.
+/**
+ * The client of the payment processor (Stripe's SDK), for billing and the storefront, production and sandbox alike. The SDK knows host and
+ * port but no path, so the base address's path is put before each request's own.
+ */
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
 import type { Stripe } from 'stripe'
-import type { Config } from '../config.ts'
+import type { Config } from '#src/config.ts'
 import { billingProblem } from './problems.ts'
 import { stripeSdk } from './stripe-sdk.ts'
 
@@ -16,7 +18,7 @@ const TIMEOUT_MS = 20_000
 const RETRIES_MAX = 2
 
 /** Null when there is no key. The SDK behind it is loaded when the client is first asked for anything. */
-export function createProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
+export function openProcessor({ secretKey, apiBase }: Config['processor']): Processor | null {
   if (secretKey === null) return null
   let client: Stripe | null = null
   return new Proxy({} as Processor, {
@@ -90,6 +92,14 @@ export function isUnderWay(error: unknown): boolean {
 /** True when the processor says that what was asked for is not there (any more). */
 export function isMissing(error: unknown): boolean {
   return error instanceof stripeSdk().errors.StripeInvalidRequestError && error.code === 'resource_missing'
+}
+
+/** What the call answers; null when the processor says that what was asked for is not there (any more). */
+export function unlessMissing<T>(call: Promise<T>): Promise<T | null> {
+  return call.catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
 }
 
 /** True when it is the customer that is gone, rather than, say, a price that nobody made. */

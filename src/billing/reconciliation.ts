@@ -1,13 +1,13 @@
-// Finds what no event told: the processor's list of events is read, for everyone who listens, and quiet accounts are looked at.
-// One thing to know: it runs hourly and at the start, one at a time, whichever process does it.
+/**
+ * What no event told: the processor's list of events is read, for everyone who listens, and quiet accounts are read anew. Hourly and at
+ * the start, one at a time, whichever process does it.
+ */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
-import { anyAccount, staleAccounts } from './accounts.ts'
+import { staleUsers } from './accounts.ts'
+import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
-import { HINT_TYPES, hintOf } from './hints.ts'
 import { type EventListener, readMissedEvents } from './missed-events.ts'
-import { endGraces } from './settlement.ts'
 import { syncUser } from './sync.ts'
-import { INBOX_SOURCE } from './webhook.ts'
 
 export const RECONCILE_JOB = 'billing.reconcile'
 
@@ -17,14 +17,6 @@ const AT_ONCE = 4
 
 export type Reconciled = { events: number; accounts: number; failed: number }
 
-/** Billing's own ear. Every customer begins with an account of ours: without one there is nobody an event could be about. */
-export const BILLING_EVENTS: EventListener = {
-  source: INBOX_SOURCE,
-  types: HINT_TYPES,
-  isAwaiting: ({ db }) => anyAccount(db),
-  read: hintOf,
-}
-
 /** `everyone`: all customers are looked at, however fresh (the CLI). */
 export async function reconcile(
   deps: BillingDeps,
@@ -32,14 +24,14 @@ export async function reconcile(
   { everyone = false } = {},
 ): Promise<Reconciled> {
   const events = await readMissedEvents(deps, listeners)
-  await endGraces(deps, (userId) => syncUser(deps, userId)).catch((error) =>
+  await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
   const before = everyone ? deps.clock.now() : plus(deps.clock.now(), -STALE_MS)
   let accounts = 0
   let failed = 0
   for (;;) {
-    const stale = await staleAccounts(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
+    const stale = await staleUsers(deps.db, before, everyone ? 100 : ACCOUNTS_A_RUN_MAX)
     const outcomes = await inBatches(stale, (userId) => syncUser(deps, userId))
     accounts += outcomes.length
     const wrong = outcomes.filter((outcome) => outcome.status === 'rejected')

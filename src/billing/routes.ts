@@ -1,11 +1,12 @@
 import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
+import { billingEventOf, INBOX_SOURCE } from './billing-events.ts'
 import { openCheckout, openPortal } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
+import { eventRoute } from './event-route.ts'
 import { createPlans, PlanView } from './plans.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
-import { webhookRoute } from './webhook.ts'
 
 const Address = Type.Object(
   { url: Type.String({ description: 'The processor’s hosted page' }) },
@@ -72,5 +73,14 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     async () => ({ plans: await plans.list() }),
   )
 
-  webhookRoute(app, deps)
+  eventRoute(app, deps, {
+    url: '/api/billing/webhook',
+    operationId: 'receiveBillingEvent',
+    tag: 'billing',
+    secret: deps.processor && deps.config.processor.webhookSecret,
+    async receive(sent) {
+      const event = billingEventOf(sent)
+      if (event) await deps.inbox.receive(INBOX_SOURCE, event.id, event)
+    },
+  })
 }

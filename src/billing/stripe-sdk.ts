@@ -1,5 +1,5 @@
 import type { Stripe } from 'stripe'
-import { lazily } from '#platform/lazy.ts'
+import { lazyRequire } from '#platform/lazy-require.ts'
 
 /** The official SDK: 200 files and 30 MB, which a service that has no customer yet does without. */
-export const stripeSdk = lazily<typeof Stripe>('stripe')
+export const stripeSdk = lazyRequire<typeof Stripe>('stripe')

@@ -1,7 +1,7 @@
 /** What the caller has subscribed to, as the account page shows it. */
 import { type Static, Type } from 'typebox'
 import { grantsOf } from '#catalogue/catalogue.ts'
-import { EntitlementName, findUser, SubscriptionStatus } from '#identity/users.ts'
+import { findUser, SubscriptionStatus } from '#identity/users.ts'
 import { plus, SECOND_MS } from '#platform/clock.ts'
 import { Instant, Nullable } from '#platform/http/schema.ts'
 import { unauthenticated } from '#platform/problems.ts'
@@ -20,7 +20,7 @@ export const SubscriptionView = Type.Object(
     processor_status: Nullable(
       Type.String({ description: 'The processor’s own word, as `paused` or `unpaid`; null when nothing runs' }),
     ),
-    entitlements: Type.Array(EntitlementName, { description: 'What the plan grants' }),
+    entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
   },
   { title: 'Subscription' },
 )

@@ -1,7 +1,7 @@
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
-/** One row for each user who ever went to a checkout; what the gates read stands on the user, in identity. */
+/** One row for each user who ever went to a checkout; what access control reads stands on the user, in identity. */
 type BillingAccountsTable = {
   user_id: string
   /** The one on record: checkouts and the portal are opened for it. */
@@ -14,7 +14,7 @@ type BillingAccountsTable = {
   ticket: number
   applied_ticket: number
   synced_at: Instant | null
-  /** Time of the newest event that had to be believed for itself, because the processor knew its object no more. */
+  /** Time of the newest event that was applied for itself, because the processor knew its object no more. */
   event_at: Instant | null
   ended_subscription_id: string | null
   checkout_at: Instant | null

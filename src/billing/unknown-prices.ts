@@ -1,7 +1,7 @@
 /** Prices that somebody subscribes to and no PRICE_ setting names: an old one of ours, or somebody else's product. */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { Prices } from './standing.ts'
+import type { Prices } from './subscription-state.ts'
 
 export async function pricesWithoutSetting(db: Db, prices: Prices): Promise<{ priceId: string; users: number }[]> {
   const rows = await db

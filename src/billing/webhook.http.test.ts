@@ -13,7 +13,7 @@ async function untold(t: Parameters<typeof testApp>[0]) {
   const shop = shopOf(app)
   const ada = await app.as('ada')
   const now = async () => {
-    const { status, tier, processor_customer_id } = await shop.standing(ada)
+    const { status, tier, processor_customer_id } = await shop.subscription(ada)
     return { status, tier, customer: processor_customer_id }
   }
   const subscription = (status: string, price: string = PRICES.pro) => ({
@@ -197,7 +197,7 @@ test('a checkout that the processor knows tells its prices there; without any, t
   const opened = await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.enterprise}`)
   assert.equal(opened.status, 200)
   const session = (await shop.processor.checkout.sessions.list({ limit: 1 })).data[0]
-  const { processor_customer_id: customer } = await shop.standing(ada)
+  const { processor_customer_id: customer } = await shop.subscription(ada)
   await shop.send(completed({ ...bare, id: session?.id, customer }))
   assert.deepEqual(await now(), { status: 'active', tier: 'enterprise', customer })
 })
@@ -236,7 +236,7 @@ test('events out of order: the newest claim stays, in every order of arrival', a
   assert.deepEqual(await now(), ACTIVE, 'another subscription begins anew')
 })
 
-test('where the processor knows better, an event’s own claim is not believed', async (t) => {
+test('where the processor knows better, what an event says itself does not count', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -253,7 +253,7 @@ test('where the processor knows better, an event’s own claim is not believed',
     type: 'invoice.payment_failed',
     object: { id: 'in_x', customer, parent: { subscription_details: { subscription: id } } },
   })
-  assert.deepEqual(await shop.standing(ada), { status: 'active', tier: 'pro', processor_customer_id: customer })
+  assert.deepEqual(await shop.subscription(ada), { status: 'active', tier: 'pro', processor_customer_id: customer })
 })
 
 test('a whole life, delivered in any order and twice, ends where the processor stands', async (t) => {
@@ -276,7 +276,7 @@ test('a whole life, delivered in any order and twice, ends where the processor s
       shop.send({ id: event.id, type: event.type, object: event.data.object, created: event.created }),
     ),
   )
-  const { status, tier } = await shop.standing(ada)
+  const { status, tier } = await shop.subscription(ada)
   assert.deepEqual({ status, tier }, { status: 'past_due', tier: 'enterprise' })
 })
 
@@ -303,7 +303,11 @@ test('events of an earlier customer, however late, do not touch what the custome
     object: { id: 'cs_old', mode: 'subscription', customer: first, subscription: old.id, metadata },
     created,
   })
-  assert.deepEqual(await shop.standing(ada), { status: 'active', tier: 'enterprise', processor_customer_id: second })
+  assert.deepEqual(await shop.subscription(ada), {
+    status: 'active',
+    tier: 'enterprise',
+    processor_customer_id: second,
+  })
 })
 
 test('an event that cannot be handled yet is received, kept and handled later', async (t) => {

@@ -135,6 +135,11 @@ test('a wrong file stops the start with the field’s name', (t) => {
       { plans: [{ ...PLAN, grants: ['rag', 'api-keys'] }] },
       /plans\[0\]\.grants\[1\] is wrong: got "api-keys", expected one of ai, rag, api_keys/,
     ],
+    [
+      { entitlements: ['exports'], plans: [{ ...PLAN, grants: ['export'] }] },
+      /grants\[0\] is wrong: got "export", expected one of ai, rag, api_keys, exports/,
+    ],
+    [{ entitlements: ['An Export'] }, /entitlements\[0\] is wrong: got "An Export", expected small letters/],
     [{ plans: [{ ...PLAN, grant: ['ai'] }] }, /plans\[0\]\.grant is no field of the form/],
     [
       { plans: [{ ...PLAN, prices: { weekly: 'x' } }] },

@@ -3,7 +3,7 @@
  * A tier is a plain string: users keep one that the catalogue has dropped since, and it grants them nothing.
  */
 
-/** What a plan opens. A route asks for one of them by `needs`. */
+/** What this service's own routes ask for by `needs`. A catalogue may name more, for programs beside it. */
 export const ENTITLEMENTS = ['ai', 'rag', 'api_keys'] as const
 export type Entitlement = (typeof ENTITLEMENTS)[number]
 
@@ -21,7 +21,8 @@ export type CataloguePlan = {
   name: string
   /** The processor's price ids; one that is missing is not for sale. */
   prices: Readonly<Partial<Record<Interval, string>>>
-  grants: readonly Entitlement[]
+  /** Entitlements: ours, and what the file names beside them. */
+  grants: readonly string[]
   features: readonly string[]
 }
 
@@ -51,7 +52,7 @@ export type Catalogue = {
   products: readonly CatalogueProduct[]
 }
 
-export function grantsOf({ plans }: Catalogue, tier: Tier): readonly Entitlement[] {
+export function grantsOf({ plans }: Catalogue, tier: Tier): readonly string[] {
   return plans.find((plan) => plan.tier === tier)?.grants ?? []
 }
 

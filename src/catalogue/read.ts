@@ -1,6 +1,6 @@
 /**
  * Reads a catalogue's JSON, whose form is told in docs/catalogue.md. What is wrong stops the start with the field's name, a field that
- * the form does not have among them: a slip of the pen would else change nothing, in silence.
+ * the form does not have among them: a misspelt one would else change nothing, in silence.
  */
 import { decimalsMax, isCurrency } from '#platform/money.ts'
 import { type CataloguePlan, type CatalogueProduct, ENTITLEMENTS, FREE, INTERVALS, settingPart } from './catalogue.ts'
@@ -21,14 +21,22 @@ const PRODUCT_FIELDS = 'tier name price currency description includes images fea
 
 /** @throws CatalogueError */
 export function parseCatalogue(text: string): Partial<CatalogueFile> {
-  const { plans, products } = fieldsOf(parsed(text), '', ['plans', 'products'])
+  const { plans, products, entitlements = [] } = fieldsOf(parsed(text), '', ['plans', 'products', 'entitlements'])
+  const words = [...ENTITLEMENTS, ...listOf(entitlements, 'entitlements', entitlementOf)]
   return {
-    ...(plans === undefined ? {} : { plans: unlike(listOf(plans, 'plans', planOf), 'plans') }),
+    ...(plans === undefined
+      ? {}
+      : {
+          plans: unlike(
+            listOf(plans, 'plans', (plan, at) => planOf(plan, at, words)),
+            'plans',
+          ),
+        }),
     ...(products === undefined ? {} : { products: unlike(listOf(products, 'products', productOf), 'products') }),
   }
 }
 
-function planOf(value: unknown, at: string): FilePlan {
+function planOf(value: unknown, at: string, words: readonly string[]): FilePlan {
   const fields = fieldsOf(value, at, PLAN_FIELDS)
   const tier = tierOf(fields.tier, `${at}.tier`)
   const isPriced = fields.prices !== undefined && fields.prices !== null
@@ -42,7 +50,7 @@ function planOf(value: unknown, at: string): FilePlan {
     tier,
     name: textOf(fields.name, `${at}.name`),
     prices,
-    grants: listOf(fields.grants, `${at}.grants`, grantOf),
+    grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
     features: listOf(fields.features ?? [], `${at}.features`, textOf),
   }
 }
@@ -53,8 +61,13 @@ function pricesOf(value: unknown, at: string): CataloguePlan['prices'] {
   return Object.fromEntries(named.map((interval) => [interval, textOf(fields[interval], `${at}.${interval}`)]))
 }
 
-function grantOf(value: unknown, at: string) {
-  return ENTITLEMENTS.find((word) => word === value) ?? wrong(value, at, `one of ${ENTITLEMENTS.join(', ')}`)
+function grantOf(value: unknown, at: string, words: readonly string[]): string {
+  return words.find((word) => word === value) ?? wrong(value, at, `one of ${words.join(', ')}`)
+}
+
+function entitlementOf(value: unknown, at: string): string {
+  const isWord = typeof value === 'string' && /^[a-z][a-z0-9_]{0,63}$/.test(value)
+  return isWord ? value : wrong(value, at, 'small letters, digits and _')
 }
 
 function productOf(value: unknown, at: string): CatalogueProduct {

@@ -1,4 +1,4 @@
-import { verifyAudit } from '#identity/audit.ts'
+import { verifyAudit } from '#audit/audit.ts'
 import type { Context } from './context.ts'
 
 /** `audit verify [POSITION:HASH]` walks the chain; with a head noted earlier it also shows that nothing before it was cut off. */

@@ -1,7 +1,7 @@
 import { createBilling } from '#billing/billing.ts'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import { createMail } from '#mail/mail.ts'
-import { sweepPayments } from '#storefront/payment-sweep.ts'
+import { sweepPayments } from '#storefront/payments/payment-sweep.ts'
 import { createStorefront } from '#storefront/storefront.ts'
 import type { Context } from './context.ts'
 
@@ -12,12 +12,11 @@ export async function run([verb]: string[], { config, platform, print }: Context
     return 2
   }
   const opened = await platform()
-  const processor = createProcessor(config.processor)
+  const processor = openProcessor(config.processor)
   const billing = createBilling(opened, processor)
   const mail = createMail(opened)
   // One reading of the processor's list serves both, so whoever reads it must let both hear.
-  const shop = createStorefront(opened, { mail, processor, checkCredentials: nobodySignsIn })
-  if (processor) billing.listen(shop.events)
+  createStorefront(opened, { mail, processor, billing, identity: nobodySignsIn })
   const done = await billing.sync().finally(() => mail.close())
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
@@ -29,4 +28,8 @@ export async function run([verb]: string[], { config, platform, print }: Context
   return done.failed + swept.failed === 0 ? 0 : 1
 }
 
-const nobodySignsIn = () => Promise.reject(new Error('nobody signs in on the command line'))
+const nobodySignsIn = {
+  checkCredentials(): never {
+    throw new Error('nobody signs in on the command line')
+  },
+}

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
-import { hasSuperuser } from '#identity/superuser.ts'
+import { hasSuperuser } from '#identity/admin/superuser.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { type Config, exposures } from '../config.ts'

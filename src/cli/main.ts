@@ -1,6 +1,6 @@
-// Guards the operator's hands: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
+// The command line: `npm run cli -- COMMAND …`. One file a command, each with `run(args, context)`.
 
-import { openPlatform, type Platform } from '#platform/platform.ts'
+import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { ConfigError, configFromProcess } from '../config.ts'
 import type { Command, Context } from './context.ts'
@@ -61,8 +61,8 @@ async function main([name = '', ...args]: string[]): Promise<number> {
       config,
       print: (line = '') => console.log(line),
       async platform() {
-        const { migrations } = await import('../service.ts')
-        opened ??= await openPlatform(config, migrations, { log: createLog('warn'), isGuest: true })
+        const { openWithRooms } = await import('../open.ts')
+        opened ??= await openWithRooms(config, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

@@ -5,16 +5,16 @@
  */
 import { costOf } from '#ai/cost.ts'
 import { issueKey } from '#api-keys/keys.ts'
-import { listUsers } from '#identity/administration.ts'
-import { openSession } from '#identity/sessions.ts'
+import { listUsers } from '#identity/admin/administration.ts'
+import { openSession } from '#identity/sessions/sessions.ts'
 import { setSubscription } from '#identity/subscription.ts'
 import { insertUser, type User } from '#identity/users.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { Missing } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { ingest } from '#rag/documents.ts'
-import { recordPurchase } from '#storefront/purchases.ts'
+import { storeDocument } from '#rag/ingest/ingest.ts'
+import { recordPurchase } from '#storefront/purchases/purchases.ts'
 import { createService, type Service } from '../service.ts'
 import type { Context } from './context.ts'
 import { type Call, deedsUntil } from './seed/script.ts'
@@ -54,7 +54,7 @@ export async function run(args: string[], { config, platform, print }: Context):
   }
 }
 
-/** Looks as a guest, so that a database of an older version is not migrated by being asked. */
+/** Opens it read-only, so that a database of an older version is not migrated by being asked. */
 async function hasPeople(platform: Context['platform']): Promise<boolean> {
   try {
     const { db } = await platform()
@@ -78,7 +78,7 @@ function movedClock(): { clock: Clock; to(instant: string): void } {
 
 async function play({ platform, identity, usage, rag }: Service, moveTo: (instant: string) => void) {
   const { config, clock, db } = platform
-  const password_hash = await identity.deps.hasher.hash(PASSWORD)
+  const password_hash = await identity.hasher.hash(PASSWORD)
   const users = new Map<string, User>()
   const keys = new Map<string, string>()
   const counts = { users: 0, 'API keys': 0, purchases: 0, documents: 0, calls: 0 }
@@ -117,7 +117,7 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
       case 'ingest':
         // A vendor's embedder would cost money, and the sandbox's is not up.
         if (config.embedder !== 'local') break
-        await ingest(rag.room, userId, documentOf(deed), AbortSignal.timeout(60_000))
+        await storeDocument(rag.deps, userId, documentOf(deed), AbortSignal.timeout(60_000))
         counts.documents++
         break
       case 'call':

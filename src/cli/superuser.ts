@@ -1,4 +1,4 @@
-import { addSuperuser } from '#identity/superuser.ts'
+import { addSuperuser } from '#identity/admin/superuser.ts'
 import type { Context } from './context.ts'
 
 /** `superuser add EMAIL` promotes the account, or makes it and prints the link that sets its password. */

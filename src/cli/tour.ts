@@ -1,5 +1,5 @@
 // Walks the main path over HTTP, as a stranger and their program would, and says what came back and how long it took.
-// One thing to know: it uses no code of the service; what it shows is what a customer gets.
+// It uses no code of the service; what it shows is what a customer gets.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -48,13 +48,16 @@ function options(args: string[]) {
   return found
 }
 
-async function walk(
-  { api, store }: Places,
-  file: string | undefined,
-  asked: string | undefined,
-  print: Context['print'],
-) {
+async function walk(places: Places, file: string | undefined, asked: string | undefined, print: Context['print']) {
   const step = stepper(print)
+  const account = await openAccount(step, places)
+  const key = await subscribe(step, places, account)
+  await askModels(step, places, key, file, asked)
+  await buyProduct(step, places, account)
+  print('\n  The tour ends well.')
+}
+
+async function openAccount(step: StepRunner, { api }: Places): Promise<Account> {
   const email = `tour-${randomBytes(4).toString('hex')}@example.com`
   const password = randomBytes(12).toString('base64url')
 
@@ -81,7 +84,11 @@ async function walk(
     show(`a bearer for 30 minutes, tier ${(body.user as { subscription_tier: string }).subscription_tier}`)
     return String(body.access_token)
   })
+  return { email, password, token }
+}
 
+/** @returns an API key of the subscriber's. */
+async function subscribe(step: StepRunner, { api }: Places, { token }: Account): Promise<string> {
   const { body: offered } = await call('GET', `${api}/api/billing/plans`)
   const plan = (offered.plans as OfferedPlan[]).find(
     ({ price_monthly, grants }) => price_monthly && NEEDED.every((one) => grants.includes(one)),
@@ -101,12 +108,20 @@ async function walk(
     return `status ${tier.status}, tier ${tier.tier}`
   })
 
-  const key = await step('Make an API key', async (show) => {
+  return step('Make an API key', async (show) => {
     const { body } = await call('POST', `${api}/api/api-keys`, { bearer: token, json: { name: 'tour' } }, [201])
     show(`${body.key_prefix}…, shown once`)
     return String(body.key)
   })
+}
 
+async function askModels(
+  step: StepRunner,
+  { api }: Places,
+  key: string,
+  file: string | undefined,
+  asked: string | undefined,
+): Promise<void> {
   const document = file ?? join(import.meta.dirname, 'tour', 'handbook.md')
   await step(`Ingest ${basename(document)}`, async () => {
     const form = new FormData()
@@ -141,7 +156,9 @@ async function walk(
     })
     return `${body.model}: ${excerpt(String(body.content))}`
   })
+}
 
+async function buyProduct(step: StepRunner, { store }: Places, { email, password }: Account): Promise<void> {
   const cookie = await step('Sign in to the storefront', async (show) => {
     const reply = await call('POST', `${store}/api/session`, { json: { email, password } })
     show('with the same account')
@@ -167,9 +184,10 @@ async function walk(
     const { by, files } = await openArchive(reply.bytes, license)
     return `${reply.bytes.length.toLocaleString('en')} bytes, opened by ${by} with the license key: ${files.length} files, ${files.slice(0, 3).join(', ')}…`
   })
-
-  print('\n  The tour ends well.')
 }
+
+type Account = { email: string; password: string; token: string }
+type StepRunner = ReturnType<typeof stepper>
 
 /** Prints a step's outcome and its time. The work returns its text, or shows it and returns a value. */
 function stepper(print: Context['print']) {

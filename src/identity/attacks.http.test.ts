@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify } from 'jose'
+import { createKeyring } from '#identity/sessions/keyring.ts'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { chooseAccount, startAtProvider, throughProvider } from '#testing/provider.ts'
 
@@ -88,8 +89,7 @@ test('every changed byte of a token makes it worthless', async (t) => {
 test('a token of the right key with wrong claims is refused', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
-  const { keyring } = app.service.identity.deps
-  const key = await keyring.current()
+  const key = await createKeyring(app.platform).current()
   const claims = decode(ada.token.split('.')[1]!)
   const forge = (changes: object) => {
     const input = `${key.header}.${b64({ ...claims, ...changes })}`
@@ -359,14 +359,14 @@ test('an address alone opens no account: unverified here, or unverified there, i
   assert.equal(me.body.oauth_provider, null, 'it stays a password account')
 })
 
-test('names and addresses inject nothing into letters', async (t) => {
+test('names and addresses inject nothing into emails', async (t) => {
   const app = await testApp(t)
   const full_name = '<img src=x onerror=alert(1)> "Ada" & Co'
   await app.post('/api/auth/register', { email: 'ada@example.com', password: PASSWORD, full_name })
-  const [letter] = await app.mail('ada@example.com')
-  assert.equal(letter!.html.includes('<img'), false)
-  assert.ok(letter!.html.includes('&lt;img src=x'))
-  assert.ok(letter!.text.includes('Hello <img src=x'))
+  const [mail] = await app.mail('ada@example.com')
+  assert.equal(mail!.html.includes('<img'), false)
+  assert.ok(mail!.html.includes('&lt;img src=x'))
+  assert.ok(mail!.text.includes('Hello <img src=x'))
 
   for (const name of ['a\r\nBcc: eve@example.com', 'a\u0000b', 'a\u2028b']) {
     const reply = await app.post('/api/auth/register', {
@@ -416,7 +416,7 @@ test('a session of one user is nothing to another', async (t) => {
   assert.equal((await ada.get('/api/auth/me')).status, 200)
 })
 
-test('an email change by an intruder is undone from the old mailbox, with every way in they added', async (t) => {
+test('an email change by an intruder is undone from the old mailbox, with every sign-in method they added', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   await app.post('/api/auth/verify-email', { token: tokenIn((await app.mail(ada.email)).at(-1)!.text) })
@@ -435,9 +435,9 @@ test('an email change by an intruder is undone from the old mailbox, with every 
   const restored = await app.post('/api/auth/undo-email-change', { token: undo })
   assert.deepEqual([restored.status, restored.body.message], [200, 'Email address restored'])
   assert.equal((await eve.get('/api/auth/me')).status, 401)
-  const door = await throughProvider(app, 'google', { email: 'eve-google@example.com' })
+  const linked = await throughProvider(app, 'google', { email: 'eve-google@example.com' })
   const other = await app.get('/api/auth/me', {
-    headers: { authorization: `Bearer ${door.target.searchParams.get('access_token')}` },
+    headers: { authorization: `Bearer ${linked.target.searchParams.get('access_token')}` },
   })
   assert.notEqual(other.body.id, ada.userId, 'the link of eve is gone')
   for (const token of [undo, undoOfEve]) {

@@ -1,57 +1,77 @@
-// Guards accounts: who someone is, how they prove it, and what becomes of an account.
-// One thing to know: this wires the room; each rule lives in the file named after its noun.
+// Accounts: who someone is, how they prove it, and what becomes of an account. This composes the room from the files of
+// its nouns.
 import cookie from '@fastify/cookie'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { changeUser, type UserChanges } from './administration.ts'
-import { authRoutes } from './auth-routes.ts'
-import { type Authenticator, createAuthenticator } from './authenticate.ts'
-import type { IdentityDeps, IdentityNeeds } from './deps.ts'
-import { createHasher } from './hasher.ts'
-import { handleIdentityJobs, startCleaning } from './jobs.ts'
-import { createKeyring } from './keyring.ts'
-import type { OAuthDeps } from './oauth.ts'
-import { createProviders } from './oauth-providers.ts'
-import { oauthRoutes } from './oauth-routes.ts'
-import { secondFactorRoutes } from './second-factor-routes.ts'
-import { setupRoutes } from './setup-routes.ts'
-import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './superuser.ts'
-import { userRoutes } from './user-routes.ts'
+import type { Room } from '#platform/room.ts'
+import { handleVerification } from './account/email-verification.ts'
+import { accountRoutes } from './account/routes.ts'
+import { changeUser, type UserChanges } from './admin/administration.ts'
+import { setupRoutes } from './admin/setup-routes.ts'
+import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
+import { startCleaning } from './cleaning.ts'
+import type { IdentityNeeds } from './deps.ts'
+import { createProviders } from './oauth/providers.ts'
+import { oauthRoutes } from './oauth/routes.ts'
+import { createHasher, type Hasher } from './passwords/hasher.ts'
+import { handleReset } from './passwords/password-reset.ts'
+import { passwordRoutes } from './passwords/routes.ts'
+import { identityProblem } from './problems.ts'
+import { secondFactorRoutes } from './second-factors/routes.ts'
+import { type Authenticator, createAuthenticator } from './sessions/authenticate.ts'
+import { createKeyring } from './sessions/keyring.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
+import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
-export type Identity = {
-  /** What the room's rules take as their first argument; other rooms hand it to `checkCredentials`. */
-  deps: IdentityDeps
+export type Identity = Room & {
   /** Who holds this access token; null when it is not valid now. */
   authenticate: Authenticator['authenticate']
-  routes(app: App): void
+  /** For a sign-in elsewhere (the storefront's); see `credentials.ts`. */
+  checkCredentials(credentials: Credentials): Promise<User>
+  /** The threads that hash passwords. */
+  hasher: Hasher
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
-  /** Makes the configured superuser, or says how to become one. */
-  ensureSuperuser(): Promise<SuperuserNotice>
-  close(): Promise<void>
+  /** How to become the superuser, while there is none; known once the room is open. */
+  readonly superuserNotice: SuperuserNotice
 }
 
-export function createIdentity(platform: Platform, needs: IdentityNeeds): Identity {
-  const deps: OAuthDeps = {
+/** `hasher`: one of its own, unless given; whoever gives one lets it be closed. */
+export function createIdentity(
+  platform: Platform,
+  { hasher = createHasher(), ...needs }: IdentityNeeds & { hasher?: Hasher | undefined },
+): Identity {
+  const deps = {
     ...platform,
     ...needs,
-    hasher: createHasher(),
+    hasher,
     keyring: createKeyring(platform),
     providers: createProviders(platform.config.oauth),
   }
   const authenticator = createAuthenticator(deps)
-  handleIdentityJobs(deps)
+  handleVerification(deps)
+  handleReset(deps)
   const stopCleaning = startCleaning(deps)
+  let superuserNotice: SuperuserNotice = null
 
   return {
-    deps,
+    tags: [
+      { name: 'auth', description: 'Registration, sign-in, tokens', problems: identityProblem.catalogue },
+      { name: 'users', description: 'The own account', problems: identityProblem.catalogue },
+    ],
+    limits: { signup: platform.config.limits.signup },
     authenticate: authenticator.authenticate,
+    checkCredentials: (credentials) => checkCredentials(deps, credentials),
+    hasher,
     routes(app) {
-      authRoutes(app, deps)
-      userRoutes(app, deps)
+      accountRoutes(app, deps)
+      passwordRoutes(app, deps)
+      signInRoutes(app, deps)
+      sessionRoutes(app, deps)
       // Only a sign-in through a provider is bound to the browser by a cookie.
       app.register(async (scope) => {
         await scope.register(cookie)
@@ -62,11 +82,16 @@ export function createIdentity(platform: Platform, needs: IdentityNeeds): Identi
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
     addSuperuser: (email) => addSuperuser(deps, email),
-    ensureSuperuser: () => ensureSuperuser(deps),
+    get superuserNotice() {
+      return superuserNotice
+    },
+    async open() {
+      superuserNotice = await ensureSuperuser(deps)
+    },
     async close() {
       stopCleaning()
       await authenticator.close()
-      await deps.hasher.close()
+      await hasher.close()
     },
   }
 }

@@ -1,11 +1,11 @@
-// Guards links that work once: 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
-// One thing to know: a newer token of the same purpose voids the older ones of that user.
+// Tokens that work once, as in mailed links: 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
+// A newer token of the same purpose voids the older ones of that user.
 import { randomBytes } from 'node:crypto'
-import './tables.ts'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
-import { type Db, forUpdate } from '#platform/db/db.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
 import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
-import type { Secrets } from '#platform/secrets.ts'
+import type { Platform } from '#platform/platform.ts'
+import { lockUser } from './users.ts'
 
 export type Purpose =
   | 'verify'
@@ -31,7 +31,7 @@ const LIFE_MS: Record<Purpose, number> = {
 /** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
 const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>(['undo-email', 'challenge', 'oauth', 'passkey-login'])
 
-export type TokenDeps = { clock: Clock; secrets: Secrets }
+export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>
 
 export type OneTimeToken<D> = {
   userId: string | null
@@ -42,7 +42,7 @@ export type OneTimeToken<D> = {
 
 /** Returns the token itself; it is not stored and cannot be had again. */
 export async function issueToken(
-  { clock, secrets }: TokenDeps,
+  { clock, secrets }: OneTimeTokenDeps,
   tx: Db,
   purpose: Purpose,
   userId: string | null,
@@ -51,14 +51,14 @@ export async function issueToken(
 ): Promise<string> {
   const now = clock.now()
   if (!COEXISTING.has(purpose)) {
-    // Of two letters asked for at once the later voids the earlier: without the lock neither sees the other.
-    if (userId !== null) await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).execute()
+    // Of two emails asked for at once the later voids the earlier: without the lock neither sees the other.
+    if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
   await tx
     .insertInto('one_time_tokens')
     .values({
-      hash: hashOf(secrets, purpose, token),
+      hash: tokenHash(secrets, purpose, token),
       user_id: userId,
       purpose,
       data_json: data,
@@ -73,7 +73,7 @@ export async function issueToken(
 
 /** Null unless it was open; of many who spend it at once, one gets it. */
 export async function spendToken<D extends Record<string, unknown>>(
-  { clock, secrets }: TokenDeps,
+  { clock, secrets }: OneTimeTokenDeps,
   tx: Db,
   purpose: Purpose,
   token: string,
@@ -82,7 +82,7 @@ export async function spendToken<D extends Record<string, unknown>>(
   const row = await tx
     .updateTable('one_time_tokens')
     .set({ spent_at: now })
-    .where('hash', '=', hashOf(secrets, purpose, token))
+    .where('hash', '=', tokenHash(secrets, purpose, token))
     .where('spent_at', 'is', null)
     .where('voided_at', 'is', null)
     .where('expires_at', '>', now)
@@ -93,7 +93,7 @@ export async function spendToken<D extends Record<string, unknown>>(
 
 /** Looks without spending. */
 export async function peekToken<D extends Record<string, unknown>>(
-  { clock, secrets }: TokenDeps,
+  { clock, secrets }: OneTimeTokenDeps,
   db: Db,
   purpose: Purpose,
   token: string,
@@ -101,7 +101,7 @@ export async function peekToken<D extends Record<string, unknown>>(
   const row = await db
     .selectFrom('one_time_tokens')
     .selectAll()
-    .where('hash', '=', hashOf(secrets, purpose, token))
+    .where('hash', '=', tokenHash(secrets, purpose, token))
     .executeTakeFirst()
   if (!row) return null
   const state =
@@ -116,7 +116,7 @@ export async function peekToken<D extends Record<string, unknown>>(
 }
 
 export async function voidTokens(
-  { clock }: { clock: Clock },
+  { clock }: Pick<Platform, 'clock'>,
   tx: Db,
   userId: string | null,
   purposes: Purpose[],
@@ -133,8 +133,10 @@ export async function voidTokens(
     .execute()
 }
 
-/** What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not. */
-export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db, signal?: AbortSignal): Promise<void> {
+/**
+ * What was mailed is kept for a month after its end, so that an old link still gets an honest answer; the rest is not.
+ */
+export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db, signal?: AbortSignal): Promise<void> {
   const now = clock.now()
   await inSlices(
     () =>
@@ -155,4 +157,5 @@ export async function forgetOldTokens({ clock }: { clock: Clock }, db: Db, signa
 
 const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
 
-const hashOf = (secrets: Secrets, purpose: Purpose, token: string) => secrets.hash(`one-time-tokens/${purpose}`, token)
+const tokenHash = (secrets: Platform['secrets'], purpose: Purpose, token: string) =>
+  secrets.hash(`one-time-tokens/${purpose}`, token)

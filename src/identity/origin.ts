@@ -1,5 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import type { Origin } from './sessions.ts'
+
+/** Where a request comes from. */
+export type Origin = { userAgent: string | null; address: string | null }
 
 export function originOf(request: FastifyRequest): Origin & { address: string } {
   return { userAgent: request.headers['user-agent'] ?? null, address: request.ip }

@@ -1,4 +1,7 @@
-/** What accounts, sign-in and second factors refuse. A wrong address and a wrong password are one problem: nobody learns who has an account. */
+/**
+ * What accounts, sign-in and second factors refuse. A wrong address and a wrong password are one problem: nobody learns
+ * who has an account.
+ */
 import { Problem } from '#platform/problem.ts'
 
 export const identityProblem = Problem.define({

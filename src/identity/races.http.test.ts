@@ -1,4 +1,4 @@
-// Crowds at one door: of many who show one thing at once, exactly one gets what it is good for.
+// Concurrency: of many who show one credential at once, exactly one gets what it is good for.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
@@ -85,14 +85,14 @@ test('of links asked for at once, the last alone is good', async (t) => {
   const ada = await app.as('ada')
   await Promise.all(Array.from({ length: 5 }, () => app.post('/api/auth/forgot-password', { email: ada.email })))
   await app.settle()
-  const letters = (await app.mail(ada.email)).filter(({ subject }) => /reset/i.test(subject))
-  assert.equal(letters.length, 5)
-  const tokens = letters.map(({ links }) => tokenOf(links, '/reset-password'))
+  const mails = (await app.mail(ada.email)).filter(({ subject }) => /reset/i.test(subject))
+  assert.equal(mails.length, 5)
+  const tokens = mails.map(({ links }) => tokenOf(links, '/reset-password'))
   const checks = await Promise.all(tokens.map((token) => app.post('/api/auth/verify-reset-token', { token })))
   assert.equal(served(checks), 1)
 })
 
-/** Every door that takes a guess, with a right one among the wrong to show that the door is the right one. */
+/** Every route that takes a guess, with a right one among the wrong to show that the route is the right one. */
 const GUESSES: Record<string, (app: TestApp, person: Person) => (index: number) => Promise<Reply>> = {
   'a password at sign-in':
     (app, { email }) =>
@@ -151,9 +151,9 @@ const GUESSES: Record<string, (app: TestApp, person: Person) => (index: number) 
       ),
 }
 
-test('100 guesses at once, each from an address of its own, never pass ten, whichever door they knock at', async (t) => {
-  for (const [door, guessing] of Object.entries(GUESSES)) {
-    await t.test(door, async (t) => {
+test('100 guesses at once, each from an address of its own, never pass ten, whichever route they are sent to', async (t) => {
+  for (const [route, guessing] of Object.entries(GUESSES)) {
+    await t.test(route, async (t) => {
       const app = await testApp(t, { env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: 'true' } })
       const person = await withTotp(app, 'ada')
       // What signing up has counted is over.
@@ -167,12 +167,12 @@ test('100 guesses at once, each from an address of its own, never pass ten, whic
   }
 })
 
-test('all doors of an account share one count', async (t) => {
+test('all routes into an account share one count', async (t) => {
   const app = await testApp(t, { env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: 'true' } })
   const person = await withTotp(app, 'ada')
   app.clock.advance(61_000)
-  const doors = Object.values(GUESSES).map((guessing) => guessing(app, person))
-  const replies = await crowd((index) => doors[index % doors.length]!(index))
+  const guesses = Object.values(GUESSES).map((guessing) => guessing(app, person))
+  const replies = await crowd((index) => guesses[index % guesses.length]!(index))
   assert.ok(replies.filter(({ status }) => status !== 429).length <= 10)
 })
 
@@ -236,7 +236,7 @@ async function mailedToken(app: TestApp, email: string, path: string): Promise<s
   for (const { links } of await app.mail(email)) {
     if (links.some((link) => link.includes(path))) return tokenOf(links, path)
   }
-  throw new Error(`no letter with ${path}`)
+  throw new Error(`no email with ${path}`)
 }
 
 function tokenOf(links: string[], path: string): string {

@@ -152,9 +152,9 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
   async 'POST /api/auth/verify-email'(app) {
     const email = 'vera@example.com'
     await app.post('/api/auth/register', { email, password: PASSWORD })
-    const letter = (await app.mail(email))[0]!
-    const token = linkToken(letter.links, '/verify-email?token=')
-    assert.ok(letter.links.some((link) => link.startsWith(`${app.config.urls.frontend}/verify-email?token=`)))
+    const mail = (await app.mail(email))[0]!
+    const token = linkToken(mail.links, '/verify-email?token=')
+    assert.ok(mail.links.some((link) => link.startsWith(`${app.config.urls.frontend}/verify-email?token=`)))
     says(
       await app.post('/api/auth/verify-email', { token: 'wrong' }),
       400,
@@ -175,8 +175,8 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     says(await app.post('/api/auth/resend-verification', { email }), 200, sent)
     says(await app.post('/api/auth/resend-verification', { email: 'nobody@example.com' }), 200, sent)
     says(await app.post('/api/auth/resend-verification', { email: 'no address' }), 200, sent)
-    const letters = await app.mail(email)
-    assert.equal(letters.length, 2)
+    const mails = await app.mail(email)
+    assert.equal(mails.length, 2)
     assert.equal((await app.mail('nobody@example.com')).length, 0)
 
     says(
@@ -186,7 +186,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
       'verification_token_invalid',
     )
     app.clock.advance(25 * HOUR)
-    const late = linkToken(letters[0]!.links, '/verify-email?token=')
+    const late = linkToken(mails[0]!.links, '/verify-email?token=')
     says(
       await app.post('/api/auth/verify-email', { token: late }),
       400,
@@ -197,7 +197,7 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const token = linkToken((await app.mail(email))[0]!.links, '/verify-email?token=')
     says(await app.post('/api/auth/verify-email', { token }), 200, 'Email verified successfully')
     await app.post('/api/auth/resend-verification', { email })
-    assert.equal((await app.mail(email)).length, 3, 'a verified address gets no more letters')
+    assert.equal((await app.mail(email)).length, 3, 'a verified address gets no more emails')
   },
 
   async 'POST /api/auth/forgot-password'(app) {
@@ -206,9 +206,9 @@ const CHECKS: Record<(typeof SPEC_ROWS)[number], (app: TestApp) => Promise<void>
     const sent = 'If your email is registered, a password reset link has been sent'
     says(await app.post('/api/auth/forgot-password', { email }), 200, sent)
     says(await app.post('/api/auth/forgot-password', { email: 'nobody@example.com' }), 200, sent)
-    const letter = (await app.mail(email))[0]!
-    assert.match(letter.subject, /password/i)
-    assert.ok(letter.links.some((link) => link.startsWith(`${app.config.urls.frontend}/reset-password?token=`)))
+    const mail = (await app.mail(email))[0]!
+    assert.match(mail.subject, /password/i)
+    assert.ok(mail.links.some((link) => link.startsWith(`${app.config.urls.frontend}/reset-password?token=`)))
 
     for (let time = 0; time < 8; time++) await app.post('/api/auth/forgot-password', { email })
     const resets = (await app.mail(email)).filter(({ subject }) => /reset/i.test(subject))

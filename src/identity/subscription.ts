@@ -1,8 +1,9 @@
-// Guards what a user has paid for. Billing writes it through here; a superuser's override stands above it.
+// A user's subscription status and tier. Billing writes them through here; a superuser's override stands above the
+// tier.
 import type { Tier } from '#catalogue/catalogue.ts'
 import type { Db } from '#platform/db/db.ts'
-import { announceChange } from './changes.ts'
 import type { SubscriptionStatus } from './tables.ts'
+import { announceUserChange } from './user-changes.ts'
 import type { User } from './users.ts'
 
 export type { SubscriptionStatus }
@@ -29,7 +30,7 @@ export async function setSubscription(
     .where('id', '=', userId)
     .returningAll()
     .executeTakeFirst()
-  announceChange(tx, userId)
+  announceUserChange(tx, userId)
   return row ?? null
 }
 

@@ -18,14 +18,14 @@ export type UsersTable = {
   is_active: boolean
   is_verified: boolean
   /**
-   * When the address was verified by somebody who showed no session of this account: what opens it is from before, and may be a
-   * stranger's. Null: it is the owner's, as far as can be known.
+   * When the address was verified by somebody who showed no session of this account: what opens it is from before, and
+   * may be a stranger's. Null: it is the owner's, as far as can be known.
    */
   verified_apart_at: Instant | null
   is_superuser: boolean
   is_totp_on: boolean
   subscription_status: SubscriptionStatus
-  /** What the gates read: the override, else the processor's. */
+  /** What access control reads: the override, else the processor's. */
   subscription_tier: Tier
   processor_tier: Tier
   tier_override: Tier | null
@@ -110,24 +110,6 @@ type PasskeysTable = {
   last_used_at: Instant | null
 }
 
-type AuditLogTable = {
-  position: number
-  at: Instant
-  actor: string | null
-  action: string
-  subject: string | null
-  /** Salted hash of `details`; what the chain covers, so that details can be erased and the chain still holds. */
-  commitment: string
-  salt: string | null
-  details: string | null
-  previous: string
-  hash: string
-}
-
-type AuditHeadTable = { id: number; position: number; hash: string }
-
-type AuditPersonsTable = { user_id: string; pseudonym: string }
-
 declare module '#platform/db/tables.ts' {
   interface Tables {
     users: UsersTable
@@ -140,8 +122,5 @@ declare module '#platform/db/tables.ts' {
     totp: TotpTable
     recovery_codes: RecoveryCodesTable
     passkeys: PasskeysTable
-    audit_log: AuditLogTable
-    audit_head: AuditHeadTable
-    audit_persons: AuditPersonsTable
   }
 }

@@ -1,8 +1,8 @@
-// Guards who a user is: the one shape that others see, and the look-ups that other rooms may use.
+// The users table: look-ups, inserts, updates, the lock of a row, and the one shape that others see.
 import { type Selectable, sql } from 'kysely'
 import { type Static, Type } from 'typebox'
-import { type Catalogue, ENTITLEMENTS, FREE, grantsOf } from '#catalogue/catalogue.ts'
-import type { Db } from '#platform/db/db.ts'
+import { type Catalogue, FREE, grantsOf } from '#catalogue/catalogue.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
 import { prepared } from '#platform/db/prepared.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { UsersTable } from './tables.ts'
@@ -11,7 +11,6 @@ export type User = Selectable<UsersTable>
 
 export const OAuthProviderName = Named('OAuthProvider', OneOf('google', 'github'))
 export const SubscriptionStatus = Named('SubscriptionStatus', OneOf('free', 'active', 'cancelled', 'past_due'))
-export const EntitlementName = Named('Entitlement', OneOf(...ENTITLEMENTS))
 
 /** SPEC's User, and what the account page needs beside it. */
 export const UserView = Type.Object(
@@ -29,24 +28,24 @@ export const UserView = Type.Object(
     is_superuser: Type.Boolean(),
     has_password: Type.Boolean(),
     totp_enabled: Type.Boolean(),
-    entitlements: Type.Array(EntitlementName, { description: 'What the plan grants' }),
+    entitlements: Type.Array(Type.String(), { description: 'What the plan grants' }),
   },
   { title: 'User' },
 )
 export type UserView = Static<typeof UserView>
 
 export function userView(catalogue: Catalogue, user: User): UserView {
-  return viewOf(catalogue, user, user.password_hash !== null)
+  return toUserView(catalogue, user, user.password_hash !== null)
 }
 
 /** The view of one user, read as narrowly as it is shown. */
 export async function findUserView(catalogue: Catalogue, db: Db, id: string): Promise<UserView | null> {
   const found = shownById(db, id)
   const user = found instanceof Promise ? await found : found
-  return user ? viewOf(catalogue, user, user.is_password_set as boolean) : null
+  return user ? toUserView(catalogue, user, user.is_password_set as boolean) : null
 }
 
-function viewOf(
+function toUserView(
   catalogue: Catalogue,
   user: Omit<UserView, 'has_password' | 'totp_enabled' | 'entitlements'> & { is_totp_on: boolean },
   hasPassword: boolean,
@@ -109,6 +108,11 @@ export async function findUser(db: Db, id: string): Promise<User | null> {
 /** By address, in any case. */
 export async function findUserByEmail(db: Db, email: string): Promise<User | null> {
   return (await byEmail(db, emailKey(email))) ?? null
+}
+
+/** Whoever counts or removes what a user has, and decides by it, takes this lock first. */
+export async function lockUser(tx: Db, userId: string): Promise<void> {
+  await forUpdate(tx, tx.selectFrom('users').select('id').where('id', '=', userId)).executeTakeFirst()
 }
 
 export type NewUser = Pick<User, 'email' | 'full_name' | 'password_hash'> &

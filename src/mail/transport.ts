@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
-import type { Letter } from './letter.ts'
+import type { Email } from './email.ts'
 
-export type Envelope = Letter & { from: string; messageId: string }
+export type Envelope = Email & { from: string; messageId: string }
 
 export type Transport = { send(envelope: Envelope): Promise<void>; close(): void }
 
@@ -19,7 +19,7 @@ export function createTransport(config: Pick<Config, 'mail' | 'sandbox'>): Trans
 }
 
 function smtpTransport(url: string): Transport {
-  // Loaded at the first letter; pooled, so that a burst shares connections.
+  // Loaded at the first email; pooled, so that a burst shares connections.
   const opened = import('nodemailer').then(({ createTransport }) =>
     createTransport({
       url,
@@ -49,11 +49,11 @@ function smtpTransport(url: string): Transport {
 
 function sandboxTransport(mailboxUrl: string): Transport {
   return {
-    async send({ messageId, ...letter }) {
+    async send({ messageId, ...email }) {
       const response = await fetch(mailboxUrl, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ id: messageId, ...letter }),
+        body: JSON.stringify({ id: messageId, ...email }),
         signal: AbortSignal.timeout(SEND_TIMEOUT_MS),
       })
       if (!response.ok) throw new Error(`the sandbox mailbox answered ${response.status}`)

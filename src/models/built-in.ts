@@ -11,7 +11,7 @@ export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 const THINKING_GPT: Habits = {
   temperature: 'without-reasoning',
   lengthName: 'max_completion_tokens',
-  foreignMembers: 'refused',
+  foreignMembers: 'openai',
   toolIds: 'any',
   streamUsage: 'asked',
   responses: 'for-tools',
@@ -62,7 +62,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
         {
           temperature: 'taken',
           lengthName: 'max_completion_tokens',
-          foreignMembers: 'refused',
+          foreignMembers: 'openai',
           toolIds: 'any',
           streamUsage: 'asked',
           responses: 'never',

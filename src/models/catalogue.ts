@@ -1,5 +1,5 @@
 // The catalogue of model vendors: for each its dialect, address and key setting, and of each known model price, limits and
-// habits; beside them aliases and what each plan may ask for. The built-in entries are in built-in.ts, an operator's own in
+// habits; beside them aliases, and what plans and API keys may ask for. The built-in entries are in built-in.ts, an operator's own in
 // the file that MODELS names (models-file.ts).
 // The trap: a model is known by its vendor and its name together, since two vendors may sell one name at two prices.
 
@@ -25,8 +25,11 @@ export type OpenAiHabits = {
   temperature: Temperature
   /** What it calls the longest answer. */
   lengthName: 'max_tokens' | 'max_completion_tokens'
-  /** Members of a request that OpenAI does not know: its own server refuses them, others pass them over or need them. */
-  foreignMembers: 'taken' | 'refused'
+  /**
+   * Members of a request that not all servers know: passed over or even needed; refused, but for OpenAI's own; or refused,
+   * OpenAI's own among them.
+   */
+  foreignMembers: 'taken' | 'openai' | 'refused'
   /** Ids of tool calls: Mistral takes nine letters and digits. */
   toolIds: 'any' | 'nine-characters'
   /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
@@ -95,7 +98,7 @@ export type VendorEntry = {
 /** Who is asked for what. */
 export type Route = { vendor: string; model: string }
 
-/** Models that a plan may ask for: of one vendor, or of any. */
+/** Models that may be asked for: of one vendor, or of any. */
 export type Allowance = { vendor: string | null; models: RegExp }
 
 export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
@@ -145,15 +148,57 @@ export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string):
   return vendor === undefined ? null : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
-/** Whether a plan may ask for a model; a dated name is its model's. */
-export function isAllowed({ vendors, allow }: Catalogue, plan: string, { vendor, model }: Route): boolean {
-  const allowed = allow.get(plan)
-  if (allowed === undefined) return true
+/** By whom a model is asked for: a user of a plan, perhaps with an API key that has a list of its own. */
+export type ModelAccess = {
+  tier: string
+  /** A key's own list, in the words of `allowanceOf`; null: what the plan has. */
+  models?: readonly string[] | null
+}
+
+/** Whether plan and key have the model. */
+export function isAllowed(catalogue: Catalogue, { tier, models }: ModelAccess, route: Route): boolean {
+  return isOfPlan(catalogue, tier, route) && isOfKey(catalogue, models, route)
+}
+
+export function isOfPlan(catalogue: Catalogue, tier: string, route: Route): boolean {
+  const list = catalogue.allow.get(tier)
+  return list === undefined || isIn(catalogue, list, route)
+}
+
+export function isOfKey(catalogue: Catalogue, models: ModelAccess['models'], route: Route): boolean {
+  return models == null || isIn(catalogue, allowancesOf(catalogue, models), route)
+}
+
+/** A dated name is its model's. */
+function isIn({ vendors }: Catalogue, list: readonly Allowance[], { vendor, model }: Route): boolean {
   const entry = vendors[vendor]
   const names = [model, (entry && findModel(entry, model)?.id) ?? model]
-  return allowed.some((one) => covers(one, vendor, names))
+  return list.some((one) => covers(one, vendor, names))
 }
 
 export function covers({ vendor: only, models }: Allowance, vendor: string, names: readonly string[]): boolean {
   return (only === null || only === vendor) && names.some((name) => models.test(name))
+}
+
+export function allowancesOf(catalogue: Pick<Catalogue, 'vendors' | 'aliases'>, entries: readonly string[]) {
+  return entries.map((entry) => allowanceOf(catalogue, entry))
+}
+
+/** `fast` (an alias), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
+export function allowanceOf({ vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>, entry: string): Allowance {
+  const alias = aliases.get(entry)
+  if (alias !== undefined) return { vendor: alias.vendor, models: new RegExp(`^${RegExp.escape(alias.model)}$`) }
+  const slash = entry.indexOf('/')
+  const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
+  return vendor === undefined || isListed({ vendors }, entry)
+    ? { vendor: null, models: patternOf(entry) }
+    : { vendor: vendor.name, models: patternOf(entry.slice(slash + 1)) }
+}
+
+function patternOf(glob: string): RegExp {
+  return new RegExp(`^${glob.split(/\*+/).map(RegExp.escape).join('.*')}$`)
+}
+
+export function isListed({ vendors }: Pick<Catalogue, 'vendors'>, id: string): boolean {
+  return Object.values(vendors).some(({ models }) => models.some((model) => model.id === id))
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { costOf } from '#ai/cost.ts'
-import { candidateFor, planOf, routeFor } from '#ai/plan.ts'
+import { fallbackChain, routeFor, routeForModel } from '#ai/routing.ts'
 import { ConfigError, readConfig } from '#src/config.ts'
 import { isAllowed } from './catalogue.ts'
 
@@ -67,7 +67,7 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
     { vendor: 'anthropic', model: 'claude-sonnet-5-5' },
     { vendor: 'groq', model: 'a/b' },
   ])
-  assert.deepEqual(routeFor(ai, 'enterprise', 'llm_vendor_3', null), { vendor: 'groq', model: 'qwen-4' })
+  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, 'llm_vendor_3', null), { vendor: 'groq', model: 'qwen-4' })
   const embedder = (EMBEDDER: string) =>
     readConfig({ ...KEYS, GEMINI_API_KEY: 'AIza', MODELS: DOCS, EMBEDDER }).embedder
   assert.equal(embedder('mistral:mistral-embed'), 'mistral:mistral-embed')
@@ -108,7 +108,7 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     ['__proto__/x', 'other', '__proto__/x'],
   ]
   for (const [name, vendor, model] of ways) {
-    assert.deepEqual(candidateFor(ai, 'pro', name), { vendor, model }, name)
+    assert.deepEqual(routeForModel(ai, { tier: 'pro' }, name), { vendor, model }, name)
   }
 })
 
@@ -129,19 +129,25 @@ test('a plan’s list holds by every name of a model, and nothing slips past a p
   for (const [name, isOpen] of Object.entries(asked)) {
     const [vendor = '', ...model] = name.split('/')
     const route = { vendor, model: model.join('/') }
-    assert.equal(isAllowed(ai, 'pro', route), isOpen, name)
-    assert.equal(isAllowed(ai, 'enterprise', route), true)
+    assert.equal(isAllowed(ai, { tier: 'pro' }, route), isOpen, name)
+    assert.equal(isAllowed(ai, { tier: 'enterprise' }, route), true)
   }
 })
 
 test('where a plan leaves out what usually answers, the first of its list does; a fallback it leaves out is passed over', () => {
   const { ai } = readConfig({ ...KEYS, MODELS: DOCS, OPENAI_API_KEY: 'sk', LLM_FALLBACKS: 'smart,mistral,groq' })
   const fast = { vendor: 'groq', model: 'llama-3.1-8b-instant' }
-  assert.deepEqual(routeFor(ai, 'pro', null, null), fast)
-  assert.deepEqual(routeFor(ai, 'pro', 'openai', null), { vendor: 'openai', model: 'gpt-6-luna' })
-  assert.deepEqual(routeFor(ai, 'enterprise', null, null), { vendor: 'openai', model: 'gpt-6.1-terra' })
-  assert.deepEqual(planOf(ai, 'pro', fast), [fast, { vendor: 'mistral', model: 'mistral-small-latest' }])
-  assert.throws(() => planOf(ai, 'pro', { vendor: 'groq', model: 'x' }), /The model 'x' is not part of your plan/)
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), fast)
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'openai', null), { vendor: 'openai', model: 'gpt-6-luna' })
+  assert.deepEqual(routeFor(ai, { tier: 'enterprise' }, null, null), { vendor: 'openai', model: 'gpt-6.1-terra' })
+  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, fast), [
+    fast,
+    { vendor: 'mistral', model: 'mistral-small-latest' },
+  ])
+  assert.throws(
+    () => fallbackChain(ai, { tier: 'pro' }, { vendor: 'groq', model: 'x' }),
+    /The model 'x' is not part of your plan/,
+  )
 })
 
 test('a price is its vendor’s; without one a model costs the vendor’s dearest, and without any the dearest of all', (t) => {

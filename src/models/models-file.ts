@@ -6,10 +6,12 @@ import { readFileSync, statSync } from 'node:fs'
 import { BUILT_IN } from './built-in.ts'
 import {
   type Allowance,
+  allowanceOf,
   type Catalogue,
   type Dialect,
   EMBEDDINGS,
   type Habits,
+  isListed,
   type Model,
   type Price,
   RESERVED_NAMES,
@@ -62,7 +64,7 @@ export function readNames(
     const at = `aliases.${name}`
     if (!ALIAS_NAME.test(name))
       throw new WrongModelsFile(`${at} is wrong: an alias has letters, digits, dots and dashes`)
-    if (RESERVED_NAMES.includes(name) || vendorNamed({ vendors }, name) !== undefined || isListed(vendors, name)) {
+    if (RESERVED_NAMES.includes(name) || vendorNamed({ vendors }, name) !== undefined || isListed({ vendors }, name)) {
       throw new WrongModelsFile(`${at} is wrong: '${name}' is the name of a vendor or a model already`)
     }
     const to = text(target, at, MODEL_ID, "'vendor/model'")
@@ -76,33 +78,13 @@ export function readNames(
     if (!plans.includes(plan)) throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
     const allowances = list(entries, `allow.${plan}`).map((entry, index) =>
       allowanceOf(
+        { vendors, aliases },
         text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
-        vendors,
-        aliases,
       ),
     )
     allow.set(plan, allowances)
   }
   return { aliases, allow }
-}
-
-/** `fast` (an alias), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
-function allowanceOf(entry: string, vendors: Catalogue['vendors'], aliases: Catalogue['aliases']): Allowance {
-  const alias = aliases.get(entry)
-  if (alias !== undefined) return { vendor: alias.vendor, models: new RegExp(`^${RegExp.escape(alias.model)}$`) }
-  const slash = entry.indexOf('/')
-  const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
-  return vendor === undefined || isListed(vendors, entry)
-    ? { vendor: null, models: globOf(entry) }
-    : { vendor: vendor.name, models: globOf(entry.slice(slash + 1)) }
-}
-
-function globOf(pattern: string): RegExp {
-  return new RegExp(`^${pattern.split(/\*+/).map(RegExp.escape).join('.*')}$`)
-}
-
-function isListed(vendors: Catalogue['vendors'], id: string): boolean {
-  return Object.values(vendors).some(({ models }) => models.some((model) => model.id === id))
 }
 
 function contentsOf(path: string): { json: unknown; createdSeconds: number } {
@@ -247,7 +229,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
     temperature: TEMPERATURE,
     length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
-    foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'refused'])],
+    foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
     stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
     responses: [

@@ -1,5 +1,7 @@
-// Guards short news between nodes (a session was revoked, a setting changed): best effort, never the only copy of a fact.
-// One thing to know: without Redis there is one node, and the news stays in the process.
+/**
+ * Publish and subscribe between nodes, over Redis (a session was revoked, a setting changed): best effort, never the only copy of a fact.
+ * Without Redis there is one node, and a message stays in the process.
+ */
 import type { Redis } from './redis.ts'
 import { type Log, seldom } from './telemetry/log.ts'
 

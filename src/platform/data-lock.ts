@@ -1,6 +1,8 @@
-// One service a data folder: a second would take the first's running calls for dead, and book them twice.
-// The lock is SQLite's own on a file without tables: the system lets it go with the process, also after kill -9, and no pid that
-// another program has got meanwhile (in a container, always the same few) can hold it.
+/**
+ * One service a data folder: a second would take the first's running calls for dead, and book them twice.
+ * The lock is SQLite's own on a file without tables: the system lets it go with the process, also after kill -9, and no pid that
+ * another program has got meanwhile (in a container, always the same few) can hold it.
+ */
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -8,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite'
 export class FolderInUse extends Error {}
 
 /**
- * Locks the folder for each part (api, storefront, worker): different parts may run as processes of their own.
+ * Locks the folder for each part of the service: different parts may run as processes of their own.
  * @returns the way out. @throws FolderInUse with a sentence that names the process.
  */
 export function lockFolder(dataDir: string, parts: readonly string[]): () => void {

@@ -1,4 +1,4 @@
-// Guards what every room stands on: one object of services, opened once, closed once.
+/** What every room stands on: one object of services, opened once, closed once. */
 import type { Config } from '../config.ts'
 import { type Bus, createBus } from './bus.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -7,7 +7,8 @@ import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migra
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
-import { type Limiter, memoryLimiter, redisLimiter } from './limiter.ts'
+import { startRetention } from './jobs/retention.ts'
+import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
@@ -23,12 +24,16 @@ export type Platform = {
   jobs: Jobs
   inbox: Inbox
   secrets: Secrets
-  limiter: Limiter
+  limiter: RateLimiter
   bus: Bus
   redis: Redis | null
   log: Log
   metrics: Metrics
   readiness: Readiness
+  /** Begins to run jobs, and to remove what is old. */
+  start(): void
+  /** Takes no new job, and waits a while for the running ones. */
+  stop(withinMs?: number): Promise<void>
   close(): Promise<void>
 }
 
@@ -74,9 +79,14 @@ export async function openPlatform(
   const bus = await createBus({ redis, log })
   const jobs = createJobs({ db, clock, log })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
+  let stopRetention = () => {}
+  const stop = (withinMs = 0) => {
+    stopRetention()
+    return jobs.stop(withinMs)
+  }
 
   return {
-    config: withSandboxSecrets(config, secrets),
+    config,
     db,
     dialect: database.dialect,
     databaseAddress: database.address,
@@ -90,26 +100,16 @@ export async function openPlatform(
     log,
     metrics: createMetrics(),
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
+    start() {
+      jobs.start()
+      stopRetention = startRetention({ db, clock, log, config })
+    },
+    stop,
     async close() {
-      await jobs.stop()
+      await stop()
       await bus.close()
       redis?.close()
       await database.close()
     },
   }
-}
-
-/** What the sandbox signs its events with where nobody set a secret: every data folder has its own. */
-function withSandboxSecrets(config: Config, secrets: Secrets): Config {
-  const { processor } = config
-  if (!processor.sandboxed) return config
-  const made = (name: string) => `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
-  return Object.freeze({
-    ...config,
-    processor: Object.freeze({
-      ...processor,
-      webhookSecret: processor.webhookSecret ?? made('billing'),
-      storefrontWebhookSecret: processor.storefrontWebhookSecret ?? made('storefront'),
-    }),
-  })
 }

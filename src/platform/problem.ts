@@ -9,12 +9,12 @@ export type Issue = { loc: (string | number)[]; msg: string; type: string }
 
 /**
  * The status, or those that the throwing code chooses from, the usual one first; the sentence, whose `{names}` are filled
- * where it is thrown; what the caller can do, where the sentence does not say it; and OpenAI's own word, under /v1.
+ * where it is thrown; what the caller can do, where the sentence does not say it; and the word for it in another API's dialect.
  */
 export type Entry = readonly [
   status: number | readonly number[],
   sentence: string,
-  more?: { advice?: string; openai?: string },
+  more?: { advice?: string; alias?: string },
 ]
 export type Catalogue = Readonly<Record<string, Entry>>
 
@@ -30,8 +30,8 @@ export type ProblemOptions<E extends Entry = Entry> = {
   issues?: Issue[]
   /** Further members of the reply's body. */
   extra?: Record<string, unknown>
-  /** A word under /v1 that is known only now, as a vendor's own. */
-  openai?: string | undefined
+  /** An alias that is known only now. */
+  alias?: string | undefined
   /** For the log alone. */
   cause?: unknown
 }
@@ -46,8 +46,8 @@ export class Problem extends Error {
   readonly detail: string | Issue[]
   readonly headers: Record<string, string>
   readonly extra: Record<string, unknown>
-  /** What /v1 says as the code. */
-  readonly openaiCode: string
+  /** The code in another API's dialect; mostly the same. */
+  readonly alias: string
 
   private constructor(code: string, [status, , more]: Entry, sentence: string, options: ProblemOptions) {
     const { headers = {}, issues, extra = {}, cause } = options
@@ -58,7 +58,7 @@ export class Problem extends Error {
     this.detail = issues ?? sentence
     this.headers = headers
     this.extra = extra
-    this.openaiCode = options.openai ?? more?.openai ?? code
+    this.alias = options.alias ?? more?.alias ?? code
   }
 
   /**

@@ -5,29 +5,18 @@ export const platformProblem = Problem.define({
   unauthenticated: [
     401,
     'Could not validate credentials',
-    { advice: 'Renew the access token, sign in again, or send an API key that is live.', openai: 'invalid_api_key' },
+    { advice: 'Renew the access token, sign in again, or send an API key that is live.', alias: 'invalid_api_key' },
   ],
-  not_signed_in: [401, 'Not authenticated', { advice: 'Open a session of the storefront: `POST /api/session`.' }],
   inactive_account: [403, 'Inactive account', { advice: 'Ask whoever runs the service to switch the account on.' }],
   not_superuser: [403, 'Not enough permissions', { advice: 'Ask as a superuser.' }],
-  paid_tier_needed: [
-    403,
-    '{what} {requirement}',
-    { advice: 'Subscribe: `POST /api/billing/create-checkout-session`.' },
-  ],
   scope_missing: [
     403,
     "This API key is not allowed to use '{scope}'",
     { advice: 'Use a key with this scope, or one without scopes.' },
   ],
-  rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', openai: 'rate_limit_exceeded' }],
-  validation_failed: [
-    422,
-    'The request is not valid',
-    { advice: '`detail` lists what is wrong where; mend it. Under `/v1` the status is 400.' },
-  ],
-  malformed_json: [422, 'The body is not valid JSON', { advice: 'Send JSON (RFC 8259) in UTF-8. Under `/v1`: 400.' }],
-  field_missing: [400, '{field}: Field required', { advice: 'The storefront’s word for a missing or empty field.' }],
+  rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', alias: 'rate_limit_exceeded' }],
+  validation_failed: [422, 'The request is not valid', { advice: '`detail` lists what is wrong where; mend it.' }],
+  malformed_json: [422, 'The body is not valid JSON', { advice: 'Send JSON (RFC 8259) in UTF-8.' }],
   bad_request: [
     [400, 403, 406, 412, 416],
     '{reason}',

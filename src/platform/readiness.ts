@@ -1,6 +1,8 @@
-// Whether the database can be read and written, told within a second whatever it does.
-// One thing to know: writing is tried by writing one small row, at most every 10 s; a failure is looked at again each second.
-// A look that has not come back yet is no failure: the database may be busy, and what was known of it stands for a while.
+/**
+ * Whether the database can be read and written, told within a second whatever it does. Writing is tried with one small row, at most
+ * every 10 s; a failure is looked at again each second. A probe that has not come back yet is no failure: the database may be busy,
+ * and what was known of it stands for a while.
+ */
 import { statfs } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'

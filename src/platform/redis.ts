@@ -1,5 +1,7 @@
-// One connection to Redis for commands that nobody can afford to wait for: 250 ms each, and none while it does not answer.
-// One thing to know: `ask` fails at once while Redis is away or stands still; every caller has something to do instead.
+/**
+ * One connection to Redis for commands that nobody can afford to wait for: 250 ms each, and none while it does not answer. `ask`
+ * fails at once then; every caller has something to do instead.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Redis as Client } from 'ioredis'
 import { type Log, seldom } from './telemetry/log.ts'

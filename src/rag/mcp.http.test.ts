@@ -136,7 +136,7 @@ test('optional arguments are optional in the schemas, and when they are left out
   assert.equal(structuredContent.results.length, 5)
 })
 
-test('a key that is confined to other rooms is refused', async (t) => {
+test('a key that is confined to other scopes is refused', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { key } = (await ada.post('/api/api-keys', { name: 'chat', scopes: ['ai'] })).body

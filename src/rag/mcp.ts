@@ -1,36 +1,37 @@
 /**
- * The Model Context Protocol's door to a user's store: streamable HTTP without sessions, one JSON reply a request, which the protocol allows.
+ * A user's documents over the Model Context Protocol: streamable HTTP without sessions, one JSON reply a request, which the protocol allows.
  * Source: modelcontextprotocol.io, specification 2025-11-25, "Transports" and "Tools".
  */
 import type { FastifyRequest } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { JsonObject } from '#platform/http/schema.ts'
 import { Problem } from '#platform/problem.ts'
-import { type Asked, answer } from './answer.ts'
-import { CHUNK_SIZE, overlapFor } from './chunking.ts'
-import { parseFilter } from './filter.ts'
-import { take } from './intake.ts'
-import { checkedMetadata } from './metadata.ts'
-import { metered } from './metering.ts'
+import { answer } from './answer/answer.ts'
+import type { RagDeps } from './deps.ts'
+import { listDocuments } from './documents/documents.ts'
+import { CHUNK_SIZE, overlapFor } from './ingest/chunk-settings.ts'
+import { ingest } from './ingest/ingest.ts'
+import { checkedMetadata } from './ingest/metadata.ts'
+import type { RagCall } from './metering.ts'
 import { ragProblem } from './problems.ts'
-import type { Room } from './room.ts'
-import { search } from './search.ts'
-import { listDocuments } from './store.ts'
+import { RAG_POLICY } from './schemas.ts'
+import { parseFilter } from './search/filter.ts'
+import { search } from './search/search.ts'
 
 const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26']
 const DOCUMENTS_MAX = 1_000
 
-interface Tool {
+type Tool = {
   description: string
   input: TSchema
   isReadOnly: boolean
-  call(room: Room, asked: Asked, input: never): Promise<Record<string, unknown>>
+  call(deps: RagDeps, call: RagCall, input: never): Promise<Record<string, unknown>>
 }
 
 const FreeObject = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true })
@@ -50,12 +51,9 @@ const tools: Record<string, Tool> = {
     description: 'Find the passages of the user’s stored documents that are nearest to a query.',
     input: SearchInput,
     isReadOnly: true,
-    async call(room, asked, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
+    async call(deps, call, { query, top_k = 5, filter }: Static<typeof SearchInput>) {
       const conditions = parseFilter(filter)
-      const call = { ...asked, sizeBytes: Buffer.byteLength(query) }
-      const results = await metered(room, call, (embedder) =>
-        search({ ...room, embedder }, asked.caller.userId, { queries: [query], topK: top_k, conditions }, asked.signal),
-      )
+      const results = await search(deps, call, { queries: [query], topK: top_k, conditions })
       return { results }
     },
   },
@@ -63,8 +61,8 @@ const tools: Record<string, Tool> = {
     description: 'Answer a question from the user’s stored documents, with the passages that the answer cites.',
     input: AskInput,
     isReadOnly: true,
-    async call(room, asked, { question, top_k = 5 }: Static<typeof AskInput>) {
-      const { answer: text, sources } = await answer(room, asked, {
+    async call(deps, call, { question, top_k = 5 }: Static<typeof AskInput>) {
+      const { answer: text, sources } = await answer(deps, call, {
         question,
         topK: top_k,
         minScore: 0.5,
@@ -78,9 +76,9 @@ const tools: Record<string, Tool> = {
     description: 'Store a text among the user’s documents. The same text again replaces itself.',
     input: IngestInput,
     isReadOnly: false,
-    async call(room, asked, { content, metadata = {} }: Static<typeof IngestInput>) {
+    async call(deps, call, { content, metadata = {} }: Static<typeof IngestInput>) {
       const checked = checkedMetadata(metadata)
-      return take(room, asked, {
+      return ingest(deps, call, {
         text: content,
         metadata: checked,
         source: typeof checked.source === 'string' ? checked.source : null,
@@ -96,8 +94,7 @@ const tools: Record<string, Tool> = {
     input: Type.Object({}),
     isReadOnly: true,
     async call({ db }, { caller }) {
-      const { rows, total } = await listDocuments(db, caller.userId, DOCUMENTS_MAX, 0)
-      return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })), total }
+      return listDocuments(db, caller.userId, DOCUMENTS_MAX, 0)
     },
   },
 }
@@ -146,9 +143,7 @@ const MESSAGES: Described = {
 /** What the body was when it was no JSON: told in the protocol's own words. */
 const NO_JSON = Symbol('no JSON')
 
-export function mcpRoutes(app: App, room: Room): void {
-  const config = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
-
+export function mcpRoutes(app: App, deps: RagDeps): void {
   void app.register(async (scope) => {
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) => {
@@ -162,10 +157,10 @@ export function mcpRoutes(app: App, room: Room): void {
       '/mcp',
       {
         schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' },
-        config: { ...config, described: MESSAGES },
+        config: { ...RAG_POLICY, described: MESSAGES },
       },
       async (request, reply) => {
-        checkOrigin(room, request.headers.origin)
+        checkOrigin(deps, request.headers.origin)
         const refuse = (code: number, message: string, id: string | number | null = null) =>
           reply
             .status(400)
@@ -189,8 +184,8 @@ export function mcpRoutes(app: App, room: Room): void {
           return isTaken ? reply.status(202).send() : refuse(-32600, 'Invalid Request', id)
         }
 
-        const asked = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
-        return reply.type('application/json').send(JSON.stringify(await respond(room, asked, { id, method, params })))
+        const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
+        return reply.type('application/json').send(JSON.stringify(await respond(deps, call, { id, method, params })))
       },
     )
   })
@@ -200,9 +195,9 @@ export function mcpRoutes(app: App, room: Room): void {
       method,
       url: '/mcp',
       schema: { hide: true },
-      config,
+      config: RAG_POLICY,
       handler: async (request, reply) => {
-        checkOrigin(room, request.headers.origin)
+        checkOrigin(deps, request.headers.origin)
         reply.header('allow', 'POST')
         throw ragProblem('method_not_allowed')
       },
@@ -211,7 +206,7 @@ export function mcpRoutes(app: App, room: Room): void {
 }
 
 /** A page of another site that a browser's user has open must not speak here (DNS rebinding). */
-function checkOrigin({ origins }: Room, origin: string | undefined): void {
+function checkOrigin({ origins }: RagDeps, origin: string | undefined): void {
   if (origin !== undefined && !origins.includes(origin)) throw ragProblem('origin_refused')
 }
 
@@ -219,13 +214,13 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-interface Call {
+type RpcRequest = {
   id: string | number
   method: string
   params: Record<string, unknown>
 }
 
-async function respond(room: Room, asked: Asked, { id, method, params }: Call): Promise<object> {
+async function respond(deps: RagDeps, call: RagCall, { id, method, params }: RpcRequest): Promise<object> {
   switch (method) {
     case 'initialize': {
       const wanted = String(params.protocolVersion)
@@ -248,15 +243,15 @@ async function respond(room: Room, asked: Asked, { id, method, params }: Call): 
         })),
       })
     case 'tools/call':
-      return callTool(room, asked, id, params)
+      return callTool(deps, call, id, params)
     default:
       return failure(id, -32601, `Method not found: ${method}`)
   }
 }
 
 async function callTool(
-  room: Room,
-  asked: Asked,
+  deps: RagDeps,
+  call: RagCall,
   id: string | number,
   params: Record<string, unknown>,
 ): Promise<object> {
@@ -269,10 +264,10 @@ async function callTool(
   const input = Value.Default(tool.input, params.arguments ?? {})
   if (!check.Check(input)) {
     const [error] = check.Errors(input)
-    return told(id, `${error?.instancePath.slice(1) || 'arguments'}: ${error?.message ?? 'invalid'}`)
+    return toolError(id, `${error?.instancePath.slice(1) || 'arguments'}: ${error?.message ?? 'invalid'}`)
   }
   try {
-    const result = await tool.call(room, asked, input as never)
+    const result = await tool.call(deps, call, input as never)
     return success(id, {
       content: [{ type: 'text', text: JSON.stringify(result) }],
       structuredContent: result,
@@ -281,7 +276,7 @@ async function callTool(
   } catch (error) {
     // What the model can mend is told to the model; bugs go the way of all errors.
     if (!(error instanceof Problem)) throw error
-    return told(id, error.message)
+    return toolError(id, error.message)
   }
 }
 
@@ -289,7 +284,7 @@ function success(id: string | number, result: object): object {
   return { jsonrpc: '2.0', id, result }
 }
 
-function told(id: string | number, message: string): object {
+function toolError(id: string | number, message: string): object {
   return success(id, { content: [{ type: 'text', text: message }], isError: true })
 }
 

@@ -1,34 +1,32 @@
 import { type EmbeddingTally, recordEmbedding } from '#ai/embeddings.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
-import type { Gateway } from '#ai/gateway.ts'
-import type { Caller } from '#platform/http/gate.ts'
-import type { Embedder } from './embedders/embedder.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import type { RagDeps } from './deps.ts'
 
-export interface Books {
-  gateway: Gateway
-  embedder: Embedder
-}
-
-export interface MeteredCall {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
+/** Who asks, for the ledger; and until when. */
+export type RagCall = {
+  caller: Caller
   /** As the ledger shall name it: `/api/rag/search`. */
   route: string
-  /** What will be embedded, for the reservation. */
-  sizeBytes: number
   signal: AbortSignal
 }
 
 /**
  * Reserves what embedding may cost, does the work with an embedder that writes down what it asks and uses, and records it
  * whatever became of it. Local embedding costs nothing and is recorded all the same.
+ * The rules call it (ingest, search, answer), so that no route can forget to.
  */
-export async function metered<T>(
-  { gateway, embedder }: Books,
-  { caller, route, sizeBytes, signal }: MeteredCall,
-  work: (embedder: Embedder) => Promise<T>,
+export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
+  deps: D,
+  { caller, route, signal }: RagCall,
+  sizeBytes: number,
+  work: (deps: D) => Promise<T>,
 ): Promise<T> {
+  const { gateway, embedder } = deps
   const { vendor, model, lexical } = embedder
   const isReserved = lexical === undefined
   const terms = { caller, route, first: { vendor, model }, promptTokens: tokensOfBytes(sizeBytes), isReserved, signal }
-  return recordEmbedding(gateway, terms, (tally: EmbeddingTally) => work(embedder.countedIn?.(tally) ?? embedder))
+  return recordEmbedding(gateway, terms, (tally: EmbeddingTally) =>
+    work({ ...deps, embedder: embedder.countedIn?.(tally) ?? embedder }),
+  )
 }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { type Client, type TestApp, testApp } from '#testing/app.ts'
-import { docxOf, drawn, paragraph, pdfOf } from './parsers/samples.ts'
-import { NOTHING_FOUND } from './prompt.ts'
-import type { FoundChunk } from './search.ts'
+import { NOTHING_FOUND } from './answer/prompt.ts'
+import { docxOf, drawn, paragraph, pdfOf } from './ingest/parsers/samples.ts'
+import type { FoundChunk } from './search/search.ts'
 
 const text = `The lighthouse of Porto Calvo was built in 1882 by the engineer Amélie Duroc. Its lamp burned whale oil at first.
 
@@ -86,7 +86,7 @@ test('a text is stored, found, asked about, listed and deleted', async (t) => {
   assert.equal(await rowsOf(app, 'rag_chunks'), 0)
 })
 
-test('the gates: a token, a paid tier; an API key will do', async (t) => {
+test('access takes a token, a paid tier; an API key will do', async (t) => {
   const app = await testApp(t)
   const routes: [string, string, object | undefined][] = [
     ['POST', '/api/rag/ingest/text', { content: text }],
@@ -546,7 +546,7 @@ test('an answer is streamed as chat is, with its sources when asked for', async 
   assert.equal(events.at(-1), 'data: [DONE]')
 })
 
-test('every call is in the books, a client that left too', async (t) => {
+test('every call is recorded, a client that left too', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   await ada.post('/api/rag/ingest/text', { content: text })

@@ -1,82 +1,63 @@
-// Guards each user's own store of documents: taking texts and files in, finding chunks, answering from them.
-// One thing to know: every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
+/**
+ * Retrieval-augmented generation: each user's own documents, stored as embedded chunks, searched, and answered from.
+ * Every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
+ */
+import { gatewayProblems } from '#ai/problems.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { renew, sweep } from './documents.ts'
-import { localEmbedder } from './embedders/local.ts'
+import { answerRoutes } from './answer/routes.ts'
+import { openDeps, type RagNeeds } from './deps.ts'
+import { eraseDocuments } from './documents/document-store.ts'
+import { sweepChunks } from './documents/documents.ts'
+import { collectDocuments } from './documents/export.ts'
+import { documentRoutes } from './documents/routes.ts'
+import { reembed } from './ingest/reembed.ts'
+import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp.ts'
-import { openRoom, type RagNeeds } from './room.ts'
-import { ragRoutes } from './routes.ts'
-import { type DocumentListing, eraseStore, listDocuments, readTexts } from './store.ts'
+import { ragProblem } from './problems.ts'
+import { searchRoutes } from './search/routes.ts'
 
 export type Rag = Awaited<ReturnType<typeof createRag>>
 
 export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
-  const room = await openRoom(platform, needs)
-  const { parser, reader, shelves } = room
-  const closing = new AbortController()
+  const deps = await openDeps(platform, needs)
 
-  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweep(room, payload))
+  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload))
   jobs.handle('rag.renew', async (_, { signal }) => {
-    const renewed = await renew(room, signal)
-    if (renewed > 0) log.info({ documents: renewed, embedder: room.embedder.id }, 'documents were embedded again')
+    const renewed = await reembed(deps, signal)
+    if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder.id }, 'documents were embedded again')
   })
 
   return {
-    room,
-    /** For /v1/embeddings where no vendor is configured. */
-    localEmbedder: {
-      model: localEmbedder.model,
-      embed: async (texts: string[]) =>
-        (await reader.embed(localEmbedder, texts, closing.signal)).vectors.map((vector) => Array.from(vector)),
-    },
+    tags: [
+      {
+        name: 'rag',
+        description: 'Documents: store, search, ask',
+        problems: { ...gatewayProblems, ...ragProblem.catalogue },
+      },
+      { name: 'mcp', description: 'The Model Context Protocol', problems: ragProblem.catalogue },
+    ],
+    limits: { rag: platform.config.limits.rag },
+    deps,
     async routes(app: App) {
-      await ragRoutes(app, room)
-      mcpRoutes(app, room)
+      await ingestRoutes(app, deps)
+      searchRoutes(app, deps)
+      answerRoutes(app, deps)
+      documentRoutes(app, deps)
+      mcpRoutes(app, deps)
     },
     /** Looks for documents that another embedder or vector store has left behind. */
     start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
     async erase(tx: Db, userId: string) {
-      await room.vectors.erase(tx, userId)
-      await eraseStore(tx, userId)
-      shelves.forget(userId)
+      await deps.vectors.erase(tx, userId)
+      await eraseDocuments(tx, userId)
+      deps.corpusStats.forget(userId)
     },
-    /** For the export of everything we hold. */
-    async collect(source: Db, userId: string) {
-      const { rows } = await listDocuments(source, userId, 100_000, 0)
-      return {
-        documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })),
-        ...textFiles(source, userId, rows),
-      }
-    },
+    collect: collectDocuments,
     async close() {
-      closing.abort()
-      await Promise.all([parser.close(), reader.close()])
+      await Promise.all([deps.parser.close(), deps.pipeline.close()])
     },
   }
-}
-
-/** In one file of the export: small documents go together, since a ZIP has an end to its files. */
-const FILE_CHARACTERS = 4_000_000
-
-/** The texts themselves, as they are kept: in chunks. Read when their file's turn comes. */
-function textFiles(source: Db, userId: string, documents: DocumentListing[]): Record<string, () => Promise<object>> {
-  const files: Record<string, () => Promise<object>> = {}
-  let group: string[] = []
-  let characters = 0
-  const close = () => {
-    const ids = group
-    if (ids.length > 0) files[`documents/${Object.keys(files).length + 1}`] = () => readTexts(source, userId, ids)
-    group = []
-    characters = 0
-  }
-  for (const document of documents) {
-    if (characters + document.characters > FILE_CHARACTERS) close()
-    group.push(document.id)
-    characters += document.characters
-  }
-  close()
-  return files
 }

@@ -121,7 +121,7 @@ test('a client that leaves takes the vendor’s connection along', async (t) => 
   assert.equal(asked(vendor.calls)[0]?.isGone, true)
 })
 
-test('with a vendor’s embedder its vectors rank, its tokens are in the books, and local ones are not mixed in', async (t) => {
+test('with a vendor’s embedder its vectors rank, its tokens are recorded, and local ones are not mixed in', async (t) => {
   const vendor = await mockVendor(t)
   vendor.play(embeds)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })

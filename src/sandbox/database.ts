@@ -1,5 +1,5 @@
-// Guards the sandbox's one file: everything the outside world in a box remembers.
-// One thing to know: calls are synchronous and every commit is on disk when it returns, so a killed process forgets nothing.
+// The sandbox's SQLite file: all that it remembers. Calls are synchronous and every commit is on disk when it returns, so a
+// killed process forgets nothing; it trades speed for that.
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { makeFolder } from '#platform/folder.ts'

@@ -84,7 +84,7 @@ test('a browser that asked for another host than the request names came through 
   for (const [why, headers] of Object.entries({
     'a page of another site': { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
     'a page of another site, over plain http': { 'sec-fetch-site': 'cross-site', referer: 'http://evil.example/' },
-    'an address that was typed, or a link in a letter': { 'sec-fetch-site': 'none' },
+    'an address that was typed, or a link in an email': { 'sec-fetch-site': 'none' },
     'a program': {},
     'a program that tries cross-origin calls': { origin: 'https://latchkey.example' },
     'the user app, by another of this machine’s names': {

@@ -1,9 +1,9 @@
-// Guards the sandbox against everyone but the person at this machine: it hands out mail and money to whoever asks.
-// One thing to know: both the peer's address and the Host must be loopback, so a hostile page cannot reach it by rebinding a name;
-// and once a browser has come through a proxy on this machine, it is closed to all until the next start.
+// Access to the sandbox: for the person at this machine alone, since it hands out mail and money to whoever asks.
+// Both the peer's address and the Host must be loopback, so a hostile page cannot reach it by rebinding a name; and once a
+// browser has come through a proxy on this machine, it is closed to all until the next start.
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { isLoopbackHost, isOfThisMachine, isRenamed } from '#platform/http/loopback.ts'
-import { replyWithError } from '#platform/http/replies.ts'
+import { apiErrors, replyWithError } from '#platform/http/replies.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { sandboxProblem } from './problems.ts'
 
@@ -26,7 +26,7 @@ export function createGuard({ open, log }: { open: boolean; log: Log }) {
     async admit(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       // Said here: below, the processor's scope would say it in the processor's words.
       const refuse = (code: keyof typeof sandboxProblem.catalogue) =>
-        replyWithError('detail', sandboxProblem(code), request, reply)
+        replyWithError(apiErrors, sandboxProblem(code), request, reply)
       if (isClosed) return refuse('sandbox_closed')
       if (!open && !(isOfThisMachine(request) && isLoopbackHost(request.headers.host))) {
         return refuse('sandbox_local_only')

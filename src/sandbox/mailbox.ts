@@ -1,5 +1,5 @@
-// Guards the mail that would have left: kept once per Message-ID, shown to people and to tests.
-// One thing to know: a mail's HTML is a stranger's page; it is served alone, under a policy that runs and loads nothing.
+// The mailbox: mail that would have left, kept once per Message-ID, shown to people and to tests.
+// The trap: a mail's HTML is a stranger's page; it is served alone, under a policy that runs and loads nothing.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import type { Clock } from '#platform/clock.ts'
@@ -153,7 +153,7 @@ ${
 <p class="quiet">Whatever the service sends – verification links, resets, receipts, contact messages – arrives here. <a href="/sandbox/mail">Look again</a></p></div>`
     : html`<div class="mail">
 <nav class="card flush" aria-label="Mails"><ul class="mails">${mails.map((mail) => entry(mail, open))}</ul></nav>
-${open ? letter(open, view) : html`<div class="card quiet">Choose a mail. <a href="/sandbox/mail">Look for new ones</a></div>`}
+${open ? mailView(open, view) : html`<div class="card quiet">Choose a mail. <a href="/sandbox/mail">Look for new ones</a></div>`}
 </div>`
 }`
   return show(reply, { title: open ? open.subject : 'Mailbox', place: 'mail', main })
@@ -164,7 +164,7 @@ const entry = (mail: Mail, open: Mail | undefined): Html =>
     mail.seq === open?.seq ? html` aria-current="true"` : ''
   }><strong>${mail.subject || '(no subject)'}</strong><span class="small quiet">${mail.recipient}<br>${time(mail.at)}</span></a></li>`
 
-function letter(mail: Mail, view: 'html' | 'text'): Html {
+function mailView(mail: Mail, view: 'html' | 'text'): Html {
   const here = `/sandbox/mail/${mail.seq}`
   const shown = mail.html === '' ? 'text' : view
   const links = linksOf(mail)

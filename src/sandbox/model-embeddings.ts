@@ -1,7 +1,7 @@
 import { tokens } from './extract.ts'
 
-/** Unit vectors, one a text, from whatever embedder the composition lends. */
-export type Embed = (texts: string[]) => Promise<number[][]>
+/** Unit vectors, one a text, from whatever embedder the composition hands over. */
+export type Embed = (texts: string[]) => Promise<Float32Array[]>
 
 const DIMENSIONS: Record<string, number> = {
   'text-embedding-3-small': 1_536,
@@ -25,7 +25,7 @@ export async function embedded(embed: Embed, model: string, texts: string[], dim
 }
 
 /** Longer: zeros behind it, which change no cosine. Shorter: folded, so that each feature keeps a place. */
-function fitted(vector: number[], length: number): number[] {
+function fitted(vector: Float32Array, length: number): number[] {
   const made = new Array<number>(length).fill(0)
   for (const [index, value] of vector.entries()) made[index % length] = (made[index % length] ?? 0) + value
   const size = Math.hypot(...made) || 1

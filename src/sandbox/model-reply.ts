@@ -1,6 +1,6 @@
 /**
  * What the sandbox's models say, whichever dialect they are asked in: the first tool offered is called, a schema is filled, and all else is answered with quotations.
- * The one thing to know: once a tool has answered, the model speaks, or a loop of tools would never end.
+ * Once a tool has answered, the model speaks, or a loop of tools would never end.
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'

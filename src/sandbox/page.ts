@@ -1,5 +1,4 @@
-// Guards the look of the outside world: one layout and one stylesheet for every page of the sandbox.
-// One thing to know: no page runs a script, so everything here is links and forms.
+// One layout and one stylesheet for every page of the sandbox. No page runs a script: everything is links and forms.
 
 import type { FastifyReply } from 'fastify'
 import { type Html, html } from '#platform/http/html.ts'

@@ -1,6 +1,6 @@
 /**
  * A value that a JSON schema takes, made from the schema itself: what a model that fills forms without understanding them would write.
- * The one thing to know: it fills every property, optional ones too, but follows a schema into itself only where it must.
+ * It fills every property, optional ones too, but follows a schema into itself only where it must.
  */
 
 type Schema = Record<string, unknown>

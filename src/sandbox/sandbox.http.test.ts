@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 
-const letter = (id: string, to: string, more: object = {}) => ({
+const email = (id: string, to: string, more: object = {}) => ({
   id,
   from: 'Latchkey <no-reply@localhost>',
   to,
@@ -17,10 +17,10 @@ const letter = (id: string, to: string, more: object = {}) => ({
 test('the mailbox keeps a mail once and shows it newest first', async (t) => {
   const app = await testApp(t)
 
-  assert.equal((await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))).status, 201)
-  assert.equal((await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))).status, 200)
-  await app.post('/sandbox/mail', letter('<2@x>', 'Ada <ADA@example.com>', { subject: 'Second' }))
-  await app.post('/sandbox/mail', letter('<3@x>', 'bada@example.com'))
+  assert.equal((await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com'))).status, 201)
+  assert.equal((await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com'))).status, 200)
+  await app.post('/sandbox/mail', email('<2@x>', 'Ada <ADA@example.com>', { subject: 'Second' }))
+  await app.post('/sandbox/mail', email('<3@x>', 'bada@example.com'))
 
   const mails = (await app.get('/sandbox/mail.json?to=ada@example.com')).body
   assert.deepEqual(
@@ -38,7 +38,7 @@ test('the mailbox keeps a mail once and shows it newest first', async (t) => {
 
 test("a mail's HTML is shown alone, where nothing of it can run", async (t) => {
   const app = await testApp(t)
-  await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com', { subject: '<img src=x onerror=alert(1)>' }))
+  await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com', { subject: '<img src=x onerror=alert(1)>' }))
 
   const list = await app.get('/sandbox/mail')
   assert.equal(list.status, 200)
@@ -56,7 +56,7 @@ test("a mail's HTML is shown alone, where nothing of it can run", async (t) => {
 
 test('the mailbox survives a restart', async (t) => {
   const app = await testApp(t)
-  await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))
+  await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com'))
   await app.restart()
   assert.equal((await app.get('/sandbox/mail.json')).body.length, 1)
 })
@@ -123,7 +123,7 @@ for (const server of ['API', 'storefront']) {
       assert.equal(status, 403, path)
       assert.match(body.detail, /a proxy on this machine.*Set BASE_URL .*, or NODE_ENV=production/)
     }
-    assert.equal((await app.post('/sandbox/mail', letter('<1@x>', 'ada@example.com'))).status, 403)
+    assert.equal((await app.post('/sandbox/mail', email('<1@x>', 'ada@example.com'))).status, 403)
     assert.equal(said.mock.callCount(), 1)
     assert.match(String(said.mock.calls[0]?.arguments[1]), /BASE_URL/)
 

@@ -1,5 +1,5 @@
-// Guards the outside world in a box: what has no key (mail, processor, sign-in providers, models) is played here, on this machine.
-// One thing to know: the product reaches it over HTTP through its ordinary clients; nothing imports this folder but the wiring.
+// The sandbox: what has no key (mail, processor, sign-in providers, models) is played here, on this machine.
+// The product reaches it over HTTP through its ordinary clients; nothing imports this folder but the composition.
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Catalogue } from '#catalogue/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
@@ -15,8 +15,8 @@ import { modelRoutes } from './model-vendor.ts'
 import { oauthRoutes } from './oauth/oauth.ts'
 import { showStyle } from './page.ts'
 import { OPEN } from './route.ts'
+import type { Endpoint } from './stripe/deps.ts'
 import { createProcessor } from './stripe/processor.ts'
-import type { Endpoint } from './stripe/world.ts'
 
 export type SandboxNeeds = {
   dataDir: string

@@ -2,6 +2,8 @@
 import { Problem } from '#platform/problem.ts'
 
 export const storefrontProblem = Problem.define({
+  not_signed_in: [401, 'Not authenticated', { advice: 'Open a session of the storefront: `POST /api/session`.' }],
+  field_missing: [400, '{field}: Field required', { advice: 'The storefront’s word for a missing or empty field.' }],
   cross_site: [
     403,
     'Requests from other sites are not accepted',

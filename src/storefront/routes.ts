@@ -1,12 +1,18 @@
 import type { App } from '#platform/http/app.ts'
-import { contactRoutes } from './contact-routes.ts'
-import { downloadRoutes } from './download-routes.ts'
+import type { ContactDeps } from './contact/contact.ts'
+import { contactRoutes } from './contact/routes.ts'
+import type { DownloadDeps } from './downloads/downloads.ts'
+import { downloadRoutes } from './downloads/routes.ts'
 import { pageRoutes } from './pages/routes.ts'
-import { paymentRoutes, STOREFRONT_EVENTS } from './payment-routes.ts'
-import { purchaseRoutes } from './purchase-routes.ts'
-import { requireSameSite } from './same-site.ts'
-import { sessionRoutes } from './session-routes.ts'
-import type { StorefrontDeps } from './storefront.ts'
+import { type PaymentRouteDeps, paymentRoutes, STOREFRONT_EVENTS } from './payments/routes.ts'
+import type { RecoveryDeps } from './purchases/recovery.ts'
+import { purchaseRoutes } from './purchases/routes.ts'
+import { sessionRoutes } from './sessions/routes.ts'
+import { requireSameSite } from './sessions/same-site.ts'
+import type { SessionDeps } from './sessions/sessions.ts'
+
+/** What every noun of the room may touch, in one. */
+export type StorefrontDeps = SessionDeps & PaymentRouteDeps & RecoveryDeps & DownloadDeps & ContactDeps
 
 /** Every address of the storefront's server. */
 export function storefrontRoutes(app: App, deps: StorefrontDeps): void {

@@ -1,81 +1,82 @@
-// Guards the shop: what was paid for, who may download it, and the keys. A server of its own, with pages and cookies of its own.
-// One thing to know: a purchase is made by whichever hears of the payment first (webhook, returning buyer, later question), once.
-import type { Stripe } from 'stripe'
-import type { EventListener } from '#billing/missed-events.ts'
+/**
+ * The shop, a server of its own with pages and cookies of its own: one-time purchases, their license keys and downloads. A purchase is made
+ * once, by whichever hears of the payment first: the webhook, the returning buyer, or a later question.
+ */
+import type { Billing } from '#billing/billing.ts'
+import { billingProblem } from '#billing/problems.ts'
+import type { Processor } from '#billing/processor.ts'
 import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
-import { addressesOf } from '#identity/addresses.ts'
-import type { Credentials } from '#identity/credentials.ts'
+import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
-import { findUser, type User } from '#identity/users.ts'
+import type { Identity } from '#identity/identity.ts'
+import { identityProblem } from '#identity/problems.ts'
+import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
-import type { App } from '#platform/http/app.ts'
-import type { Caller } from '#platform/http/gate.ts'
+import type { Authenticators } from '#platform/http/access-control.ts'
+import type { Tag } from '#platform/http/openapi.ts'
 import type { Platform } from '#platform/platform.ts'
-import { prepareRelease } from './archives.ts'
-import { type CheckoutDeps, forgetCheckouts } from './checkout.ts'
-import { type ContactDeps, NOTIFY_DELAYS_MS, NOTIFY_JOB, notify } from './contact.ts'
-import * as contactStore from './contact-store.ts'
-import { openCountries } from './countries.ts'
-import * as downloadStore from './download-store.ts'
-import { CHECKSUM_JOB, type DownloadDeps, noteChecksum } from './downloads.ts'
-import { paidTwiceLetter, purchaseLetter } from './letters.ts'
-import type { PaymentFact } from './payment-events.ts'
-import { PAYMENT_EVENTS } from './payment-listener.ts'
-import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payment-sweep.ts'
-import {
-  FOLLOW_UP_JOB,
-  followUpCheckout,
-  handlePaymentFact,
-  INBOX_SOURCE,
-  type PaymentDeps,
-  payerOf,
-} from './payments.ts'
+import type { Room } from '#platform/room.ts'
+import { forgetMessages, messagesOfAddresses, NOTIFY_DELAYS_MS, NOTIFY_JOB, notifySupport } from './contact/contact.ts'
+import { prepareRelease } from './downloads/archives.ts'
+import { openCountries } from './downloads/countries.ts'
+import { CHECKSUM_JOB, noteChecksum } from './downloads/downloads.ts'
+import * as downloadStore from './downloads/store.ts'
+import { storefrontErrorDialect } from './errors.ts'
+import { forgetCheckouts } from './payments/checkout.ts'
+import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
+import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payments/payment-sweep.ts'
+import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout } from './payments/payments.ts'
+import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
-import * as purchaseStore from './purchase-store.ts'
-import { CONFIRMATION_JOB, openLicenseKey, PAID_TWICE_JOB, PREPARE_JOB } from './purchases.ts'
-import { RECOVERY_JOB, type RecoveryDeps, sendKeys } from './recovery.ts'
-import { storefrontRoutes } from './routes.ts'
-import * as sessionStore from './session-store.ts'
-import { findStoreCaller, type SessionDeps } from './sessions.ts'
+import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
+import { CONFIRMATION_JOB, PAID_TWICE_JOB, PREPARE_JOB } from './purchases/purchases.ts'
+import { RECOVERY_JOB, sendKeys } from './purchases/recovery.ts'
+import * as purchaseStore from './purchases/store.ts'
+import { type StorefrontDeps, storefrontRoutes } from './routes.ts'
+import {
+  findStoreCaller,
+  listLiveSessions,
+  listSessions,
+  removeSession,
+  removeSessions,
+  SESSION_COOKIE,
+} from './sessions/sessions.ts'
 
 const EXPORTED_MAX = 10_000
+
+const problems = { ...identityProblem.catalogue, ...billingProblem.catalogue, ...storefrontProblem.catalogue }
+const TAGS: readonly Tag[] = [
+  { name: 'session', description: 'Sign-in by cookie' },
+  { name: 'checkout', description: 'Buying a product' },
+  { name: 'purchases', description: 'What was bought, and its license keys' },
+  { name: 'downloads', description: 'The encrypted archives' },
+  { name: 'contact', description: 'Messages to the team' },
+].map((tag) => ({ ...tag, problems, errors: storefrontErrorDialect }))
 
 export type StorefrontNeeds = {
   mail: Mail
   /** Null: billing is not configured. */
-  processor: Stripe | null
-  checkCredentials(credentials: Credentials): Promise<User>
+  processor: Processor | null
+  /** Hears of the processor's events for all. */
+  billing: Pick<Billing, 'listen'>
+  identity: Pick<Identity, 'checkCredentials'>
 }
 
-export type StorefrontDeps = Platform &
-  SessionDeps &
-  CheckoutDeps &
-  ContactDeps &
-  DownloadDeps &
-  PaymentDeps &
-  RecoveryDeps
+export type Storefront = Room & { session: Authenticators['session'] }
 
-type Ownership = { userId: string; tier: Tier }
-
-export type Storefront = {
-  /** What it wants to hear of the processor's events, delivered or not. */
-  events: EventListener
-  routes(app: App): void
-  /** The holder of the cookie, for the gate. */
-  authenticate(token: string): Promise<Caller | null>
-  /** Begins to sweep: now and hourly. To be called where jobs run. */
-  start(): void
-  close(): void
-}
-
-export function createStorefront(platform: Platform, needs: StorefrontNeeds): Storefront {
+export function createStorefront(
+  platform: Platform,
+  { mail, processor, billing, identity }: StorefrontNeeds,
+): Storefront {
   const { config, jobs, inbox } = platform
   const deps: StorefrontDeps = {
     ...platform,
-    ...needs,
+    mail,
+    processor,
+    checkCredentials: identity.checkCredentials,
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),
@@ -84,9 +85,11 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
-  inbox.handle<PaymentFact>(INBOX_SOURCE, (fact) => handlePaymentFact(deps, fact))
-  jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, (job, { id }) => confirmByMail(deps, job, id))
-  jobs.handle<Ownership>(PAID_TWICE_JOB, (job, { id }) => tellPaidTwice(deps, job, id))
+  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event) => applyPaymentEvent(deps, event))
+  jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, ({ purchaseId }, { id }) =>
+    confirmPurchase(deps, purchaseId, id),
+  )
+  jobs.handle<{ userId: string; tier: Tier }>(PAID_TWICE_JOB, (job, { id }) => reportPaidTwice(deps, job, id))
   jobs.handle<{ sessionId: string }>(FOLLOW_UP_JOB, ({ sessionId }) => followUpCheckout(deps, sessionId))
   jobs.handle<{ purchaseId: string; version: string; etag: string }>(CHECKSUM_JOB, (job) => noteChecksum(deps, job))
   // Only a warm-up: the first download says what is wrong with a product.
@@ -95,18 +98,27 @@ export function createStorefront(platform: Platform, needs: StorefrontNeeds): St
       platform.log.error({ err: error, tier }, 'a release could not be prepared'),
     ),
   )
-  jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notify(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
+  jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notifySupport(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 
   jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)), { delaysMs: RECONCILE_DELAYS_MS })
+  if (processor) billing.listen(PAYMENT_EVENTS)
   let stop = () => {}
 
   return {
-    events: PAYMENT_EVENTS,
+    server: 'storefront',
+    tags: TAGS,
     routes: (app) => storefrontRoutes(app, deps),
-    authenticate: (token) => findStoreCaller(deps, token),
+    session: {
+      cookie: SESSION_COOKIE,
+      authenticate: (token) => findStoreCaller(deps, token),
+      problem: () => storefrontProblem('not_signed_in'),
+    },
+    erase: eraseStorefront,
+    collect: collectStorefront,
+    /** Sweeps now and hourly. */
     start() {
-      if (deps.processor) stop = schedulePaymentSweep(deps)
+      if (processor) stop = schedulePaymentSweep(deps)
     },
     close: () => stop(),
   }
@@ -123,26 +135,26 @@ function warnOnce(log: Platform['log']): LeaveOut {
 }
 
 /** Everything of a deleted user but what the books need. Runs while the user's row is still there. */
-export async function eraseStorefront(tx: Db, userId: string): Promise<void> {
+async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   const user = await findUser(tx, userId)
   for (const { key, proven } of await addressesOf(tx, userId)) {
     // Who registers the address of another and leaves takes none of their messages along.
-    await contactStore.forgetAddress(tx, key, proven || !user ? null : user.created_at)
+    await forgetMessages(tx, key, proven || !user ? null : user.created_at)
   }
-  await sessionStore.removeOfUser(tx, userId)
+  await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
   await downloadStore.forgetUser(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
 }
 
 /** What a user's export shows of the storefront. Keys are left out: they are passwords. */
-export async function collectStorefront(db: Db, userId: string) {
+async function collectStorefront(db: Db, userId: string) {
   const proven = (await addressesOf(db, userId)).filter((address) => address.proven).map(({ key }) => key)
   const [purchases, downloads, sessions, messages] = await Promise.all([
     purchaseStore.listOfUser(db, userId),
     downloadStore.listOfUser(db, userId, undefined, EXPORTED_MAX),
-    sessionStore.listOfUser(db, userId),
-    proven.length === 0 ? [] : contactStore.listOfAddresses(db, proven),
+    listSessions(db, userId),
+    proven.length === 0 ? [] : messagesOfAddresses(db, proven),
   ])
   return {
     purchases: purchases.map(({ license_hash, license_sealed, ...purchase }) => purchase),
@@ -154,26 +166,7 @@ export async function collectStorefront(db: Db, userId: string) {
 
 /** A user's storefront sessions, for the account's list and for whatever ends the account's others. */
 export const storeSessions: SessionsElsewhere = {
-  list: sessionStore.listLive,
-  end: sessionStore.removeOne,
-  endAll: sessionStore.removeOfUser,
-}
-
-async function confirmByMail(deps: StorefrontDeps, { purchaseId }: { purchaseId: string }, messageId: string) {
-  const { config, db, secrets, mail, log } = deps
-  const purchase = await purchaseStore.findById(db, purchaseId)
-  if (!purchase) return
-  const user = purchase.user_id === null ? null : await findUser(db, purchase.user_id)
-  // An account deleted while its payment was on its way: who paid gets what they paid for.
-  const to = user?.email ?? (await payerOf(deps, purchase))
-  if (!to) return log.error({ purchase: purchase.id }, 'a purchase has nobody to send its key to')
-  await mail.deliver(purchaseLetter(config, to, purchase, openLicenseKey(secrets, purchase)), messageId)
-}
-
-/** A buyer who paid for a tier that they own wants one of the payments back: only the operator can say which. */
-async function tellPaidTwice({ config, db, mail }: StorefrontDeps, { userId, tier }: Ownership, id: string) {
-  const user = await findUser(db, userId)
-  const [newest, ...others] = await purchaseStore.listOwned(db, userId, tier)
-  if (!user || !newest || others.length === 0) return
-  await mail.deliver(paidTwiceLetter(config, user.email, newest, others), id)
+  list: listLiveSessions,
+  end: removeSession,
+  endAll: removeSessions,
 }

@@ -1,5 +1,5 @@
-// Guards the tests' honesty: the whole service, on real ports, with a real database, and the sandbox as the world outside.
-// One thing to know: jobs run when a test says `settle` (or asks for mail), so a test sees the moments between.
+// The whole service for a test: on real ports, with a real database, and the sandbox as the world outside.
+// Jobs run when a test says `settle` (or asks for mail), so a test sees the moments between.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -7,10 +7,13 @@ import { basename, join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { createHasher } from '#identity/passwords/hasher.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
 import { type Config, readConfig } from '#src/config.ts'
+import { migrations } from '#src/migrations.ts'
 import { createService } from '#src/service.ts'
-import { freshDatabaseUrl } from './database.ts'
+import { migratedDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
 export type Reply = { status: number; headers: Headers; body: any; text: string }
@@ -34,6 +37,12 @@ export type TestApp = Awaited<ReturnType<typeof testApp>>
 
 export const PASSWORD = 'correct horse battery'
 
+/** One for all services of the process, so that its threads start once; and of no strength, so that a sign-in costs nothing. */
+const hasher = {
+  ...createHasher({ parameters: { memory: 8, passes: 1, parallelism: 1 } }),
+  close: async () => {},
+}
+
 /**
  * Starts a service of the test's own and stops it with the test. Limits are off unless `env` sets them.
  */
@@ -43,16 +52,23 @@ export async function testApp(
     env?: Record<string, string>
     userApp?: boolean
     worker?: boolean
+    /** Hashes as production does, on threads of its own. */
+    fullHashing?: boolean
     /** Puts something between the service and its PostgreSQL; not asked on SQLite. */
     databaseThrough?: (url: string) => Promise<string>
   } = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
-  const database = await freshDatabaseUrl()
+  const database = await migratedDatabase(dataDir, migrations)
   const databaseUrl = database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
   const clock = movableClock()
   const create = (config: Config) =>
-    createService(config, { clock, log: pino({ level: config.logLevel }), userApp: options.userApp ?? false })
+    createService(config, {
+      ...(options.fullHashing ? {} : { hasher: { ...hasher } }),
+      clock,
+      log: pino({ level: config.logLevel }),
+      userApp: options.userApp ?? false,
+    })
 
   const started = await onFreePorts(async (port, storefrontPort) => {
     const config = readConfig({
@@ -117,7 +133,7 @@ export async function testApp(
     /** A person with an account, signed in; the same name is the same person. */
     as(name: string, { tier }: { tier?: string } = {}): Promise<Client> & ClientShortcuts {
       const key = `${name}:${tier ?? ''}`
-      const known = signedIn.get(key) ?? signIn(name, tier)
+      const known = signedIn.get(key) ?? signIn(url, service.platform.db, { name, tier })
       signedIn.set(key, known)
       return withShortcuts(known)
     },
@@ -140,26 +156,31 @@ export async function testApp(
     },
   }
   return app
+}
 
-  async function signIn(name: string, tier: string | undefined): Promise<Client> {
-    const email = `${name}@example.com`
-    const registered = await request('POST', '/api/auth/register', {
-      body: { email, password: PASSWORD, full_name: name },
-    })
-    if (registered.status !== 201 && registered.body?.code !== 'email_taken')
-      throw new Error(`registering ${name}: ${registered.status} ${registered.text}`)
-    if (tier)
-      await sql`update users set subscription_tier = ${tier}, subscription_status = ${tier === 'free' ? 'free' : 'active'} where email = ${email}`.execute(
-        service.platform.db,
-      )
-    const token = await request('POST', '/api/auth/login', { body: { email, password: PASSWORD } })
-    if (token.status !== 200) throw new Error(`signing ${name} in: ${token.status} ${token.text}`)
-    return clientOf(url, token.body.access_token, {
-      email,
-      userId: token.body.user.id,
-      refreshToken: token.body.refresh_token,
-    })
-  }
+/** Registers the person where they are new, and signs them in. */
+async function signIn(
+  url: string,
+  db: Db,
+  { name, tier }: { name: string; tier: string | undefined },
+): Promise<Client> {
+  const email = `${name}@example.com`
+  const registered = await call(url, 'POST', '/api/auth/register', {
+    body: { email, password: PASSWORD, full_name: name },
+  })
+  if (registered.status !== 201 && registered.body?.code !== 'email_taken')
+    throw new Error(`registering ${name}: ${registered.status} ${registered.text}`)
+  if (tier)
+    await sql`update users set subscription_tier = ${tier}, subscription_status = ${tier === 'free' ? 'free' : 'active'} where email = ${email}`.execute(
+      db,
+    )
+  const token = await call(url, 'POST', '/api/auth/login', { body: { email, password: PASSWORD } })
+  if (token.status !== 200) throw new Error(`signing ${name} in: ${token.status} ${token.text}`)
+  return clientOf(url, token.body.access_token, {
+    email,
+    userId: token.body.user.id,
+    refreshToken: token.body.refresh_token,
+  })
 }
 
 type ClientShortcuts = Pick<Client, 'get' | 'post' | 'patch' | 'delete'>

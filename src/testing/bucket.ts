@@ -1,5 +1,5 @@
-// Guards the tests of S3: a bucket on loopback that recomputes every signature from the request as it came.
-// One thing to know: it serves two objects to a page and URL-encodes keys, so that a client which reads one page or plain keys fails.
+// An S3 bucket on loopback, for tests; it recomputes every signature from the request as it came.
+// It serves two objects to a page and URL-encodes keys, so that a client which reads one page or plain keys fails.
 import { createHash, createHmac } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'

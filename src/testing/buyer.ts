@@ -1,4 +1,4 @@
-// Guards the storefront's tests: a person with the storefront's cookie, who can pay, and events signed as the processor signs them.
+// A buyer at the storefront, for tests: a person with its cookie, who can pay, and events signed as the processor signs them.
 import { createHmac, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'

@@ -1,6 +1,16 @@
-// Which database a test runs on: SQLite unless TEST_DATABASE_URL names a PostgreSQL server, or TEST_ENGINE=pglite asks for the embedded one.
+/**
+ * Which database a test runs on: SQLite unless TEST_DATABASE_URL names a PostgreSQL server, or TEST_ENGINE=pglite asks for the
+ * embedded one. Migrating costs more than most tests do, so it is done once a process: SQLite's file is then copied, the embedded
+ * engine's tables are emptied. Its trap: a test that wants to see the migrations run takes an empty place.
+ */
 import { randomBytes } from 'node:crypto'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
+import { systemClock } from '#platform/clock.ts'
+import { type Migration, migrate } from '#platform/db/migrate.ts'
+import { openDatabase } from '#platform/db/open.ts'
 
 /** Several connections at once, and a clock of its own. */
 export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
@@ -10,8 +20,28 @@ export type FreshDatabase = { url: string | null; drop(): Promise<void> }
 /** An empty place of the test's own; a null address means SQLite in the test's own folder. */
 export async function freshDatabaseUrl(): Promise<FreshDatabase> {
   if (process.env.TEST_DATABASE_URL) return onServer(process.env.TEST_DATABASE_URL)
-  if (process.env.TEST_ENGINE === 'pglite') return onPglite()
+  if (process.env.TEST_ENGINE === 'pglite') return onPglite(({ empty }) => empty())
   return { url: null, drop: async () => {} }
+}
+
+/** As a service leaves it that has started on an empty place and served nobody; `dataDir` is where SQLite's file is put. */
+export async function migratedDatabase(dataDir: string, migrations: Migration[]): Promise<FreshDatabase> {
+  if (process.env.TEST_DATABASE_URL) return onServer(process.env.TEST_DATABASE_URL)
+  if (process.env.TEST_ENGINE === 'pglite') return onPglite((engine) => engine.migrated(migrations))
+  sqliteFile ??= migratedFile(migrations)
+  writeFileSync(join(dataDir, 'latchkey.db'), await sqliteFile)
+  return { url: null, drop: async () => {} }
+}
+
+let sqliteFile: Promise<Uint8Array> | null = null
+
+async function migratedFile(migrations: Migration[]): Promise<Uint8Array> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-migrated-'))
+  const database = openDatabase({ databaseUrl: null, dataDir })
+  await migrate(database.db, migrations, systemClock.now()).finally(() => database.close())
+  const file = readFileSync(join(dataDir, 'latchkey.db'))
+  rmSync(dataDir, { recursive: true, force: true })
+  return file
 }
 
 /** A schema of its own: quicker than a database of its own, and as separate. */
@@ -34,17 +64,23 @@ async function withServer(url: string, work: (client: pg.Client) => Promise<unkn
   }
 }
 
-let pglite: Promise<{ url: string; reset(): Promise<void> }> | null = null
-
-/** One engine a process, wiped between tests: it takes a second and 600 MB to start. */
-async function onPglite(): Promise<FreshDatabase> {
-  pglite ??= startPglite()
-  const { url, reset } = await pglite
-  await reset()
-  return { url, drop: async () => {} }
+type Engine = {
+  url: string
+  empty(): Promise<void>
+  migrated(migrations: Migration[]): Promise<void>
 }
 
-async function startPglite() {
+let pglite: Promise<Engine> | null = null
+
+/** One engine a process, wiped between tests: it takes seconds and 600 MB to start. */
+async function onPglite(wipe: (engine: Engine) => Promise<void>): Promise<FreshDatabase> {
+  pglite ??= startPglite()
+  const engine = await pglite
+  await wipe(engine)
+  return { url: engine.url, drop: async () => {} }
+}
+
+async function startPglite(): Promise<Engine> {
   const [{ PGlite }, { PGLiteSocketServer }, { vector }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite-socket'),
@@ -54,13 +90,81 @@ async function startPglite() {
   const server = new PGLiteSocketServer({ db, host: '127.0.0.1', port: 0, maxConnections: 8 })
   await server.start()
   const port = Number(server.getServerConn().split(':').at(-1))
-  return {
-    url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres?max=1`,
+  const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres?max=1`
+  const look = async () => (await db.query<{ shape: string; tables: string[]; bytes: number }>(LOOK)).rows[0]
+  let known: Awaited<ReturnType<typeof look>>
+
+  const engine: Engine = {
+    url,
     // One backend serves every connection: statements that an earlier test prepared would be planned anew with each change of
     // schema, and there are thousands of them in the end.
-    reset: async () =>
+    empty: async () =>
       void (await db.exec(
         'deallocate all; drop schema public cascade; create schema public; create extension if not exists vector with schema public',
       )),
+    async migrated(migrations) {
+      const tables = known?.tables
+      const made = tables && (await look())?.tables.filter((name) => !tables.includes(name))
+      if (made?.length) await db.exec(`drop table ${made.join(', ')} cascade`)
+      const now = await look()
+      // Deleted rows keep their place, so what has grown is made anew as well.
+      if (known && now && now.shape === known.shape && now.bytes - known.bytes < GROWN_BYTES) {
+        await db.exec(`deallocate all; ${WIPE}`)
+        return
+      }
+      await engine.empty()
+      const database = openDatabase({ databaseUrl: url, dataDir: '' })
+      await migrate(database.db, migrations, systemClock.now()).finally(() => database.close())
+      await db.exec(KEEP)
+      known = await look()
+    },
   }
+  return engine
 }
+
+const GROWN_BYTES = 8 * 2 ** 20
+
+/** Changes with any change of a table, a column, an index, a constraint, a trigger or a function. */
+const LOOK = `
+  with tables as (select oid, xmin, relname, relkind from pg_class where relnamespace = 'public'::regnamespace),
+  things as (
+    select xmin from tables
+    union all select xmin from pg_attribute where attrelid in (select oid from tables)
+    union all select xmin from pg_constraint where connamespace = 'public'::regnamespace
+    union all select xmin from pg_trigger where tgrelid in (select oid from tables)
+    union all select xmin from pg_proc where pronamespace = 'public'::regnamespace
+  )
+  select
+    (select count(*) || ' things, the latest of ' || max(xmin::text::bigint) from things) as shape,
+    (select array_agg(relname) from tables where relkind = 'r') as tables,
+    (select sum(pg_total_relation_size(oid)) from tables where relkind = 'r')::int as bytes`
+
+/** The rows that migrations themselves write. */
+const KEEP = `
+  drop schema if exists migrated cascade;
+  create schema migrated;
+  do $$ declare name text; has_rows boolean; begin
+    for name in select tablename from pg_tables where schemaname = 'public' loop
+      execute format('select exists (select from public.%I)', name) into has_rows;
+      if has_rows then execute format('create table migrated.%I as table public.%I', name, name); end if;
+    end loop;
+  end $$`
+
+/** Not truncate: it makes a file anew for each table and each index. In the role of a replica no foreign key is asked. */
+const WIPE = `
+  set session_replication_role = replica;
+  do $$ declare name text; begin
+    for name in select tablename from pg_tables where schemaname = 'public' loop
+      execute format('delete from public.%I', name);
+    end loop;
+    for name in
+      select sequencename from pg_sequences s where schemaname = 'public' and last_value is not null
+      and not exists (select from pg_tables where schemaname = 'migrated' and starts_with(s.sequencename, tablename || '_'))
+    loop
+      perform setval(format('public.%I', name), 1, false);
+    end loop;
+    for name in select tablename from pg_tables where schemaname = 'migrated' loop
+      execute format('insert into public.%I overriding system value select * from migrated.%I', name, name);
+    end loop;
+  end $$;
+  reset session_replication_role`

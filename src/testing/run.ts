@@ -1,10 +1,12 @@
 /**
  * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on SQLite, and everything that speaks
- * HTTP or SQL once more on the embedded PostgreSQL. A run ends with one line: N passed, N failed. Its trap: Node counts a file
- * in which nothing ran as a test that passed, so those are taken off again.
+ * HTTP or SQL once more on the embedded PostgreSQL. All of it runs side by side, in a few processes that share what they loaded. A
+ * run ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a test that passed, so those
+ * are taken off again.
  */
 import { spawn } from 'node:child_process'
-import { globSync, statSync, watch } from 'node:fs'
+import { globSync, mkdtempSync, rmSync, statfsSync, statSync, watch } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
@@ -19,7 +21,9 @@ const USAGE = `Usage: npm test -- [OPTIONS] [PART …]
   --watch          on SQLite, and again whenever a file changes; needs a PART
   --coverage       on SQLite, and which lines of src/ ran`
 
-const IN_PROCESS = ['src/**/*.test.ts', 'web/**/*.test.ts']
+const WITHOUT_BROWSER = ['{src,scripts,web}/**/*.test.ts']
+/** What speaks HTTP or SQL: nothing in it depends on a process of its own. */
+const ON_SERVICE = 'src/**/*.{http,db}.test.ts'
 const IN_BROWSER = ['e2e/**/*.test.ts']
 const COVERAGE = [
   '--experimental-test-coverage',
@@ -27,6 +31,11 @@ const COVERAGE = [
   '--test-coverage-exclude=src/testing/**',
   '--test-coverage-exclude=**/*.test.ts',
 ]
+
+/** All files in one process: most of a small file's time is loading the service. */
+const TOGETHER = ['--test-isolation=none']
+/** What TypeScript becomes, for the next process and the next run. */
+const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
 
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
@@ -36,6 +45,9 @@ type Count = { passed: number; failed: number }
 
 const { options, parts } = readOptions()
 const passes = passesOf()
+const temporaryFolder = makeTemporaryFolder()
+process.once('exit', () => rmSync(temporaryFolder, { recursive: true, force: true }))
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1))
 if (options.watch) await runOnChanges()
 else process.exit((await runAll()) ? 0 : 1)
 
@@ -61,7 +73,7 @@ function readOptions() {
     if (values.watch && values.coverage) throw new Error('--watch and --coverage do not go together')
     const onlySqlite = values.sqlite || values.watch || values.coverage
     if (onlySqlite && process.env.TEST_DATABASE_URL) throw new Error('TEST_DATABASE_URL is set: unset it to use SQLite')
-    const known = globSync(onlySqlite ? IN_PROCESS : [...IN_PROCESS, ...IN_BROWSER], { cwd: ROOT })
+    const known = find(...WITHOUT_BROWSER, ...(onlySqlite ? [] : IN_BROWSER))
     const unknown = positionals.find((part) => !known.some((file) => file.includes(part)))
     if (unknown !== undefined) throw new Error(`no test file to run has '${unknown}' in its path`)
     return { options: { ...values, onlySqlite }, parts: positionals }
@@ -80,46 +92,78 @@ function refuseWrongPattern(name: string): void {
   }
 }
 
+/** Never what is installed: web/ may have packages of its own. */
+function find(...patterns: string[]): string[] {
+  return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
+}
+
+/** In the order in which they begin: on two cores one runs the embedded PostgreSQL, and the other what waits more. */
 function passesOf(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
-  const find = (...patterns: string[]) => globSync(patterns, { cwd: ROOT }).filter(chosen).sort()
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
+  const engine = onServer ? 'PostgreSQL' : 'SQLite'
 
-  const main: Pass = {
-    name: onServer ? 'on the PostgreSQL server' : 'on SQLite',
-    files: find(...IN_PROCESS),
-    args: ['--test-concurrency=2', ...(options.coverage ? COVERAGE : [])],
-    env: {},
-  }
+  const onService = find(ON_SERVICE).filter(chosen)
+  const inBrowser = find(...IN_BROWSER).filter(chosen)
+  const whole = find(...WITHOUT_BROWSER).filter(chosen)
   const embedded: Pass = {
-    name: 'on the embedded PostgreSQL',
-    files: find('src/**/*.http.test.ts', 'src/**/*.db.test.ts'),
-    args: ['--test-isolation=none'],
+    name: 'embedded PostgreSQL',
+    files: onService,
+    args: TOGETHER,
     env: { TEST_ENGINE: 'pglite' },
   }
-  const browser: Pass = {
-    name: 'in a browser',
-    files: find(...IN_BROWSER),
+  const service: Pass = { name: engine, files: onService, args: TOGETHER, env: {} }
+  const browser: Pass = { name: 'browser', files: inBrowser, args: ['--test-concurrency=1'], env: {} }
+  const rules: Pass = {
+    name: 'rules',
+    files: whole.filter((file) => !onService.includes(file)),
     args: ['--test-concurrency=1'],
     env: {},
   }
-  const wanted = options.onlySqlite ? [main] : onServer ? [main, browser] : [main, embedded, browser]
-  return wanted.filter(({ files }) => files.length > 0)
+  // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
+  const covered: Pass = {
+    name: 'coverage',
+    files: whole,
+    args: ['--test-concurrency=2', ...COVERAGE],
+    env: { NODE_DISABLE_COMPILE_CACHE: '1' },
+  }
+  if (options.coverage) return [covered]
+  const wanted = options.onlySqlite
+    ? [service, rules]
+    : onServer
+      ? [service, browser, rules]
+      : [embedded, service, browser, rules]
+  const [firsts, seconds] = [0, 1].map((half) => wanted.flatMap((pass) => inParts(pass)[half] ?? []))
+  return [...(firsts ?? []), ...(seconds ?? [])].filter(({ files }) => files.length > 0)
 }
 
 async function runAll(): Promise<boolean> {
   const total: Count = { passed: 0, failed: 0 }
-  for (const pass of passes) {
-    console.log(`\n# ${pass.name}: ${pass.files.length} files`)
-    for (const result of await Promise.all(inParts(pass).map(runPass))) {
-      total.passed += result.passed
-      total.failed += result.failed
+  const waiting = [...passes]
+  const runNext = async () => {
+    for (let pass = waiting.shift(); pass; pass = waiting.shift()) {
+      const { passed, failed } = await runPass(pass)
+      total.passed += passed
+      total.failed += failed
     }
   }
+  // No more than there are cores: the embedded PostgreSQL keeps one busy, and some tests race a limit of seconds.
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, runNext))
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 && total.passed > 0
+}
+
+/** In memory, where a system has room there: every commit waits for the disk, and no test outlives the power. */
+function makeTemporaryFolder(): string {
+  try {
+    const { bavail, bsize } = statfsSync('/dev/shm')
+    if (bavail * bsize > 2 * 2 ** 30) return mkdtempSync('/dev/shm/latchkey-')
+  } catch {
+    // Not on Linux, or not for this user.
+  }
+  return mkdtempSync(join(tmpdir(), 'latchkey-'))
 }
 
 /**
@@ -140,20 +184,28 @@ async function runOnChanges(): Promise<never> {
   }
 }
 
-/** Without isolation a pass keeps one core busy, so it runs as two processes; the largest files go to different ones. */
+/** Without isolation a pass keeps one core busy, so it runs as two processes of much the same size. */
 function inParts(pass: Pass): Pass[] {
-  if (!pass.args.includes('--test-isolation=none') || pass.files.length < 4) return [pass]
-  const bySize = pass.files.toSorted((a, b) => statSync(join(ROOT, b)).size - statSync(join(ROOT, a)).size)
-  return [0, 1].map((part) => ({ ...pass, files: bySize.filter((_, index) => index % 2 === part) }))
+  if (pass.args !== TOGETHER || pass.files.length < 4) return [pass]
+  const halves = [1, 2].map((half) => ({ ...pass, name: `${pass.name} ${half}`, files: [] as string[], bytes: 0 }))
+  const sized = pass.files.map((file) => ({ file, bytes: statSync(join(ROOT, file)).size }))
+  for (const { file, bytes } of sized.toSorted((a, b) => b.bytes - a.bytes)) {
+    const smaller = halves.reduce((a, b) => (b.bytes < a.bytes ? b : a))
+    smaller.files.push(file)
+    smaller.bytes += bytes
+  }
+  return halves
 }
 
 /** Runs the files with Node's own runner, prints what it says, and counts. */
-async function runPass({ files, args, env }: Pass): Promise<Count> {
+async function runPass({ name, files, args, env }: Pass): Promise<Count> {
   const named = options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
   const runner = ['--test', '--test-force-exit', '--test-reporter=spec', ...named]
+  const label = passes.length > 1 ? `${name} | ` : ''
+  console.log(`${label}files: ${files.length}`)
   const child = spawn(process.execPath, [...runner, ...args, ...files], {
     cwd: ROOT,
-    env: { ...process.env, ...env, NODE_NO_WARNINGS: '1' },
+    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: temporaryFolder, ...env, NODE_NO_WARNINGS: '1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
@@ -164,7 +216,7 @@ async function runPass({ files, args, env }: Pass): Promise<Count> {
       count.passed -= 1
       continue
     }
-    console.log(line)
+    console.log(`${label}${line}`)
     const [, what, number] = /^ℹ (pass|fail|cancelled) (\d+)$/.exec(line) ?? []
     if (what === 'pass') count.passed += Number(number)
     else if (what !== undefined) count.failed += Number(number)

@@ -1,10 +1,10 @@
-// Guards the tests' way through the processor's hosted pages: a person with a card, and a processor that signs what it is told to say.
+// A buyer on the processor's hosted pages, for tests: a person with a card, and a processor that signs what it is told to say.
 import assert from 'node:assert/strict'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Stripe } from 'stripe'
-import { createProcessor, type Processor } from '#billing/processor.ts'
+import { openProcessor, type Processor } from '#billing/processor.ts'
 import type { Client, Reply, TestApp } from './app.ts'
 
 export const GOOD_CARD = '4242424242424242'
@@ -30,7 +30,7 @@ export type SignedHow = {
 }
 
 export function shopOf(app: TestApp) {
-  const processor = createProcessor(app.config.processor) as Processor
+  const processor = openProcessor(app.config.processor) as Processor
   const press = (path: string, form: Record<string, string> = {}) =>
     app.request('POST', path, { body: new URLSearchParams(form) })
 
@@ -47,14 +47,16 @@ export function shopOf(app: TestApp) {
       assert.equal(reply.status, 200, reply.text)
       const back = await shop.pay(reply.body.url, card)
       assert.equal(back.status, 303, back.text)
-      return shop.standing(client)
+      return shop.subscription(client)
     },
-    async standing(client: Client): Promise<{ status: string; tier: string; processor_customer_id: string | null }> {
+    async subscription(
+      client: Client,
+    ): Promise<{ status: string; tier: string; processor_customer_id: string | null }> {
       const { body } = await client.get('/api/billing/subscription')
       return { status: body.status, tier: body.tier, processor_customer_id: body.processor_customer_id }
     },
     async subscriptionOf(client: Client): Promise<Stripe.Subscription> {
-      const { processor_customer_id: customer } = await shop.standing(client)
+      const { processor_customer_id: customer } = await shop.subscription(client)
       const { data } = await processor.subscriptions.list({ customer: customer ?? '', status: 'all' })
       assert.ok(data[0], 'there is a subscription')
       return data[0]

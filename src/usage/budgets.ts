@@ -1,12 +1,9 @@
-// Guards the months' budgets: what is reserved and what is used never exceed the limit together.
-// One thing to know: a claim that does not fit because others still run waits for them, and the last tokens of a month
-// go to a shorter answer; so nothing is refused while tokens are left, and nothing is spent that is not there.
+// The months' budgets: what is reserved and what is used never exceed the limit together.
+// A claim that does not fit because others still run waits for them, and the last tokens of a month go to a shorter answer;
+// so nothing is refused while tokens are left, and nothing is spent that is not there.
 import './tables.ts'
 import { sql } from 'kysely'
-import { type Db, dialectOf, forUpdate, transaction, withoutTimeLimit } from '#platform/db/db.ts'
-import { databaseNow } from '#platform/db/time.ts'
-import type { Platform } from '#platform/platform.ts'
-import { seldom } from '#platform/telemetry/log.ts'
+import { type Db, forUpdate, transaction, withoutTimeLimit } from '#platform/db/db.ts'
 import type { UsageRecord } from './record.ts'
 import { monthTokens } from './store.ts'
 
@@ -35,7 +32,7 @@ export async function reserveAll(
   for (const group of groupsOf(claims)) {
     const first = group.claims[0]
     if (first === undefined) continue
-    const all = sumOf(group.claims)
+    const all = group.claims.reduce((sum, claim) => sum + wanted(claim), 0)
     if (group.claims.length > 1 && (await take(tx, nodeId, first, all)) === null) {
       for (const { index, claim } of group.entries) answers[index] = granted(claim, wanted(claim))
       continue
@@ -45,6 +42,43 @@ export async function reserveAll(
   }
   return answers
 }
+
+/** Claims on the same budgets, in their order. */
+function groupsOf(claims: BudgetClaim[]) {
+  const groups = new Map<string, { claims: BudgetClaim[]; entries: { index: number; claim: BudgetClaim }[] }>()
+  claims.forEach((claim, index) => {
+    const limits = claim.limits.map(({ scope, tokens }) => `${scope}:${tokens}`).join(',')
+    const name = `${claim.userId}|${claim.month}|${limits}`
+    const group = groups.get(name) ?? { claims: [], entries: [] }
+    group.claims.push(claim)
+    group.entries.push({ index, claim })
+    groups.set(name, group)
+  })
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+}
+
+async function reserveOne(tx: Db, nodeId: string, claim: BudgetClaim): Promise<Granted | 'wait' | 'exhausted'> {
+  const refusal = await take(tx, nodeId, claim, wanted(claim))
+  if (refusal === null) return granted(claim, wanted(claim))
+  const least = claim.promptTokens + (claim.completionTokensMin ?? claim.completionTokens)
+  if (refusal.isHeldByOthers && refusal.left < least) return 'wait'
+  if (refusal.left <= claim.promptTokens) return 'exhausted'
+  // Where nothing else runs, what is left is all there will be; else some is left to the next.
+  const tokens = refusal.isHeldByOthers ? least : refusal.left
+  const second = await take(tx, nodeId, claim, tokens)
+  if (second === null) return granted(claim, tokens)
+  return second.isHeldByOthers ? 'wait' : second.left <= claim.promptTokens ? 'exhausted' : 'wait'
+}
+
+function wanted(claim: BudgetClaim): number {
+  return claim.promptTokens + claim.completionTokens
+}
+
+function granted(claim: BudgetClaim, tokens: number): Granted {
+  return { userId: claim.userId, month: claim.month, scopes: claim.limits.map(({ scope }) => scope), tokens }
+}
+
+type Refusal = { left: number; isHeldByOthers: boolean }
 
 /**
  * The one conditional update of a budget. With several limits all or none is taken.
@@ -62,21 +96,6 @@ async function take(tx: Db, nodeId: string, claim: BudgetClaim, tokens: number):
   }
   for (const { scope } of claim.limits) await addOwn(tx, nodeId, claim, scope, tokens)
   return null
-}
-
-type Refusal = { left: number; isHeldByOthers: boolean }
-
-async function reserveOne(tx: Db, nodeId: string, claim: BudgetClaim): Promise<Granted | 'wait' | 'exhausted'> {
-  const refusal = await take(tx, nodeId, claim, wanted(claim))
-  if (refusal === null) return granted(claim, wanted(claim))
-  const least = claim.promptTokens + (claim.completionTokensMin ?? claim.completionTokens)
-  if (refusal.isHeldByOthers && refusal.left < least) return 'wait'
-  if (refusal.left <= claim.promptTokens) return 'exhausted'
-  // Where nothing else runs, what is left is all there will be; else some is left to the next.
-  const tokens = refusal.isHeldByOthers ? least : refusal.left
-  const second = await take(tx, nodeId, claim, tokens)
-  if (second === null) return granted(claim, tokens)
-  return second.isHeldByOthers ? 'wait' : second.left <= claim.promptTokens ? 'exhausted' : 'wait'
 }
 
 async function takeOne(tx: Db, claim: BudgetClaim, { scope, tokens: limit }: BudgetLimit, tokens: number) {
@@ -140,7 +159,8 @@ async function readRefusal(tx: Db, claim: BudgetClaim, limit: BudgetLimit): Prom
   return { left, isHeldByOthers: row.reserved_tokens > 0 }
 }
 
-async function addReserved(tx: Db, claim: { userId: string; month: string }, scope: string, tokens: number) {
+/** Less than nothing gives back. */
+export async function addReserved(tx: Db, claim: { userId: string; month: string }, scope: string, tokens: number) {
   await tx
     .updateTable('usage_budgets')
     .set({ reserved_tokens: sql`reserved_tokens + ${tokens}` })
@@ -237,92 +257,4 @@ export async function recountBudgets(db: Db, month: string): Promise<void> {
       .where('month', '=', month)
       .execute()
   })
-}
-
-const BEAT_MS = 10_000
-/** A node that has not been seen for so long is dead. */
-const DEAD_MS = 60_000
-
-/**
- * Keeps this node's sign of life, and gives back what dead nodes had reserved; `recordCalls` makes records of the calls
- * that one had running when it was last seen.
- */
-export function watchNodes(
-  { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
-  nodeId: string,
-  recordCalls: (tx: Db, deadNodeId: string, seenAt: string) => Promise<void>,
-) {
-  const beat = async () => {
-    await db
-      .insertInto('usage_nodes')
-      .values({ node_id: nodeId, seen_at: databaseNow(db, clock) })
-      .onConflict((conflict) => conflict.column('node_id').doUpdateSet({ seen_at: databaseNow(db, clock) }))
-      .execute()
-    await sweep(DEAD_MS)
-  }
-
-  const sweep = (unseenMs: number) =>
-    transaction(db, async (tx) => {
-      const dead = await tx
-        .selectFrom('usage_nodes')
-        .select(['node_id', 'seen_at'])
-        .where('seen_at', '<=', databaseNow(tx, clock, -unseenMs))
-        .where('node_id', '!=', nodeId)
-        .execute()
-      for (const { node_id, seen_at } of dead) {
-        await recordCalls(tx, node_id, seen_at)
-        const rows = await tx.deleteFrom('usage_reservations').where('node_id', '=', node_id).returningAll().execute()
-        for (const row of rows) await addReserved(tx, { userId: row.user_id, month: row.month }, row.scope, -row.tokens)
-        await tx.deleteFrom('usage_nodes').where('node_id', '=', node_id).execute()
-      }
-    })
-
-  const say = seldom((details, message) => log.warn(details, message))
-  const safely = () => beat().catch((error) => say({ err: error }, 'reservations of dead nodes were not given back'))
-  let timer: NodeJS.Timeout | null = null
-
-  return {
-    async start() {
-      await beat()
-      // An embedded database has one node, and it starts now: whoever else is in the list has died.
-      if (dialectOf(db) === 'sqlite') await sweep(0)
-      timer = setInterval(safely, BEAT_MS).unref()
-    },
-    async stop() {
-      if (timer) clearInterval(timer)
-      // Only tidiness: what is left here, another node finds dead and takes away.
-      await db
-        .deleteFrom('usage_reservations')
-        .where('node_id', '=', nodeId)
-        .where('tokens', '=', 0)
-        .execute()
-        .catch((error) => log.warn({ err: error }, 'empty reservations were left behind'))
-    },
-  }
-}
-
-function wanted(claim: BudgetClaim): number {
-  return claim.promptTokens + claim.completionTokens
-}
-
-function granted(claim: BudgetClaim, tokens: number): Granted {
-  return { userId: claim.userId, month: claim.month, scopes: claim.limits.map(({ scope }) => scope), tokens }
-}
-
-function sumOf(claims: BudgetClaim[]): number {
-  return claims.reduce((sum, claim) => sum + wanted(claim), 0)
-}
-
-/** Claims on the same budgets, in their order. */
-function groupsOf(claims: BudgetClaim[]) {
-  const groups = new Map<string, { claims: BudgetClaim[]; entries: { index: number; claim: BudgetClaim }[] }>()
-  claims.forEach((claim, index) => {
-    const limits = claim.limits.map(({ scope, tokens }) => `${scope}:${tokens}`).join(',')
-    const name = `${claim.userId}|${claim.month}|${limits}`
-    const group = groups.get(name) ?? { claims: [], entries: [] }
-    group.claims.push(claim)
-    group.entries.push({ index, claim })
-    groups.set(name, group)
-  })
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
 }

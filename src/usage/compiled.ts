@@ -2,7 +2,7 @@ import type { CompiledQuery } from 'kysely'
 import { type Db, type Dialect, dialectOf } from '#platform/db/db.ts'
 
 /**
- * Remembers a query's text for each dialect and name: building one costs more than SQLite then needs to run it.
+ * Queries compiled once for each dialect and name: building one costs more than SQLite then needs to run it.
  * `build` must put its values into the query in the order of the parameters.
  */
 export function compiledQueries() {

@@ -1,6 +1,6 @@
-// Guards the calls that a crash would make forget: what runs for longer than a moment stands in a table until it ends.
-// One thing to know: a short call writes nothing here. Once a second what has run for that long is noted, all in one
-// statement; the note goes in the transaction of the record, and the notes of a dead process become records.
+// Running calls, so that a crash forgets none: what runs for longer than a second stands in a table until it ends.
+// A short call writes nothing here: once a second what has run for that long is noted, all in one statement. The note is
+// removed in the transaction of the record, and the notes of a dead process become records.
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'
 import type { Instant } from '#platform/clock.ts'

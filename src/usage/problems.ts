@@ -5,6 +5,6 @@ export const usageProblem = Problem.define({
   budget_exhausted: [
     429,
     'Monthly token budget exhausted',
-    { advice: 'Wait for the next month (UTC), or have the budget raised.', openai: 'insufficient_quota' },
+    { advice: 'Wait for the next month (UTC), or have the budget raised.', alias: 'insufficient_quota' },
   ],
 })

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { DAY_MS, plus } from '#platform/clock.ts'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { callerOf } from '#platform/http/gate.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'

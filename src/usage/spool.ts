@@ -1,5 +1,5 @@
 // Settled calls that the database would not take: lines of JSON in a file beside it, written again until it does.
-// One thing to know: a line may be written twice (the process died after the commit), so writing a record must be idempotent.
+// The trap: a line may be written twice (the process died after the commit), so writing a record must be idempotent.
 import { appendFile, readdir, readFile, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { databaseFailure } from '#platform/db/failures.ts'
@@ -85,7 +85,7 @@ export function createSpool<T>(
       for (const name of await readdir(dataDir)) {
         if (!TAKEN.test(name)) continue
         const taken = join(dataDir, name)
-        await writeAll(entriesOf(await readFile(taken, 'utf8')))
+        await writeAll(entriesOf<T>(log, await readFile(taken, 'utf8')))
         await unlink(taken).catch(unlessMissing)
       }
       const kept = new Set(unsaved)
@@ -122,19 +122,6 @@ export function createSpool<T>(
     }
   }
 
-  /** The last line may be half of one: a disk that filled up, or a process that died over it. */
-  function entriesOf(text: string): T[] {
-    return text.split('\n').flatMap((line) => {
-      if (line === '') return []
-      try {
-        return [JSON.parse(line) as T]
-      } catch {
-        log.error({ line }, 'half a usage record was found')
-        return []
-      }
-    })
-  }
-
   return {
     add: (entry) => inTurn(() => add(entry)),
     isFailing: () => isFailing,
@@ -156,6 +143,19 @@ export function createSpool<T>(
       if (unsaved.length > 0) await inTurn(() => append(unsaved).catch((err) => say({ err }, 'usage records are lost')))
     },
   }
+}
+
+/** The last line may be half of one: a disk that filled up, or a process that died over it. */
+function entriesOf<T>(log: Log, text: string): T[] {
+  return text.split('\n').flatMap((line) => {
+    if (line === '') return []
+    try {
+      return [JSON.parse(line) as T]
+    } catch {
+      log.error({ line }, 'half a usage record was found')
+      return []
+    }
+  })
 }
 
 function unlessMissing(error: NodeJS.ErrnoException): void {

@@ -1,3 +1,4 @@
+// SQL of the ledger: records of calls, their sums by day, and what remains of a deleted user's.
 import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'

@@ -381,7 +381,7 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
     }
     const node = createUsage({ ...app.platform, clock: wrong }, { keyTokens: () => null })
     t.after(() => node.close())
-    return node.start()
+    return node.open()
   }
   for (const skewMs of [100_000, -100_000, 0]) await nodeAt(skewMs)
   assert.equal((await noted()).length, 1)

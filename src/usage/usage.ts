@@ -1,13 +1,14 @@
-// Guards what was used: the ledger of calls, their sums by day, and the months' budgets.
-// One thing to know: ai and rag write here through `ledger` alone; nobody else speaks to these tables.
+// What was used: the ledger of calls, their sums by day, and the months' budgets. Calls are written through `ledger` alone.
 import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { recountBudgets, watchNodes } from './budgets.ts'
+import { recountBudgets } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { createLedger, type LedgerNeeds } from './ledger.ts'
+import { watchNodes } from './nodes.ts'
 import { createOpenCalls, recordOrphans } from './open-calls.ts'
+import { usageProblem } from './problems.ts'
 import { usageRoutes } from './routes.ts'
 import { eraseUsage, listRecords } from './store.ts'
 
@@ -32,11 +33,12 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
 
   return {
     ledger,
+    tags: [{ name: 'usage', description: 'What was used, and its cost', problems: usageProblem.catalogue }],
     routes: (app: App) => usageRoutes(app, platform),
     /** For the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
-    async start() {
+    async open() {
       if (countsAll) await recountBudgets(platform.db, platform.clock.now().slice(0, 7))
       // Before the notes of the process that left it there become records of a crash.
       await ledger.start()

@@ -1,5 +1,5 @@
-// First of all: see the file.
-import './sign-in/arrival.ts'
+// First: it takes a sign-in's tokens out of the address before the router reads it.
+import './sign-in/callback-tokens.ts'
 import '@mantine/core/styles.css'
 import './theme/global.css'
 import { MantineProvider } from '@mantine/core'
@@ -15,7 +15,7 @@ import { theme, variables } from './theme/theme.ts'
 // Signing in or out, here or in another tab: nothing of the one before may stay. Who leaves is led to the sign-in page
 // first, so that no page is left behind that would ask again; who arrives finds nothing cached.
 session.subscribe(() => {
-  if (session.isOpen()) {
+  if (session.isSignedIn()) {
     queries.clear()
     void router.invalidate()
   } else {

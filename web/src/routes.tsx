@@ -1,3 +1,5 @@
+// The app's routes. Each page is loaded when it is gone to, so that the first one is small; what a page shows is in its address,
+// and is read here, where nothing that a stranger wrote into a link gets past.
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { offline } from './api/problem.ts'
@@ -5,33 +7,30 @@ import { session } from './session/browser-session.ts'
 import { returnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
 import { NotFound } from './shell/not-found.tsx'
-import { OpenShell } from './shell/open-shell.tsx'
+import { PublicLayout } from './shell/public-layout.tsx'
 import { Root } from './shell/root.tsx'
-
-// The app's table of contents. Each page is loaded when it is gone to, so that the first one is small; what a page shows
-// is in its address, and is read here, where nothing that a stranger wrote into a link gets past.
 
 const root = createRootRoute({ component: Root, notFoundComponent: NotFound, errorComponent: ErrorPage })
 
-const open = createRoute({ getParentRoute: () => root, id: 'open', component: () => <OpenShell /> })
+const publicLayout = createRoute({ getParentRoute: () => root, id: 'public', component: () => <PublicLayout /> })
 
-const inside = createRoute({
+const appLayout = createRoute({
   getParentRoute: () => root,
-  id: 'inside',
-  component: page(() => import('./shell/app-shell.tsx'), 'InsideShell'),
+  id: 'app',
+  component: page(() => import('./shell/app-layout.tsx'), 'AppLayout'),
   beforeLoad: ({ location }) => {
-    if (!session.isOpen()) throw redirect({ to: '/login', search: { redirect: location.href } })
+    if (!session.isSignedIn()) throw redirect({ to: '/login', search: { redirect: location.href } })
   },
 })
 
-const pages = [
+const publicPages = [
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/',
     component: page(() => import('./home/home-page.tsx'), 'HomePage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/pricing',
     validateSearch: (search): { canceled?: true | undefined; period?: 'yearly' | undefined } => ({
       canceled: isTrue(search.canceled),
@@ -40,16 +39,16 @@ const pages = [
     component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/register',
     validateSearch: (search): { redirect?: string | undefined } => ({ redirect: text(search.redirect) }),
     beforeLoad: ({ search }) => {
-      if (session.isOpen()) throw redirect({ href: returnPath(search.redirect) })
+      if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
     },
     component: page(() => import('./register/register-page.tsx'), 'RegisterPage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/login',
     validateSearch: (
       search,
@@ -60,50 +59,51 @@ const pages = [
     }),
     beforeLoad: ({ search }) => {
       // Who comes back from a provider while signed in is told there how it ended.
-      if (session.isOpen() && !search.challenge && !search.error) throw redirect({ href: returnPath(search.redirect) })
+      if (session.isSignedIn() && !search.challenge && !search.error)
+        throw redirect({ href: returnPath(search.redirect) })
     },
     component: page(() => import('./sign-in/sign-in-page.tsx'), 'SignInPage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/auth/callback',
     validateSearch: (search): { error?: string | undefined } => ({ error: text(search.error) }),
     component: page(() => import('./sign-in/callback-page.tsx'), 'CallbackPage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/verify-email',
     validateSearch: withToken,
     component: page(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/undo-email-change',
     validateSearch: withToken,
     component: page(() => import('./email/undo-email-change-page.tsx'), 'UndoEmailChangePage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/forgot-password',
     component: page(() => import('./password/forgot-password-page.tsx'), 'ForgotPasswordPage'),
   }),
   createRoute({
-    getParentRoute: () => open,
+    getParentRoute: () => publicLayout,
     path: '/reset-password',
     validateSearch: withToken,
     component: page(() => import('./password/reset-password-page.tsx'), 'ResetPasswordPage'),
   }),
 ] as const
 
-const insidePages = [
+const appPages = [
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/dashboard',
     validateSearch: (search): { success?: true | undefined } => ({ success: isTrue(search.success) }),
     component: page(() => import('./dashboard/dashboard-page.tsx'), 'DashboardPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/chat',
     validateSearch: (
       search,
@@ -115,7 +115,7 @@ const insidePages = [
     component: page(() => import('./chat/chat-page.tsx'), 'ChatPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/ask',
     validateSearch: (
       search,
@@ -127,7 +127,7 @@ const insidePages = [
     component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/documents',
     validateSearch: (search): { page?: number | undefined; q?: string | undefined } => ({
       page: within(search.page, 1, 1_000_000),
@@ -136,12 +136,12 @@ const insidePages = [
     component: page(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/api-keys',
     component: page(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/usage',
     validateSearch: (
       search,
@@ -159,12 +159,12 @@ const insidePages = [
     component: page(() => import('./usage/usage-page.tsx'), 'UsagePage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/billing',
     component: page(() => import('./billing/billing-page.tsx'), 'BillingPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/account',
     validateSearch: (
       search,
@@ -180,7 +180,7 @@ const insidePages = [
     component: page(() => import('./account/account-page.tsx'), 'AccountPage'),
   }),
   createRoute({
-    getParentRoute: () => inside,
+    getParentRoute: () => appLayout,
     path: '/admin',
     validateSearch: (search): { tab?: 'messages' | 'jobs' | undefined; page?: number | undefined } => ({
       tab: oneOf(search.tab, ['messages', 'jobs']),
@@ -191,7 +191,7 @@ const insidePages = [
 ] as const
 
 export const router = createRouter({
-  routeTree: root.addChildren([open.addChildren(pages), inside.addChildren(insidePages)]),
+  routeTree: root.addChildren([publicLayout.addChildren(publicPages), appLayout.addChildren(appPages)]),
   defaultPreload: 'intent',
   defaultErrorComponent: ErrorPage,
   defaultNotFoundComponent: NotFound,

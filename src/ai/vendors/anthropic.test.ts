@@ -3,8 +3,10 @@ import { test } from 'node:test'
 import { readConfig } from '#src/config.ts'
 import { costOf } from '../cost.ts'
 import { createAnthropic } from './anthropic.ts'
+import type { ChatRequest } from './chat-request.ts'
 import { claudeSchema } from './claude-schema.ts'
-import { type ChatRequest, type Piece, VendorError } from './vendor.ts'
+import type { Piece } from './piece.ts'
+import { VendorError } from './vendor-error.ts'
 
 const vendor = createAnthropic('k')
 const HI: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]

@@ -2,35 +2,32 @@
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 import type { AnthropicHabits } from '#models/catalogue.ts'
-import { claudeSchema } from './claude-schema.ts'
-import { readPart, unsupported } from './parts.ts'
-import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
-import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
-  type Answer,
   type CacheControl,
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
-  count,
-  type EventReader,
-  type FinishReason,
-  finishPiece,
-  objectOf,
-  parseEvent,
-  reportedFailure,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
   type ToolDefinition,
-  textPiece,
-  thoughtPiece,
-  toolPiece,
+} from './chat-request.ts'
+import { claudeSchema } from './claude-schema.ts'
+import { count, objectOf, parseEvent } from './json.ts'
+import { readPart, unsupported } from './parts.ts'
+import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
+import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
+import { createToolIds, type ToolIds } from './tool-ids.ts'
+import {
+  type Answer,
+  type EventReader,
+  habitsOf,
+  type ReaderState,
   type Usage,
   type Vendor,
-  VendorError,
   type VendorOptions,
 } from './vendor.ts'
+import { reportedFailure, VendorError } from './vendor-error.ts'
 
 const API_VERSION = '2023-06-01'
 /** With it thoughts that no longer fit their conversation are dropped instead of refused; clients shorten their history. */
@@ -39,17 +36,12 @@ const FORMAT = 'anthropic-claude-v1'
 /** Beyond it a request is refused. */
 const STRICT_TOOLS_MAX = 20
 
-export function createAnthropic(apiKey: string, { known, habits }: VendorOptions = {}): Vendor {
+export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => {
-    const listed = known?.(model)
-    return {
-      ...familyHabits(model),
-      ...habits,
-      ...listed?.habits,
-      outputTokensMax: listed?.outputTokensMax ?? familyOutputMax(model),
-    }
-  }
+  const traitsOf = (model: string): Traits => ({
+    ...habitsOf(familyHabits(model), options, model),
+    outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
+  })
   return {
     dialect: 'anthropic',
     capabilities(model) {
@@ -67,10 +59,6 @@ export function createAnthropic(apiKey: string, { known, habits }: VendorOptions
     },
     readAnswer,
     createReader,
-    readError: (body) => {
-      const message = objectOf(objectOf(body)?.error)?.message
-      return typeof message === 'string' ? message : null
-    },
   }
 }
 
@@ -438,9 +426,6 @@ function thoughtDetail(
 }
 
 function createReader(): EventReader {
-  let isWhole = false
-  let usage: Usage | null = null
-  let model: string | null = null
   let finish: FinishReason = 'stop'
   /** Blocks are numbered over text, thoughts and tools; OpenAI numbers the tools alone. */
   const toolIndexes = new Map<unknown, number>()
@@ -457,15 +442,19 @@ function createReader(): EventReader {
     return separator + text
   }
 
-  return {
+  const reader: ReaderState & EventReader = {
+    isWhole: false,
+    isOver: false,
+    usage: null,
+    model: null,
     read(data, pieces) {
       const event = parseEvent(data)
       const at = typeof event.index === 'number' ? event.index : 0
       switch (event.type) {
         case 'message_start': {
           const message = objectOf(event.message)
-          if (typeof message?.model === 'string') model = message.model
-          usage = usageOf(objectOf(message?.usage), null)
+          if (typeof message?.model === 'string') reader.model = message.model
+          reader.usage = usageOf(objectOf(message?.usage), null)
           break
         }
         case 'content_block_start': {
@@ -502,10 +491,11 @@ function createReader(): EventReader {
         }
         case 'message_delta':
           finish = finishOf(objectOf(event.delta)?.stop_reason)
-          usage = usageOf(objectOf(event.usage), usage)
+          reader.usage = usageOf(objectOf(event.usage), reader.usage)
           break
         case 'message_stop':
-          isWhole = true
+          reader.isWhole = true
+          reader.isOver = true
           pieces.push(finishPiece(finish))
           break
         case 'error': {
@@ -514,19 +504,8 @@ function createReader(): EventReader {
         }
       }
     },
-    get isWhole() {
-      return isWhole
-    },
-    get isOver() {
-      return isWhole
-    },
-    get usage() {
-      return usage
-    },
-    get model() {
-      return model
-    },
   }
+  return reader
 }
 
 /** A thought mostly begins empty. */

@@ -1,7 +1,8 @@
 // JSON schemas as Claude's structured outputs take them: a subset, in which a keyword that is not known is an error.
-// One thing to know: what the subset lacks moves into the description, so that the model still reads it, as in Anthropic's own SDKs.
+// What the subset lacks moves into the description, so that the model still reads it, as in Anthropic's own SDKs.
 // https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations
-import { objectOf, refusal } from './vendor.ts'
+import { objectOf } from './json.ts'
+import { refusal } from './vendor-error.ts'
 
 type Schema = Record<string, unknown>
 

@@ -1,5 +1,5 @@
 // Decompression of vendors' answers, for proxies and servers that compress though they are asked not to.
-// One thing to know: what has come is given out at once, so that a compressed stream is as prompt as a plain one.
+// What has come is given out at once, so that a compressed stream is as prompt as a plain one.
 import type { Transform } from 'node:stream'
 import {
   constants,

@@ -1,6 +1,6 @@
-// Guards the splitting of a vendor's bytes into server-sent events, wherever the network cuts them.
-// One thing to know: bytes are decoded only up to the last line end of a chunk, so a character split between two
-// chunks is never seen in halves. https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+// Splits a vendor's bytes into server-sent events, wherever the network cuts them.
+// Bytes are decoded only up to the last line end of a chunk, so a character split between two chunks is never seen in
+// halves. https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
 
 const LF = 10
 /** A single event larger than this is no event. */

@@ -1,19 +1,13 @@
 // Makes one VendorError of what a vendor or the network does.
 // The trap: a vendor's own words are kept as `explanation` only where the request was at fault; words about our
 // key or account stay with the operator.
-import {
-  CONTEXT_EXCEEDED,
-  objectOf,
-  type ReplyHeaders,
-  saysContextExceeded,
-  type Vendor,
-  VendorError,
-  type VendorFailure,
-} from './vendor.ts'
+import { objectOf } from './json.ts'
+import type { ReplyHeaders, Vendor } from './vendor.ts'
+import { CONTEXT_EXCEEDED, saysContextExceeded, VendorError, type VendorFailure } from './vendor-error.ts'
 
 export function failureFromReply(vendor: Vendor, status: number, headers: ReplyHeaders, text: string): VendorError {
   const body = parsed(text)
-  const said = vendor.readError(body)
+  const said = messageIn(body)
   const failure = failureOf(status, text)
   const retryAfterMs = failure === 'limited' || status >= 500 ? (retryAfter(headers) ?? retryDelay(body)) : null
   const explanation = failure === 'refused' || failure === 'unknown-model' ? withoutSecrets(said) : null
@@ -23,6 +17,13 @@ export function failureFromReply(vendor: Vendor, status: number, headers: ReplyH
     explanation,
     ...(failure === 'refused' ? wordOf(vendor, body, said ?? '') : {}),
   })
+}
+
+/** What a vendor says of a failure: Gemini's may stand in a list, a server's beside OpenAI may be a text alone. */
+function messageIn(body: unknown): string | null {
+  const error = objectOf(Array.isArray(body) ? body[0] : body)?.error
+  const message = typeof error === 'string' ? error : objectOf(error)?.message
+  return typeof message === 'string' ? message : null
 }
 
 /** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */

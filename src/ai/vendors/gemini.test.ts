@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { ChatRequest } from './chat-request.ts'
 import { createGemini } from './gemini.ts'
-import { type ChatRequest, type Piece, VendorError } from './vendor.ts'
+import type { Piece } from './piece.ts'
+import { VendorError } from './vendor-error.ts'
 
 const vendor = createGemini('k')
 const HI: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]

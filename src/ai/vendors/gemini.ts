@@ -2,41 +2,39 @@
 // The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 import type { GeminiHabits } from '#models/catalogue.ts'
-import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
-import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
-  type Answer,
   type ChatMessage,
   type ChatRequest,
-  count,
-  type Embedding,
-  type EmbeddingInput,
-  type EventReader,
-  type FinishReason,
-  finishPiece,
-  objectOf,
-  parseEvent,
-  refusal,
-  reportedFailure,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
-  type ToolDelta,
+} from './chat-request.ts'
+import { count, objectOf, parseEvent } from './json.ts'
+import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
+import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
+import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
+import {
+  type Answer,
+  type Embedding,
+  type EmbeddingInput,
+  type EventReader,
+  habitsOf,
+  type ReaderState,
   type Usage,
   type Vendor,
-  VendorError,
   type VendorOptions,
 } from './vendor.ts'
+import { refusal, reportedFailure, VendorError } from './vendor-error.ts'
 
 const FORMAT = 'google-gemini-v1'
 
-export function createGemini(apiKey: string, { known, habits }: VendorOptions = {}): Vendor {
+export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => {
-    const listed = known?.(model)
-    return { ...familyHabits(model), ...habits, ...listed?.habits, outputTokensMax: listed?.outputTokensMax ?? null }
-  }
+  const traitsOf = (model: string): Traits => ({
+    ...habitsOf(familyHabits(model), options, model),
+    outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
+  })
   return {
     dialect: 'gemini',
     capabilities(name) {
@@ -53,10 +51,6 @@ export function createGemini(apiKey: string, { known, habits }: VendorOptions = 
     },
     readAnswer,
     createReader,
-    readError: (body) => {
-      const message = objectOf(objectOf(Array.isArray(body) ? body[0] : body)?.error)?.message
-      return typeof message === 'string' ? message : null
-    },
     embed: {
       shape: (name, inputs, dimensions) => {
         const model = bareName(name)
@@ -268,6 +262,7 @@ function parsed(text: string): Record<string, unknown> | null {
 /** What Google's documentation offers for calls whose signature was lost, as by a client that keeps only what it knows. */
 const UNSIGNED = 'skip_thought_signature_validator'
 
+/** Google's word for a choice. */
 type Candidate = { content?: { parts?: Part[] } | null; finishReason?: unknown }
 
 function candidateOf(body: Record<string, unknown>): Candidate | null {
@@ -297,21 +292,23 @@ function readAnswer(value: unknown): Answer {
 }
 
 function createReader(): EventReader {
-  let isWhole = false
-  let usage: Usage | null = null
-  let model: string | null = null
   let toolCount = 0
   const headOf = createDetailHeads(FORMAT)
 
-  return {
+  const reader: ReaderState & EventReader = {
+    isWhole: false,
+    // Usage may come after the last word, so the connection's end is awaited.
+    isOver: false,
+    usage: null,
+    model: null,
     read(data, pieces) {
       const event = parseEvent(data)
       const error = objectOf(event.error)
       if (error) throw reportedFailure(String(error.status ?? error.code), String(error.message ?? ''))
-      usage = usageOf(event.usageMetadata) ?? usage
-      if (typeof event.modelVersion === 'string') model = event.modelVersion
+      reader.usage = usageOf(event.usageMetadata) ?? reader.usage
+      if (typeof event.modelVersion === 'string') reader.model = event.modelVersion
       if (objectOf(event.promptFeedback)?.blockReason != null) {
-        isWhole = true
+        reader.isWhole = true
         pieces.push(finishPiece('content_filter'))
         return
       }
@@ -338,23 +335,13 @@ function createReader(): EventReader {
         tools.push(extra_content === undefined ? delta : { ...delta, extra_content })
       }
       const isLast = typeof candidate.finishReason === 'string'
-      isWhole ||= isLast
+      reader.isWhole ||= isLast
       const finish = isLast ? finishOf(candidate.finishReason, toolCount > 0) : null
       if (text !== '' || details !== null || tools !== null || finish !== null)
         pieces.push({ text, thought, details, tools, finish, chunk: null })
     },
-    get isWhole() {
-      return isWhole
-    },
-    // Usage may come after the last word, so the connection's end is awaited.
-    isOver: false,
-    get usage() {
-      return usage
-    },
-    get model() {
-      return model
-    },
   }
+  return reader
 }
 
 /** A part marked as thought is the model talking to itself. */

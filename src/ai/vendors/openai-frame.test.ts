@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { createOpenAi } from './openai.ts'
 import { frameOf, wordsIn } from './openai-frame.ts'
-import { type Piece, VendorError } from './vendor.ts'
+import type { Piece } from './piece.ts'
+import { VendorError } from './vendor-error.ts'
 
 const vendor = createOpenAi('k')
 

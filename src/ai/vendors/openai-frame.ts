@@ -1,6 +1,6 @@
-// Guards a shortcut: in a stream one event mostly repeats the last one's JSON around other words, and is then not parsed again.
-// One thing to know: a frame only ever says yes to text that JSON.parse would read as the very same object with another
-// content; whatever has an escape, a control character or another shape is parsed.
+// A shortcut past JSON.parse: an event mostly repeats the last one's JSON around other words, and is then not parsed again.
+// A frame only ever matches text that JSON.parse would read as the very same object with another content; whatever has an
+// escape, a control character or another shape is parsed.
 
 const QUOTE = 34
 

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readConfig } from '#src/config.ts'
 import { costOf } from '../cost.ts'
+import type { ChatRequest } from './chat-request.ts'
 import { createOpenAi } from './openai.ts'
-import { type ChatRequest, type Piece, VendorError } from './vendor.ts'
+import type { Piece } from './piece.ts'
+import { VendorError } from './vendor-error.ts'
 
 const vendor = createOpenAi('k')
 const HI: ChatRequest['messages'] = [{ role: 'user', content: 'Hi' }]

@@ -3,7 +3,10 @@
 // responses.ts what OpenAI takes at its other address alone.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
+import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
+import { count, objectOf, parseEvent } from './json.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
+import type { FinishReason, Piece, ToolDelta } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
 import {
   chatBodyOf,
@@ -15,44 +18,34 @@ import {
 } from './responses.ts'
 import {
   type Answer,
-  type ChatMessage,
-  type ChatRequest,
-  count,
   type Embedding,
   type EventReader,
-  type FinishReason,
-  objectOf,
-  type Piece,
-  parseEvent,
-  type ToolCall,
-  type ToolDelta,
+  habitsOf,
+  type ReaderState,
   type Usage,
   type Vendor,
-  VendorError,
   type VendorOptions,
 } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
 
-export function createOpenAi(apiKey: string, { known, habits, isSandbox = false }: VendorOptions = {}): Vendor {
+export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
+  const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsOf = (model: string): OpenAiHabits => ({ ...familyHabits(model), ...habits, ...known?.(model)?.habits })
+  const habitsFor = (model: string): OpenAiHabits => habitsOf(familyHabits(model), options, model)
   return {
     dialect: 'openai',
     capabilities(model) {
-      const { temperature } = habitsOf(model)
+      const { temperature } = habitsFor(model)
       return { temperature, thinking: temperature !== 'taken', forced_tools: true }
     },
     shape: (model, request, stream) => {
-      const own = habitsOf(model)
+      const own = habitsFor(model)
       return !isSandbox && needsResponses(own, request)
         ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
         : { path: '/chat/completions', headers, body: JSON.stringify(adapt(model, own, request, stream, isSandbox)) }
     },
     readAnswer,
     createReader,
-    readError: (body) => {
-      const error = objectOf(body)?.error
-      return typeof error === 'string' ? error : messageOf(objectOf(error))
-    },
     embed: {
       shape: (model, inputs, dimensions) => ({
         path: '/embeddings',
@@ -75,7 +68,7 @@ function familyHabits(model: string): OpenAiHabits {
     temperature: familyTemperature(model),
     // OpenAI's own models since o1 refuse `max_tokens`; servers beside it often know nothing else.
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
-    foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'refused' : 'taken',
+    foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
     toolIds: 'any',
     streamUsage: 'asked',
     responses: familyResponses(model),
@@ -122,20 +115,37 @@ function adapt(
   if (limit != null) body[habits.lengthName] = limit
 
   delete body.wishes
-  if (habits.foreignMembers === 'refused') withoutForeign(body, request)
+  if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
   if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
   if (!isSandbox) adaptSampling(habits, request, body)
   return body
 }
 
+/** Asked of OpenAI alone. None of them changes what is answered, so a server that refuses them is not shown them. */
+const OPENAI_MEMBERS = [
+  'store',
+  'metadata',
+  'service_tier',
+  'safety_identifier',
+  'user',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'prediction',
+  'verbosity',
+] as const
+/** What comes with OpenAI's answers and names who spoke; clients give a message back as it was. */
+const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
+
 /**
  * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
- * included. Servers beside it know them or pass them over.
+ * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
-function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest): void {
+function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
   delete body.cache_control
   delete body.include_reasoning
-  body.messages = messages.map(ownMessage)
+  if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
+  body.messages = isStrict ? messages.map((message) => commonMessage(ownMessage(message))) : messages.map(ownMessage)
   if (tools) {
     body.tools = tools.map((tool) => {
       const own = without(tool, 'cache_control')
@@ -156,6 +166,25 @@ function ownMessage(message: ChatMessage): ChatMessage {
       : {}),
     ...(hasForeignCalls ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null } : {}),
   }
+}
+
+/** A message as every server of this dialect takes it. */
+function commonMessage(message: ChatMessage): ChatMessage {
+  const { role, content } = message
+  // A tool's answer may need the tool's name.
+  const own = role === 'tool' ? message : without(message, ...OPENAI_MESSAGE_MEMBERS)
+  const refused = (message as { refusal?: unknown }).refusal
+  const said = content == null && typeof refused === 'string' ? refused : content
+  return {
+    ...own,
+    role: role === 'developer' ? 'system' : role,
+    ...(said === undefined ? {} : { content: Array.isArray(said) ? said.map(commonPart) : said }),
+  }
+}
+
+function commonPart(part: ContentPart): ContentPart {
+  if (part.type === 'refusal') return { type: 'text', text: String(part.refusal ?? '') }
+  return without(part, 'prompt_cache_breakpoint')
 }
 
 /** A call and its answer are renamed alike; an id that will do stays. */
@@ -232,11 +261,7 @@ function readAnswer(value: unknown): Answer {
 const FRAMES_TRIED_MAX = 4
 
 function createReader(): EventReader {
-  let isWhole = false
-  let isOver = false
   let hasChunks = false
-  let usage: Usage | null = null
-  let model: string | null = null
   let frame: Frame | null = null
   let framesTried = 0
   let response: ResponseEvents | null = null
@@ -244,13 +269,17 @@ function createReader(): EventReader {
   const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
     response ??= createResponseEvents()
     for (const chunk of response.read(event)) pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
-    usage = usageOf(response.usage) ?? usage
-    model = response.model
-    isWhole = response.isWhole
-    isOver = isWhole
+    reader.usage = usageOf(response.usage) ?? reader.usage
+    reader.model = response.model
+    reader.isWhole = response.isWhole
+    reader.isOver = response.isWhole
   }
 
-  return {
+  const reader: ReaderState & EventReader = {
+    isWhole: false,
+    isOver: false,
+    usage: null,
+    model: null,
     read(data, pieces) {
       const words = frame === null ? null : wordsIn(data, frame)
       if (words !== null) {
@@ -260,8 +289,8 @@ function createReader(): EventReader {
       }
       if (data === '[DONE]') {
         // Alone it says nothing: some proxies send it after a failure, too.
-        isWhole ||= hasChunks
-        isOver = true
+        reader.isWhole ||= hasChunks
+        reader.isOver = true
         return
       }
       const event = parseEvent(data)
@@ -273,32 +302,21 @@ function createReader(): EventReader {
         const error = objectOf(event.error)
         throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
       }
-      if (event.usage) usage = usageOf(event.usage) ?? usage
-      if (model === null && typeof event.model === 'string') model = event.model
+      if (event.usage) reader.usage = usageOf(event.usage) ?? reader.usage
+      if (reader.model === null && typeof event.model === 'string') reader.model = event.model
       // Without choices it is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
       const piece = pieceOf(event.choices, data)
       pieces.push(piece)
-      if (piece.finish) isWhole = true
+      if (piece.finish) reader.isWhole = true
       else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
         framesTried++
         frame = frameOf(data, piece.text)
       }
     },
-    get isWhole() {
-      return isWhole
-    },
-    get isOver() {
-      return isOver
-    },
-    get usage() {
-      return usage
-    },
-    get model() {
-      return model
-    },
   }
+  return reader
 }
 
 type WireChoice = {

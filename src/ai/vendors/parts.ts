@@ -1,6 +1,8 @@
 // Content parts of a message as OpenAI's format has them (text, images, files, audio), read for the vendors that have another.
-// One thing to know: nothing is passed over. What a part holds is known here, or the request is refused in words.
-import { type ContentPart, inlineImage, objectOf, refusal } from './vendor.ts'
+// Nothing is passed over: what a part holds is known here, or the request is refused in words.
+import type { ContentPart } from './chat-request.ts'
+import { objectOf } from './json.ts'
+import { refusal } from './vendor-error.ts'
 
 /** Bytes in base64 with their type, or an address from which the vendor fetches them. */
 export type Source = { mediaType: string; data: string } | { url: string }
@@ -54,4 +56,10 @@ function sourceOf(url: string): Source {
 
 export function unsupported(what: string) {
   return refusal(`${what} is not supported by this model`)
+}
+
+/** Splits `data:image/png;base64,…`; null for an ordinary address. */
+function inlineImage(url: string): { mediaType: string; data: string } | null {
+  const match = /^data:([\w.+-]+\/[\w.+-]+);base64,/.exec(url)
+  return match?.[1] ? { mediaType: match[1], data: url.slice(match[0].length) } : null
 }

@@ -1,7 +1,8 @@
-// Guards the hand-over of a vendor's pieces to whoever writes them out, at the reader's pace.
-// One thing to know: pieces are handed over in batches, one per network read, so that a token costs no promise of its own;
-// when the reader lags, the vendor's socket is paused, so a slow client slows the vendor and fills no memory.
-import type { EventReader, Piece, Usage } from './vendor.ts'
+// A vendor's pieces on their way to whoever writes them out, with backpressure: when the reader lags, the vendor's socket is
+// paused, so a slow client slows the vendor and fills no memory. They come in batches, one per network read, so that a token
+// costs no promise of its own.
+import type { Piece } from './piece.ts'
+import type { EventReader, Usage } from './vendor.ts'
 
 export type PieceStream = {
   readonly usage: Usage | null
@@ -47,7 +48,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
     taker?.end()
   }
 
-  /** The end, of which a reader learns only when the books are closed. */
+  /** The end, of which a reader learns only when the record is committed. */
   const over = async (): Promise<void> => {
     await closed
     if (state === 'failed') throw failure

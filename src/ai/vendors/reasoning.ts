@@ -1,8 +1,8 @@
 // What a model thought, on its way out to an OpenAI client and back into the vendor's own blocks on the next turn.
 // The shape is OpenRouter's `reasoning_details`, which agents already keep and return: https://openrouter.ai/docs (reasoning tokens).
-// One thing to know: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
+// The trap: vendors sign or encrypt their thoughts and refuse altered ones, so a detail carries everything that its
 // block had, and only details of the vendor's own format go back to it.
-import { objectOf } from './vendor.ts'
+import { objectOf } from './json.ts'
 
 export type ReasoningFormat = 'anthropic-claude-v1' | 'google-gemini-v1' | 'openai-responses-v1'
 

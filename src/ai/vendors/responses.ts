@@ -1,20 +1,14 @@
 // OpenAI's Responses API, for what /chat/completions refuses: tools and thinking together. Requests leave in its format and
 // answers come back in chat completions' own, so that nobody behind this file sees which of the two was spoken.
-// One thing to know: nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
+// Nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
 // https://platform.openai.com/docs/api-reference/responses
+
+import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
+import { objectOf } from './json.ts'
 import { unsupported } from './parts.ts'
 import { createDetailHeads, detailsOf, interleave } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
-import {
-  type ChatMessage,
-  type ChatRequest,
-  type ContentPart,
-  objectOf,
-  refusal,
-  reportedFailure,
-  type ToolCall,
-  VendorError,
-} from './vendor.ts'
+import { refusal, reportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
@@ -301,10 +295,10 @@ export type ResponseEvents = {
   /** The chat completion chunks that say what the event said. @throws VendorError when it says that the response failed. */
   read(event: Json): Json[]
   /** The response is complete; nothing comes after it. */
-  readonly isWhole: boolean
+  isWhole: boolean
   /** Under chat completions' names. */
-  readonly usage: Json | null
-  readonly model: string | null
+  usage: Json | null
+  model: string | null
 }
 
 const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
@@ -317,9 +311,6 @@ export function isResponseEvent(event: Json): boolean {
 
 export function createResponseEvents(): ResponseEvents {
   let head: Json = {}
-  let isWhole = false
-  let usage: Json | null = null
-  let model: string | null = null
   /** Items are numbered over thoughts, words and calls; chat completions number the calls alone. */
   const calls = new Map<unknown, number>()
   /** The items of which something has been told; what comes only with an item's end is told then. */
@@ -333,7 +324,7 @@ export function createResponseEvents(): ResponseEvents {
     object: 'chat.completion.chunk',
     choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
   })
-  const told1 = (event: Json, delta: Json): Json[] => {
+  const toldChunk = (event: Json, delta: Json): Json[] => {
     told.add(event.output_index)
     return [chunk(delta)]
   }
@@ -347,7 +338,7 @@ export function createResponseEvents(): ResponseEvents {
     hasThought = true
     thoughtPlace = place
     const full = { ...detail, ...detailHead(indexOf(event), textOr(event.item_id)) }
-    return told1(event, { reasoning_content: `${separator}${event.delta}`, reasoning_details: [full] })
+    return toldChunk(event, { reasoning_content: `${separator}${event.delta}`, reasoning_details: [full] })
   }
 
   const added = (event: Json, item: Json): Json[] => {
@@ -383,30 +374,33 @@ export function createResponseEvents(): ResponseEvents {
 
   const closed = (response: Json): Json[] => {
     requireNoFailure(response)
-    if (typeof response.model === 'string') model = response.model
+    if (typeof response.model === 'string') reader.model = response.model
     const counts = objectOf(response.usage)
-    if (counts !== null) usage = usageBodyOf(counts)
-    isWhole = true
+    if (counts !== null) reader.usage = usageBodyOf(counts)
+    reader.isWhole = true
     return [chunk({}, finishOf(response, calls.size > 0))]
   }
 
-  return {
+  const reader: ResponseEvents = {
+    isWhole: false,
+    usage: null,
+    model: null,
     read(event) {
       const response = objectOf(event.response) ?? {}
       const item = objectOf(event.item) ?? {}
       switch (event.type) {
         case 'response.created':
           head = headOf(response)
-          if (typeof response.model === 'string') model = response.model
+          if (typeof response.model === 'string') reader.model = response.model
           return [chunk({ role: 'assistant', content: '' })]
         case 'response.output_item.added':
           return added(event, item)
         case 'response.output_item.done':
           return done(event, item)
         case 'response.output_text.delta':
-          return told1(event, { content: event.delta })
+          return toldChunk(event, { content: event.delta })
         case 'response.refusal.delta':
-          return told1(event, { refusal: event.delta })
+          return toldChunk(event, { refusal: event.delta })
         case 'response.function_call_arguments.delta':
           told.add(event.output_index)
           return callChunk(event, { function: { arguments: event.delta } })
@@ -432,14 +426,6 @@ export function createResponseEvents(): ResponseEvents {
           return []
       }
     },
-    get isWhole() {
-      return isWhole
-    },
-    get usage() {
-      return usage
-    },
-    get model() {
-      return model
-    },
   }
+  return reader
 }

@@ -8,6 +8,7 @@ import { createAnthropic } from './anthropic.ts'
 import { splitEvents } from './event-stream.ts'
 import { createGemini } from './gemini.ts'
 import { createOpenAi } from './openai.ts'
+import type { Piece } from './piece.ts'
 import {
   ANTHROPIC_STREAM,
   GEMINI_STREAM,
@@ -15,7 +16,8 @@ import {
   RESPONSES_STREAM,
   type RecordedStream,
 } from './recorded-streams.ts'
-import { type Piece, type Vendor, VendorError } from './vendor.ts'
+import type { Vendor } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
 import { openWire, targetOf } from './wire.ts'
 
 const VENDORS: [string, Vendor, RecordedStream][] = [

@@ -1,5 +1,5 @@
 // Ids of tool calls as one vendor takes them. A conversation may have begun with another vendor, or been written by hand.
-// One thing to know: a call and its answer are mended alike, and two calls that would become one stay two.
+// A call and its answer are mended alike, and two calls that would become one stay two.
 export type ToolIds = {
   ofCall(id: string, isCustom?: boolean): string
   /** The id of the call that it answers: the last one that was called so. */

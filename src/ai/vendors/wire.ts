@@ -1,14 +1,14 @@
 // The sockets to the vendors: one pool with keep-alive, three timeouts, and a cut that is never mistaken for an end.
-// One thing to know: nothing is retried here and nothing is logged; every failure leaves as a VendorError, and a caller's
+// Nothing is retried here and nothing is logged: every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
-import type { Transform } from 'node:stream'
-import type { Agent, Dispatcher } from 'undici'
-import { lazily } from '#platform/lazy.ts'
-import { decoderFor, encodingOf } from './decompress.ts'
+import type { Agent } from 'undici'
+import { lazyRequire } from '#platform/lazy-require.ts'
 import { splitEvents } from './event-stream.ts'
-import { failureFromReply, failureFromWire } from './failures.ts'
+import { dispatch, type ExchangeDeps } from './exchange.ts'
+import { failureFromReply } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
-import { type ReplyHeaders, type Vendor, VendorError, type VendorRequest } from './vendor.ts'
+import type { ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
 
 export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
 
@@ -33,7 +33,7 @@ const ERROR_BYTES_MAX = 64 * 1024
 /** Longer than most vendors keep a connection; the shorter of the two counts (they announce theirs). */
 const KEEP_ALIVE_MS = 55_000
 
-const undici = lazily<typeof import('undici')>('undici')
+const undici = lazyRequire<typeof import('undici')>('undici')
 
 export function openWire(timeouts: WireTimeouts): Wire {
   let opened: Agent | null = null
@@ -69,14 +69,7 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
   })
 }
 
-type Deps = {
-  agent: () => Agent
-  timeouts: WireTimeouts
-  /** How many have been made up to now. */
-  connections: () => number
-}
-
-function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
+function sendWhole(deps: ExchangeDeps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -112,7 +105,12 @@ function sendWhole(deps: Deps, target: Target, request: VendorRequest, signal: A
   })
 }
 
-function openStream(deps: Deps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<PieceStream> {
+function openStream(
+  deps: ExchangeDeps,
+  target: Target,
+  request: VendorRequest,
+  signal: AbortSignal,
+): Promise<PieceStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
     const reader = vendor.createReader()
@@ -197,175 +195,4 @@ function openStream(deps: Deps, target: Target, request: VendorRequest, signal: 
       },
     })
   })
-}
-
-type Listener = {
-  onHead(status: number, headers: ReplyHeaders): void
-  onData(chunk: Buffer): void
-  onEnd(): void
-  /** A VendorError, or the reason of the caller's abort. Nothing is called after it. */
-  onFailure(error: unknown): void
-}
-
-type Exchange = {
-  pause(): void
-  resume(): void
-  /** The answer itself has begun: from now on silence is a broken line and no thinking. */
-  begun(): void
-  fail(error: Error): void
-}
-
-/** undici's dispatch without its streams: nothing stands between its parser and ours, and pausing is pausing the socket. */
-function dispatch(
-  { agent, timeouts, connections }: Deps,
-  { origin, pathPrefix }: Target,
-  request: VendorRequest,
-  signal: AbortSignal,
-  listener: Listener,
-): Exchange {
-  let controller: Dispatcher.DispatchController | null = null
-  let isOver = false
-  let encoding = ''
-  let decoder: Transform | null = null
-  let isFull = false
-  let isPaused = false
-  let hasBegun = false
-  let hasHead = false
-  let limitMs = timeouts.firstByteTimeoutMs
-  let heardMs = performance.now()
-
-  const finish = () => {
-    isOver = true
-    clearTimeout(silence)
-    signal.removeEventListener('abort', onAbort)
-  }
-  const fail = (error: unknown) => {
-    if (isOver) return
-    finish()
-    controller?.abort(error instanceof Error ? error : new Error('aborted'))
-    decoder?.destroy()
-    listener.onFailure(error)
-  }
-  const onAbort = () => fail(signal.reason)
-  // One timer a call, wound up again when it finds that something was heard meanwhile: a byte costs a look at the clock.
-  const onSilence = () => {
-    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - heardMs)
-    if (leftMs > 0) {
-      silence = setTimeout(onSilence, Math.ceil(leftMs))
-      return
-    }
-    const isUnanswered = controller !== null
-    fail(new VendorError('timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
-  }
-  const limitSilence = (ms: number) => {
-    if (ms === limitMs) return
-    limitMs = ms
-    clearTimeout(silence)
-    silence = setTimeout(onSilence, ms)
-  }
-  let silence = setTimeout(onSilence, limitMs)
-  const begun = () => {
-    if (hasBegun || isOver) return
-    hasBegun = true
-    limitSilence(timeouts.idleTimeoutMs)
-  }
-
-  const unreadable = (words: string, cause?: unknown) => fail(new VendorError('nonsense', words, { cause }))
-
-  const decode = (chunk: Buffer) => {
-    decoder ??= openDecoder(chunk)
-    if (decoder === null || decoder.write(chunk)) return
-    isFull = true
-    controller?.pause()
-  }
-  const openDecoder = (first: Buffer): Transform | null => {
-    const opened = decoderFor(encoding, first)
-    if (opened === undefined) {
-      unreadable(`answered in an encoding that is not known: ${encoding.slice(0, 40)}`)
-      return null
-    }
-    opened.on('data', (chunk: Buffer) => {
-      if (!isOver) listener.onData(chunk)
-    })
-    opened.on('drain', () => {
-      isFull = false
-      if (!isPaused) controller?.resume()
-    })
-    opened.on('end', end)
-    opened.on('error', (cause) => unreadable('sent an answer that cannot be decompressed', cause))
-    if (isPaused) opened.pause()
-    return opened
-  }
-  const end = () => {
-    if (isOver) return
-    finish()
-    listener.onEnd()
-  }
-
-  if (signal.aborted) {
-    queueMicrotask(onAbort)
-    return { pause() {}, resume() {}, begun, fail }
-  }
-  signal.addEventListener('abort', onAbort)
-
-  const before = connections()
-  let isReused = false
-  agent().dispatch(
-    {
-      origin,
-      path: pathPrefix + request.path,
-      method: 'POST',
-      headers: { 'accept-encoding': 'identity', ...request.headers },
-      body: request.body,
-    },
-    {
-      onRequestStart(started) {
-        controller = started
-        // undici does not say over which connection it writes; where none was made meanwhile, it is one that was kept.
-        isReused = connections() === before
-        // The caller may have left while the connection was being made.
-        if (isOver) started.abort(new Error('aborted'))
-      },
-      onResponseStart(_controller, status, headers) {
-        if (isOver) return
-        hasHead = true
-        heardMs = performance.now()
-        // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
-        if (!hasBegun) limitSilence(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
-        if (status < 200) return
-        encoding = encodingOf(headers['content-encoding'])
-        listener.onHead(status, headers)
-      },
-      onResponseData(_controller, chunk) {
-        if (isOver) return
-        heardMs = performance.now()
-        if (encoding === '') listener.onData(chunk)
-        else decode(chunk)
-      },
-      onResponseEnd() {
-        // What is still being decompressed comes first.
-        if (decoder === null) end()
-        else decoder.end()
-      },
-      onResponseError(_controller, error) {
-        if (!isOver) fail(failureFromWire(error, { isStale: isReused && !hasHead }))
-      },
-    },
-  )
-
-  return {
-    pause() {
-      isPaused = true
-      controller?.pause()
-      decoder?.pause()
-    },
-    resume() {
-      isPaused = false
-      heardMs = performance.now()
-      decoder?.resume()
-      if (!isFull) controller?.resume()
-    },
-    begun,
-    fail,
-  }
 }

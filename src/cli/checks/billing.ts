@@ -1,12 +1,12 @@
 /** Whether the processor would take what billing sends, and send what billing and the storefront wait for. */
 import type { Stripe } from 'stripe'
-import { HINT_TYPES } from '#billing/hints.ts'
-import { createProcessor, isMissing, type Processor } from '#billing/processor.ts'
+import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
+import { isMissing, openProcessor, type Processor } from '#billing/processor.ts'
 import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
 import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
 import type { Platform } from '#platform/platform.ts'
-import { PAYMENT_EVENT_TYPES } from '#storefront/payment-events.ts'
-import { STOREFRONT_EVENTS } from '#storefront/payment-routes.ts'
+import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
+import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from '../../config.ts'
 import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 
@@ -31,7 +31,7 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
       },
     ]
 
-  const processor = createProcessor(config.processor) as Processor
+  const processor = openProcessor(config.processor) as Processor
   const isLive = /^[a-z]+_live_/.test(secretKey)
   const [told, rights, endpoints, unknown] = await Promise.all([
     Promise.all([...prices].map(([id, wanted]) => checkPrice(processor, config, id, wanted, isLive))),
@@ -104,7 +104,7 @@ async function checkRights(processor: Processor): Promise<Line | null> {
 /** The endpoints are the operator's to make: one that is missing, off, or deaf to a type loses money in silence. */
 async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
   const wanted = [
-    { name: 'Webhook', url: `${urls.base}/api/billing/webhook`, types: HINT_TYPES as readonly string[] },
+    { name: 'Webhook', url: `${urls.base}/api/billing/webhook`, types: BILLING_EVENT_TYPES as readonly string[] },
     { name: 'Storefront hook', url: `${urls.storefront}${STOREFRONT_EVENTS}`, types: PAYMENT_EVENT_TYPES },
   ]
   let endpoints: Stripe.WebhookEndpoint[]

@@ -5,9 +5,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { HINT_TYPES } from '#billing/hints.ts'
+import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
 import { readConfig } from '#src/config.ts'
-import { PAYMENT_EVENT_TYPES } from '#storefront/payment-events.ts'
+import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { testApp } from '#testing/app.ts'
 import { loseEvents, PRICES, shopOf } from '#testing/shop.ts'
 import { run } from '../doctor.ts'
@@ -77,7 +77,7 @@ test('billing works when every price is sold as its setting says and both endpoi
     t,
     { price_m: PRICE, price_y: { ...PRICE, recurring: { interval: 'year', interval_count: 1 } } },
     [
-      { ...HOOKS[0], ...named(HINT_TYPES) },
+      { ...HOOKS[0], ...named(BILLING_EVENT_TYPES) },
       { ...HOOKS[1], ...named(PAYMENT_EVENT_TYPES) },
     ],
   )
@@ -126,7 +126,7 @@ test('an endpoint that is missing, off or deaf to a type is told; one on this ma
     `wrong: ${BASE}/api/billing/webhook is disabled`,
     `wrong: the processor has no endpoint ${STORE}/api/processor/webhook`,
   ])
-  const deaf = HINT_TYPES.filter((type) => type !== 'invoice.paid')
+  const deaf = BILLING_EVENT_TYPES.filter((type) => type !== 'invoice.paid')
   assert.deepEqual(await hooks([{ ...HOOKS[0], enabled_events: deaf }, HOOKS[1] ?? {}]), [
     `wrong: ${BASE}/api/billing/webhook is not sent invoice.paid`,
     `ok: ${STORE}/api/processor/webhook`,

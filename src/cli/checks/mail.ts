@@ -2,10 +2,10 @@ import { reachSmtp } from '#mail/transport.ts'
 import type { Config } from '../../config.ts'
 import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 
-/** Connects and signs in at the mail server; no letter is sent. */
+/** Connects and signs in at the mail server; no email is sent. */
 export async function checkMail({ mail: { smtpUrl, sandboxed, from } }: Config): Promise<Line> {
   const name = 'Mail'
-  if (sandboxed) return { mark: 'sandbox', name, says: 'no SMTP_URL; letters go to /sandbox/mail' }
+  if (sandboxed) return { mark: 'sandbox', name, says: 'no SMTP_URL; emails go to /sandbox/mail' }
   if (smtpUrl === null) return { mark: 'off', name, says: 'SMTP_URL is not set: nobody gets a verification link' }
   const { host } = new URL(smtpUrl)
   try {

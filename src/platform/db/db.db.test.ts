@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { testApp } from '#testing/app.ts'
+import { commitAsync } from './async-commit.ts'
 import { afterCommit, transaction } from './db.ts'
 import { migrate } from './migrate.ts'
-import { commitSoon } from './soon.ts'
 
 const table = `create table shapes (id {id} primary key, is_round {boolean} not null, size {bigint}, seen_at {timestamp}, facts_json {json}, bytes {bytes}, weight {real});`
 
@@ -98,7 +98,7 @@ test('a transaction that throws leaves nothing and calls nothing', async (t) => 
   assert.equal(await db.selectFrom('secrets').select('name').where('name', '=', 'x').executeTakeFirst(), undefined)
 })
 
-test('what is committed soon is read at once, in whole or not at all, and in its turn', async (t) => {
+test('an asynchronous commit is read at once, in whole or not at all, and in its turn', async (t) => {
   const { platform } = await testApp(t)
   const { db } = platform
   const secret = (name: string, value: number) =>
@@ -107,27 +107,27 @@ test('what is committed soon is read at once, in whole or not at all, and in its
       .values({ name, value: new Uint8Array([value]), created_at: platform.clock.now() })
       .compile()
   const names = async () =>
-    (await db.selectFrom('secrets').select('name').where('name', 'like', 'soon-%').orderBy('name').execute()).map(
+    (await db.selectFrom('secrets').select('name').where('name', 'like', 'async-%').orderBy('name').execute()).map(
       ({ name }) => name,
     )
 
-  await commitSoon(db, [secret('soon-a', 1), secret('soon-b', 2)])
-  assert.deepEqual(await names(), ['soon-a', 'soon-b'])
-  await assert.rejects(commitSoon(db, [secret('soon-c', 3), secret('soon-a', 4)]))
-  assert.deepEqual(await names(), ['soon-a', 'soon-b'], 'a failure leaves nothing')
+  await commitAsync(db, [secret('async-a', 1), secret('async-b', 2)])
+  assert.deepEqual(await names(), ['async-a', 'async-b'])
+  await assert.rejects(commitAsync(db, [secret('async-c', 3), secret('async-a', 4)]))
+  assert.deepEqual(await names(), ['async-a', 'async-b'], 'a failure leaves nothing')
 
   const during = transaction(db, async (tx) => {
-    await tx.deleteFrom('secrets').where('name', 'like', 'soon-%').execute()
+    await tx.deleteFrom('secrets').where('name', 'like', 'async-%').execute()
     // Begun while the transaction runs: on SQLite it waits for it.
-    const later = commitSoon(db, [secret('soon-d', 5)])
+    const later = commitAsync(db, [secret('async-d', 5)])
     later.catch(() => {})
     await new Promise((resolve) => setImmediate(resolve))
     return { later }
   })
   await (await during).later
-  assert.deepEqual(await names(), ['soon-d'])
+  assert.deepEqual(await names(), ['async-d'])
   await assert.rejects(
-    transaction(db, async (tx) => commitSoon(tx, [])),
+    transaction(db, async (tx) => commitAsync(tx, [])),
     /inside another/,
   )
 })

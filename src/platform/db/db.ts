@@ -1,7 +1,9 @@
-// Guards the one way to the database: a Kysely instance that means the same on SQLite and on PostgreSQL.
-// One thing to know: `transaction` nests by joining, and what must follow a commit is said with `afterCommit`.
+/**
+ * The database: a Kysely instance that means the same on SQLite and on PostgreSQL. `transaction` nests by joining, and what must
+ * follow a commit is said with `afterCommit`.
+ */
 import { type Kysely, PostgresAdapter, sql, type Transaction } from 'kysely'
-import { WITHOUT_TIME_LIMIT } from './postgres.ts'
+import { WITHOUT_TIME_LIMIT } from './adapter.ts'
 import type { Tables } from './tables.ts'
 
 /** The database, or a transaction on it. */

@@ -1,5 +1,7 @@
-// Guards the shape of the database: forward-only migrations, each once, under a lock, with a checksum of what was run.
-// One thing to know: a migration that has been released is never edited; a changed checksum stops the start.
+/**
+ * Forward-only migrations, each run once, under a lock, with a checksum of what was run. One that has been released is never
+ * edited: a changed checksum stops the start.
+ */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { type Db, type Dialect, dialectOf, transaction, withoutTimeLimit } from './db.ts'

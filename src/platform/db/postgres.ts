@@ -1,5 +1,7 @@
-// PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none that can hang.
-// One thing to know: the type parsers below make rows look exactly as SQLite's do (numbers, ISO strings, objects).
+/**
+ * PostgreSQL under Kysely: node-postgres, one pool, one statement at a time on a connection, none that can hang. The type parsers
+ * below make rows look exactly as SQLite's do (numbers, ISO strings, objects).
+ */
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -11,12 +13,11 @@ import {
   type QueryResult,
 } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
-import { lazily } from '../lazy.ts'
+import { lazyRequire } from '../lazy-require.ts'
+import { type AsyncCommit, type FastRead, WITHOUT_TIME_LIMIT } from './adapter.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
-import type { ShortWay } from './prepared.ts'
-import type { SoonWay } from './soon.ts'
 
-const pg = lazily<typeof import('pg')>('pg')
+const pg = lazyRequire<typeof import('pg')>('pg')
 
 export type PostgresOptions = { connectionsMax: number; onNotice?: (message: string) => void }
 
@@ -32,9 +33,6 @@ const IDLE_IN_TRANSACTION_MS = 60_000
 const READ_AGAIN_MS = 250
 /** On each connection; texts that vary (lists of ids) come and go, and the server keeps each it was told to. */
 const STATEMENTS_MAX = 500
-
-/** In a transaction: takes the limits off, here and on the server, until it ends. */
-export const WITHOUT_TIME_LIMIT = 'set local statement_timeout = 0'
 
 /** Opens the pool; connections are made when they are first needed. */
 export function openPostgres(url: string, { connectionsMax, onNotice }: PostgresOptions): PostgresPool {
@@ -128,19 +126,19 @@ export function postgresDialect(server: PostgresPool): Dialect {
   }
 }
 
-/** `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts. */
-class PooledPostgresAdapter extends PostgresAdapter implements ShortWay, SoonWay {
-  readonly firstRow: ShortWay['firstRow']
-  readonly commitSoon: SoonWay['commitSoon']
+/** `firstRow` serves prepared reads (prepared.ts). */
+class PooledPostgresAdapter extends PostgresAdapter implements FastRead, AsyncCommit {
+  readonly firstRow: FastRead['firstRow']
+  readonly commitAsync: AsyncCommit['commitAsync']
   constructor(server: PostgresPool) {
     super()
     this.firstRow = (text, parameters) => firstRow(server, text, parameters)
-    this.commitSoon = (queries) => commitSoon(server, queries)
+    this.commitAsync = (queries) => commitAsync(server, queries)
   }
 }
 
 /** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
-async function commitSoon(server: PostgresPool, queries: CompiledQuery[]): Promise<void> {
+async function commitAsync(server: PostgresPool, queries: CompiledQuery[]): Promise<void> {
   const connection = await connect(server)
   try {
     await connection.run('begin; set local synchronous_commit = off')

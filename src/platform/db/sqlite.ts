@@ -1,6 +1,7 @@
-// Guards the embedded engine: node:sqlite under Kysely, one writer, readers that never wait for it.
-// One thing to know: WAL with synchronous=FULL, so a commit that was acknowledged survives kill -9 and a power cut;
-// what is committed by the way of soon.ts survives the former at once and the latter within a moment.
+/**
+ * SQLite under Kysely: node:sqlite, one writer, readers that never wait for it. WAL with synchronous=FULL, so a commit that was
+ * acknowledged survives kill -9 and a power cut; an asynchronous one (async-commit.ts) the former at once, the latter in a moment.
+ */
 import { open } from 'node:fs/promises'
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import {
@@ -13,14 +14,13 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
+import type { AsyncCommit, FastRead } from './adapter.ts'
 import { DatabaseBusy } from './failures.ts'
-import type { ShortWay } from './prepared.ts'
-import type { SoonWay } from './soon.ts'
 
 const STATEMENTS_MAX = 500
 const LOCK_WAIT_MS = 30_000
 /** How long a commit that nobody waits for may stay in the operating system's hands alone. */
-const SOON_MS = 50
+const FLUSH_DELAY_MS = 50
 
 /**
  * @param path a file, or `:memory:` is refused: the reader is a connection of its own.
@@ -30,7 +30,7 @@ export function sqliteDialect(path: string): Dialect {
   const reader = openHandle(path)
   const lock = createLock()
   return {
-    createAdapter: () => new ParallelSqliteAdapter(reader.firstRow, committerSoon(writer, lock, `${path}-wal`)),
+    createAdapter: () => new ParallelSqliteAdapter(reader.firstRow, createAsyncCommit(writer, lock, `${path}-wal`)),
     createQueryCompiler: () => new SqliteQueryCompiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createDriver: () => sqliteDriver(writer, reader, lock),
@@ -39,15 +39,15 @@ export function sqliteDialect(path: string): Dialect {
 
 /**
  * Kysely would put all of SQLite behind one mutex, reads too; the locking here is finer, so it is told that there are
- * several connections. `firstRow` is the short way for prepared reads (prepared.ts), `commitSoon` that of soon.ts.
+ * several connections. `firstRow` serves prepared reads (prepared.ts).
  */
-class ParallelSqliteAdapter extends SqliteAdapter implements ShortWay, SoonWay {
-  readonly firstRow: ShortWay['firstRow']
-  readonly commitSoon: SoonWay['commitSoon']
-  constructor(firstRow: ShortWay['firstRow'], commitSoon: SoonWay['commitSoon']) {
+class ParallelSqliteAdapter extends SqliteAdapter implements FastRead, AsyncCommit {
+  readonly firstRow: FastRead['firstRow']
+  readonly commitAsync: AsyncCommit['commitAsync']
+  constructor(firstRow: FastRead['firstRow'], commitSoon: AsyncCommit['commitAsync']) {
     super()
     this.firstRow = firstRow
-    this.commitSoon = commitSoon
+    this.commitAsync = commitSoon
   }
   override get supportsMultipleConnections(): boolean {
     return true
@@ -58,10 +58,10 @@ type Handle = ReturnType<typeof openHandle>
 type Lock = ReturnType<typeof createLock>
 
 /**
- * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed soon after, on another thread, so
+ * Commits with synchronous=NORMAL: the log is written and not flushed. It is flushed a moment later, on another thread, so
  * that the disk's milliseconds stop nobody. Any commit of the ordinary kind flushes what was written before it.
  */
-function committerSoon(writer: Handle, lock: Lock, logPath: string): SoonWay['commitSoon'] {
+function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCommit['commitAsync'] {
   let isFlushDue = false
   let isDiskWell = true
 
@@ -92,7 +92,7 @@ function committerSoon(writer: Handle, lock: Lock, logPath: string): SoonWay['co
     }
     if (isFlushDue) return
     isFlushDue = true
-    setTimeout(flush, SOON_MS).unref()
+    setTimeout(flush, FLUSH_DELAY_MS).unref()
   }
 }
 
@@ -252,8 +252,8 @@ function createLock() {
   let isHeld = false
 
   const release = () => {
-    const admit = waiting.shift()
-    if (admit) admit()
+    const next = waiting.shift()
+    if (next) next()
     else isHeld = false
   }
 
@@ -265,15 +265,15 @@ function createLock() {
         return Promise.resolve(release)
       }
       return new Promise((resolve, reject) => {
-        const admit = () => {
+        const enter = () => {
           clearTimeout(timer)
           resolve(release)
         }
         const timer = setTimeout(() => {
-          waiting.splice(waiting.indexOf(admit), 1)
+          waiting.splice(waiting.indexOf(enter), 1)
           reject(new DatabaseBusy('the write lock was not free within 30 s'))
         }, LOCK_WAIT_MS)
-        waiting.push(admit)
+        waiting.push(enter)
       })
     },
   }

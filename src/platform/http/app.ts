@@ -1,5 +1,7 @@
-// Guards what both servers share: ids, limits of bodies, headers, validation, the gate, and errors as replies.
-// One thing to know: a route is its schema and its terms (`config: { access, needs, limit }`); one without `access` or `operationId` is refused at the start.
+/**
+ * A server: ids, headers, limits of bodies, validation, access control, and errors as replies. A route is its schema and its policy
+ * (`config: { access, needs, limit, scope }`); one without `access` or `operationId` is refused at the start.
+ */
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
@@ -20,12 +22,11 @@ import Fastify, {
 import type { Config } from '../../config.ts'
 import type { Platform } from '../platform.ts'
 import { platformProblem } from '../problems.ts'
+import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
-import { type Authenticators, createGate } from './gate.ts'
 import { securityHeaders } from './headers.ts'
-import type { ServiceState } from './health.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
-import { bodyOf, type ErrorShape, replyWithError } from './replies.ts'
+import { type ErrorShape, replyWithError } from './replies.ts'
 import { validatorCompiler } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -41,12 +42,22 @@ export const MEGABYTE = 1024 * 1024
 /** An idle one costs some 20 KB; beyond this a new one is closed at once, and a balancer goes elsewhere. */
 export const CONNECTIONS_MAX = 10_000
 
+/** `draining`: the process is going and wants no new work. */
+export type ServiceState = { draining: boolean }
+
 export type AppOptions = {
   authenticators: Authenticators
+  entitlements: Entitlements
+  /** The rooms' buckets; `general` is there for all. */
+  limits: Limits
+  /** The paths that count in `general` where their route says nothing, and that nobody keeps a copy of. */
+  api: RegExp
+  /** The paths whose routes have to say who may call them, and how they are named. */
+  documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
   /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
-  shapeOf(path: string): ErrorShape
+  errorsOf(path: string): ErrorShape
   /** While the process goes, every reply asks its client to connect anew. */
   state: ServiceState
   /** What may be in flight; one for all servers of a process. */
@@ -57,10 +68,22 @@ export type AppOptions = {
 
 export async function createApp(
   platform: Platform,
-  { authenticators, url, shapeOf, state, bodies, cookies = false }: AppOptions,
+  {
+    authenticators,
+    entitlements,
+    api,
+    documented,
+    url,
+    errorsOf,
+    state,
+    bodies,
+    cookies = false,
+    limits: roomLimits,
+  }: AppOptions,
 ): Promise<App> {
-  const { config, log, metrics } = platform
-  const gate = createGate({ config, limiter: platform.limiter, authenticators })
+  const { config, limiter, log, metrics } = platform
+  const limits = { general: config.limits.general, ...roomLimits }
+  const controlAccess = createAccessControl({ limiter, limits, authenticators, entitlements, api })
   const secure = securityHeaders({ https: url.startsWith('https:') })
 
   /** What every reply says. */
@@ -68,7 +91,7 @@ export async function createApp(
     secure(reply)
     reply.header('x-request-id', request.id)
     if (state.draining) reply.header('connection', 'close')
-    if (isApiRequest(request, request.routeOptions.config ?? {})) reply.header('cache-control', 'no-store')
+    if (isApiRequest(request, request.routeOptions.config ?? {}, api)) reply.header('cache-control', 'no-store')
   }
 
   const app = Fastify({
@@ -85,12 +108,12 @@ export async function createApp(
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => refuseMalformed(error, socket, shapeOf('/')),
+    clientErrorHandler: (error, socket) => refuseMalformed(error, socket, errorsOf('/')),
     // An address that is malformed comes past all hooks.
     frameworkErrors(error, request, reply) {
       dress(request, reply as FastifyReply)
-      gate(request, reply as FastifyReply, (refused) =>
-        replyWithError(shapeOf(pathOf(request)), refused ?? error, request, reply as FastifyReply),
+      controlAccess(request, reply as FastifyReply, (refused) =>
+        replyWithError(errorsOf(pathOf(request)), refused ?? error, request, reply as FastifyReply),
       )
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -105,10 +128,10 @@ export async function createApp(
     }
   })
 
-  app.addHook('onRoute', requireTerms())
+  app.addHook('onRoute', requireRoutePolicy(documented, limits))
   app.addHook('onRoute', bodies.checkRoute)
   app.addHook('onRoute', (route) => {
-    const isApi = isApiRoute(route.url)
+    const isApi = isApiRoute(route.url, api)
     route.config = { ...route.config, isApi, limit: route.config?.limit ?? (isApi ? 'general' : undefined) }
   })
   app.decorateRequest('caller', null)
@@ -124,7 +147,7 @@ export async function createApp(
   )
 
   if (cookies) await app.register(cookie)
-  app.addHook('onRequest', gate)
+  app.addHook('onRequest', controlAccess)
   app.addHook('onRequest', bodies.admit)
 
   const debugging = log.isLevelEnabled('debug')
@@ -146,9 +169,9 @@ export async function createApp(
     done()
   })
 
-  app.setErrorHandler((error, request, reply) => replyWithError(shapeOf(pathOf(request)), error, request, reply))
+  app.setErrorHandler((error, request, reply) => replyWithError(errorsOf(pathOf(request)), error, request, reply))
   app.setNotFoundHandler((request, reply) =>
-    replyWithError(shapeOf(pathOf(request)), platformProblem('not_found'), request, reply),
+    replyWithError(errorsOf(pathOf(request)), platformProblem('not_found'), request, reply),
   )
   return app as unknown as App
 }
@@ -170,11 +193,13 @@ function childless(log: Platform['log']): Platform['log'] {
 }
 
 /** @returns a hook that refuses a route of the API which does not say who may call it, or has no name of its own. */
-function requireTerms(): (route: RouteOptions) => void {
+function requireRoutePolicy(documented: RegExp, limits: Limits): (route: RouteOptions) => void {
   const named = new Set<string>()
   return ({ method, url, config, schema }) => {
-    const documented = url.startsWith('/api') || url.startsWith('/v1') || url.startsWith('/mcp')
-    if (!documented || method === 'HEAD' || method === 'OPTIONS') return
+    const { limit = 'none' } = config ?? {}
+    if (limit !== 'none' && !(limit in limits))
+      throw new Error(`${method} ${url} counts in a bucket of nobody: ${limit}`)
+    if (!documented.test(url) || method === 'HEAD' || method === 'OPTIONS') return
     if (config?.access === undefined) throw new Error(`${method} ${url} does not say who may call it (config.access)`)
     if (schema?.hide) return
     const name = schema?.operationId
@@ -185,7 +210,7 @@ function requireTerms(): (route: RouteOptions) => void {
 }
 
 /** Bytes that are no HTTP at all, or come too slowly, never reach a route. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, shape: ErrorShape): void {
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, errors: ErrorShape): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
@@ -197,7 +222,7 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket, shape: Er
         ? 'request_timeout'
         : 'bad_http',
   )
-  const body = JSON.stringify(bodyOf(shape, problem))
+  const body = JSON.stringify(errors.body(problem))
   const { status } = problem
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nX-Request-Id: ${randomUUID()}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,

@@ -1,5 +1,7 @@
-// Admission of request bodies: how many bytes are in flight at once, for the process and for a caller, and how slowly they may come.
-// Decided by the announced length before a byte is read; what hides its length is charged as it arrives, a megabyte ahead.
+/**
+ * Admission of request bodies: how many bytes are in flight at once, for the process and for a caller, and how slowly they may
+ * come. Decided by Content-Length before a byte is read; what hides its length is charged as it arrives, a megabyte ahead.
+ */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
@@ -35,7 +37,7 @@ declare module 'fastify' {
   }
 }
 
-export type BodyAdmission = ReturnType<typeof admitBodies>
+export type BodyAdmission = ReturnType<typeof createBodyAdmission>
 
 /**
  * Of a JSON body with a text of so many bytes. Quotes and line ends become two bytes of one, and a client that escapes all beyond
@@ -49,7 +51,7 @@ export function textBodyBytesMax(textBytes: number): number {
  * One for all servers of a process. Shares of the whole: a user may hold half, an address an eighth; strangers together
  * may fill half, with large bodies a quarter, so that they cannot keep users out, nor one another's small forms.
  */
-export function admitBodies({
+export function createBodyAdmission({
   config,
   clock,
 }: {
@@ -107,14 +109,14 @@ export function admitBodies({
     requestTimeoutMs: arrivalMs(longestBytes) + 30_000,
 
     /** An onRoute hook. @throws Error for a route whose bodies are longer than what is reckoned with here. */
-    checkRoute({ method, url, bodyLimit = 0, config: terms }: RouteOptions): void {
-      if (bodyLimit > longestBytes && terms?.bodies !== 'uncounted')
+    checkRoute({ method, url, bodyLimit = 0, config: policy }: RouteOptions): void {
+      if (bodyLimit > longestBytes && policy?.bodies !== 'uncounted')
         throw new Error(
           `${method} ${url} takes bodies of ${bodyLimit} bytes: bodies.ts knows of ${longestBytes} at most`,
         )
     },
 
-    /** An onRequest hook behind the gate: the caller is known, and the body is not read. */
+    /** An onRequest hook behind access control: the caller is known, and the body is not read. */
     admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
       const { headers } = request.raw
       const length = headers['content-length']
@@ -126,23 +128,23 @@ export function admitBodies({
 
   /** False: there is no room. */
   function enter(request: FastifyRequest, reply: FastifyReply, length: number | null): boolean {
-    const { bodyLimit, config: terms } = request.routeOptions
-    if (terms?.bodies === 'uncounted') return true
+    const { bodyLimit, config: policy } = request.routeOptions
+    if (policy?.bodies === 'uncounted') return true
 
     const { caller, raw } = request
     const isStranger = caller === null
     const key = caller ? caller.userId : addressKey(request.ip)
     // What is too long is refused unread, but for a form, whose parts have limits of their own.
-    const announced = length !== null && length <= bodyLimit ? length : null
-    let bytes = Math.max(FLOOR_BYTES, announced ?? Math.min(STEP_BYTES, bodyLimit))
+    const declared = length !== null && length <= bodyLimit ? length : null
+    let bytes = Math.max(FLOOR_BYTES, declared ?? Math.min(STEP_BYTES, bodyLimit))
     // Most come in one packet with their headers, but are read after this: by then they are there, and nothing holds them.
-    setImmediate(watch, { request, reply, announced, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
+    setImmediate(watch, { request, reply, declared, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
     if (!hasRoom(key, bytes, isStranger)) return false
     charge(key, bytes, isStranger)
 
     // What was read of it is held until the reply is over.
     reply.raw.once('close', () => charge(key, -bytes, isStranger))
-    if (announced !== null) return true
+    if (declared !== null) return true
 
     let arrived = 0
     const count = (chunk: Buffer) => {
@@ -170,7 +172,7 @@ export function admitBodies({
 type Arrival = {
   request: FastifyRequest
   reply: FastifyReply
-  announced: number | null
+  declared: number | null
   begunMs: number
   begunBytes: number
 }
@@ -179,7 +181,7 @@ const arrivalMs = (bytes: number) => ARRIVAL_MS + Math.ceil(bytes / BYTES_A_SECO
 
 const hasArrived = ({ request: { raw } }: Arrival) => raw.complete || raw.destroyed || raw.socket.destroyed
 
-const sizeOf = ({ announced, request: { raw }, begunBytes }: Arrival) => announced ?? raw.socket.bytesRead - begunBytes
+const sizeOf = ({ declared, request: { raw }, begunBytes }: Arrival) => declared ?? raw.socket.bytesRead - begunBytes
 
 /** Tells whoever reads the body, so that it ends as any broken body does; a reply that is out needs no second one. */
 function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, why: Problem): void {

@@ -1,4 +1,4 @@
-// Guards browsers: what every reply says about itself. A handler that needs other terms sets its own header afterwards.
+/** Security headers of every reply. A handler that needs others sets its own afterwards. */
 import type { FastifyReply } from 'fastify'
 
 /** For data: nothing in it may run, load or frame. */

@@ -12,7 +12,7 @@ const METRICS = { METRICS_TOKEN: 'for-metrics' }
 const AS_SCRAPER = { headers: { authorization: 'Bearer for-metrics' } }
 
 /** Far above what is promised, far below for ever. */
-const soon = () => ({ signal: AbortSignal.timeout(5_000) })
+const within5s = () => ({ signal: AbortSignal.timeout(5_000) })
 
 /** Busy, for all that one look can tell: the first answers may be of what was known before. */
 async function unready(app: TestApp): Promise<Reply> {
@@ -85,19 +85,19 @@ test('while the database refuses connections everything says so at once', { skip
   await proxy.close()
 
   for (const reply of [
-    await ada.get('/api/users/me/sessions', soon()),
-    await app.post('/api/auth/login', { email: 'ada@example.com', password: 'correct horse 9' }, soon()),
+    await ada.get('/api/users/me/sessions', within5s()),
+    await app.post('/api/auth/login', { email: 'ada@example.com', password: 'correct horse 9' }, within5s()),
   ]) {
     assert.equal(reply.status, 503)
     assert.match(reply.headers.get('retry-after') ?? '', /^\d+$/)
     assert.match(reply.body.detail, /^The database cannot be reached/)
   }
-  const ready = await app.get('/readyz', soon())
+  const ready = await app.get('/readyz', within5s())
   assert.equal(ready.status, 503)
   assert.equal(ready.body.checks.database, false)
 
   await proxy.open()
-  assert.equal((await ada.get('/api/users/me/sessions', soon())).status, 200)
+  assert.equal((await ada.get('/api/users/me/sessions', within5s())).status, 200)
 })
 
 test('while the database stands still nothing hangs', { skip: !ON_POSTGRES }, async (t) => {

@@ -1,20 +1,23 @@
-// Guards the operator's and the balancer's view: alive, ready, and in numbers.
+/** Health: alive (/healthz), ready (/readyz), and in numbers (/metrics). */
 import { timingSafeEqual } from 'node:crypto'
 import type { Platform } from '../platform.ts'
 import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'
-import type { App } from './app.ts'
-import type { Authenticators } from './gate.ts'
-
-/** `draining`: the process is going and wants no new work. */
-export type ServiceState = { draining: boolean }
+import type { Authenticators } from './access-control.ts'
+import type { App, ServiceState } from './app.ts'
 
 /** A scrape waits no longer than this for what stands in the database. */
 const COUNT_MS = 1_000
 
-type Needs = { platform: Platform; authenticators: Pick<Authenticators, 'bearer'>; state: ServiceState }
+type Needs = {
+  platform: Platform
+  authenticators: Pick<Authenticators, 'bearer'>
+  state: ServiceState
+  /** What is set up, for whoever asks whether it is ready. */
+  configured: object
+}
 
-export function healthRoutes(app: App, { platform, authenticators, state }: Needs) {
+export function healthRoutes(app: App, { platform, authenticators, state, configured }: Needs) {
   const { config, metrics } = platform
 
   app.get('/healthz', { config: { access: 'anyone', limit: 'none' } }, () => ({ status: 'ok' }))
@@ -26,7 +29,7 @@ export function healthRoutes(app: App, { platform, authenticators, state }: Need
     return reply.status(ready ? 200 : 503).send({
       status: ready ? 'ready' : state.draining ? 'draining' : 'not ready',
       checks: { database: isReachable, writable: isWritable, redis, clock_skew_ms: clockSkewMs },
-      configured: configured(config),
+      configured,
     })
   })
 
@@ -52,28 +55,6 @@ export function healthRoutes(app: App, { platform, authenticators, state }: Need
     else metrics.diskFree.remove()
     return reply.type(metrics.registry.contentType).send(await metrics.registry.metrics())
   })
-}
-
-/** What has a key, what the sandbox plays, and what is off; no secrets. */
-function configured(config: Platform['config']) {
-  const played = (on: boolean, sandboxed: boolean) => (sandboxed ? 'sandbox' : on ? 'configured' : 'not configured')
-  const { vendors } = config.ai
-  return {
-    database: config.databaseUrl === null ? 'sqlite' : 'postgres',
-    redis: config.redisUrl === null ? 'not configured' : 'configured',
-    billing: played(config.processor.secretKey !== null, config.processor.sandboxed),
-    mail: played(config.mail.smtpUrl !== null, config.mail.sandboxed),
-    vendors: Object.fromEntries(
-      Object.entries(vendors).map(([name, vendor]) => [name, played(vendor.apiKey !== null, vendor.sandboxed)]),
-    ),
-    oauth: {
-      google: played(config.oauth.google !== null, config.oauth.google?.sandboxed ?? false),
-      github: played(config.oauth.github !== null, config.oauth.github?.sandboxed ?? false),
-    },
-    embedder: config.embedder,
-    products: config.products.location === null ? 'sandbox' : 'configured',
-    sandbox: config.sandbox.on,
-  }
 }
 
 function sameText(a: string, b: string): boolean {

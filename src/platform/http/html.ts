@@ -1,4 +1,4 @@
-// Guards pages against injected markup: whatever is put into the template is escaped unless it is Html itself.
+/** Templates of HTML: whatever is put into one is escaped, unless it is Html itself. */
 import type { FastifyReply } from 'fastify'
 import { PAGE_HEADERS } from './headers.ts'
 

@@ -1,6 +1,8 @@
-// Whether a request was made on this machine, by its person or the service itself, and by nobody on behalf of others.
-// A proxy or tunnel on this machine calls from loopback, too: what gives it away are its headers, an old HTTP, or what a browser
-// behind it says. One that adds nothing and speaks HTTP/1.1 is not told from a person until a browser comes through it.
+/**
+ * Whether a request was made on this machine, by its person or the service itself, and by nobody on behalf of others. A proxy or
+ * tunnel on this machine calls from loopback, too: what gives it away are its headers, an old HTTP, or what a browser behind it
+ * says. One that adds nothing and speaks HTTP/1.1 is not told from a person until a browser comes through it.
+ */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 

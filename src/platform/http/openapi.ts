@@ -4,14 +4,23 @@
  * after its operation. One trap: two shapes under one title are refused when the description is asked for, not at the start.
  */
 import { isDeepStrictEqual } from 'node:util'
-import type { Catalogue } from '../../catalogue/catalogue.ts'
-import type { Catalogue as Problems } from '../problem.ts'
+import type { Entry, Catalogue as Problems } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
-import type { Access } from './gate.ts'
-import type { ErrorShape } from './replies.ts'
+import type { Access, Entitlements } from './access-control.ts'
 
 /** A tag, in the order that readers see, and what its routes may refuse. */
-export type Tag = { name: string; description: string; problems: Problems }
+export type Tag = { name: string; description: string; problems: Problems; errors?: ErrorDialect }
+
+/** How a family of routes words what it refuses, where it is not as the API's own. */
+export type ErrorDialect = {
+  /** One for all of the family's tags. */
+  name: string
+  schema: { type: 'object'; properties: Json; required: string[]; description?: string }
+  /** Of input of the wrong form. */
+  invalidStatuses: readonly number[]
+  /** Whether a `code` beside the schema's properties is one of the tag's; others may be the family's own to tell. */
+  tellsCodes: boolean
+}
 
 /**
  * Told in the description alone: what no schema of a route validates or serialises, since a vendor's own fields pass through,
@@ -46,16 +55,18 @@ export type Example = {
 export type Reference = {
   info: { title: string; version: string; description: string }
   url: string
-  catalogue: Catalogue
+  /** By the names below. */
+  securitySchemes: Record<string, object>
   tags: readonly Tag[]
-  /** How errors look at a path. */
-  shapeOf(path: string): ErrorShape
+  /** What the routes of every tag may refuse, beside the platform's own. */
+  problems: Problems
+  entitlements: Entitlements
   /** By operation. */
   examples: Record<string, Example>
 }
 
-/** What a route says of itself beside its schema; carried through the plugin as `x-terms`. */
-export type Terms = {
+/** What a route says of itself beside its schema; carried through the plugin as `x-policy`. */
+export type DescribedPolicy = {
   access: Access
   limited: boolean
   events: Record<string, object> | null
@@ -70,24 +81,18 @@ export type Operation = {
   parameters?: { name?: string; required?: boolean; schema?: Json; example?: unknown }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Json; example?: unknown }> }
   responses: Record<string, Json & { content?: Record<string, Json>; headers?: Record<string, object> }>
-  'x-terms'?: Terms
+  'x-policy'?: DescribedPolicy
 }
 export type Description = {
   paths: Record<string, Record<string, Operation>>
-  components: { schemas: Record<string, Json>; responses: Record<string, Json>; securitySchemes?: Record<string, Json> }
+  components: {
+    schemas: Record<string, Json>
+    responses: Record<string, Json>
+    securitySchemes?: Record<string, object>
+  }
 }
 
-const SECURITY_SCHEMES: Record<string, Json> = {
-  bearer: {
-    type: 'http',
-    scheme: 'bearer',
-    bearerFormat: 'JWT',
-    description: 'An access token from POST /api/auth/login',
-  },
-  key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
-  session: { type: 'apiKey', in: 'cookie', name: 'store_session', description: 'The session from POST /api/session' },
-}
-
+/** The names of the security schemes. */
 const SECURITY: Record<Access, Json[]> = {
   anyone: [],
   user: [{ bearer: [] }],
@@ -99,7 +104,7 @@ const SECURITY: Record<Access, Json[]> = {
 /** Completes what the plugin has made of the routes, in place. @throws Error when a title stands for two shapes */
 export function completeDescription(
   description: Description,
-  { tags, shapeOf, examples }: Pick<Reference, 'tags' | 'shapeOf' | 'examples'>,
+  { tags, problems, examples }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
 ): void {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
@@ -108,8 +113,8 @@ export function completeDescription(
     // The same operation under the same name: a client has no use for two.
     delete operations.head
     for (const operation of Object.values(operations)) {
-      const { access, limited, events, described } = operation['x-terms'] ?? NO_TERMS
-      delete operation['x-terms']
+      const { access, limited, events, described } = operation['x-policy'] ?? NO_POLICY
+      delete operation['x-policy']
       operation.security = (described.security as Json[] | undefined) ?? SECURITY[access]
       const isValidated = operation.parameters !== undefined || operation.requestBody !== undefined
       declareDescribed(operation, described)
@@ -130,18 +135,17 @@ export function completeDescription(
       if (example) addExample(operation, example)
       const tag = tags.find(({ name }) => name === operation.tags[0])
       if (!tag) throw new Error(`${path} has a tag that the description does not know: ${operation.tags[0]}`)
-      const shape = shapeOf(path)
-      schemas[`${errorPrefix(tag, shape)}Error`] = errorSchema(tag, shape)
-      if (shape === 'detail') schemas.Issue = ISSUE
-      if (shape === 'openai') schemas.OpenAiErrorObject = OPENAI_ERROR_OBJECT
-      declareErrors(operation, { tag, shape, access, limited, isValidated }, responses)
+      const dialect = tag.errors ?? { name: pascal(tag.name), ...OWN_ERRORS }
+      const codes = Object.entries<Entry>({ ...platformProblem.catalogue, ...problems, ...tag.problems })
+      name(errorSchema(dialect, codes), `${dialect.name}Error`)
+      declareErrors(operation, { dialect, codes, access, limited, isValidated }, responses)
     }
   }
   description.components.schemas = sorted(schemas)
   description.components.responses = sorted(responses)
   const used = new Set(Object.values(description.paths).flatMap((one) => Object.values(one).flatMap(schemesOf)))
   description.components.securitySchemes = Object.fromEntries(
-    Object.entries(SECURITY_SCHEMES).filter(([scheme]) => used.has(scheme)),
+    Object.entries(description.components.securitySchemes ?? {}).filter(([scheme]) => used.has(scheme)),
   )
 }
 
@@ -201,49 +205,42 @@ function declareStream(
   }
 }
 
-/** The statuses that follow from a route's terms, and as `default` whatever else its room refuses. */
+/** The statuses that follow from a route's policy, and as `default` whatever else its room refuses. */
 function declareErrors(
   operation: Operation,
-  { tag, shape, access, limited, isValidated }: Pick<Terms, 'access' | 'limited'> & ErrorTerms,
+  { dialect, codes, access, limited, isValidated }: Pick<DescribedPolicy, 'access' | 'limited'> & ErrorTerms,
   shared: Record<string, Json>,
 ): void {
-  const invalid = { detail: [422], error: [400, 422], openai: [400] }[shape]
   const statuses = [
-    ...(isValidated ? invalid : []),
+    ...(isValidated ? dialect.invalidStatuses : []),
     ...(access === 'anyone' ? [] : [401, 403]),
     ...(limited ? [429] : []),
   ]
   for (const status of [...statuses.sort((a, b) => a - b), null]) {
-    const key = `${errorPrefix(tag, shape)}${status ?? 'Error'}`
-    shared[key] ??= errorReply(status, tag, shape)
+    const key = `${dialect.name}${status ?? 'Error'}`
+    shared[key] ??= errorReply(status, dialect, codes)
     operation.responses[status ?? 'default'] ??= { $ref: `#/components/responses/${key}` }
   }
 }
 
-type ErrorTerms = { tag: Tag; shape: ErrorShape; isValidated: boolean }
+type Codes = [code: string, entry: Entry][]
+type ErrorTerms = { dialect: ErrorDialect; codes: Codes; isValidated: boolean }
 
 /** One type for all that a room refuses, so that a client asks once; which codes come with a status is told in words. */
-function errorReply(status: number | null, tag: Tag, shape: ErrorShape): Json {
+function errorReply(status: number | null, { name, tellsCodes }: ErrorDialect, codes: Codes): Json {
   const says = status === null ? 'Refused: `code` says why.' : (STATUS_SAYS[status] ?? 'Refused.')
-  const codes = codesOf(tag).filter(([, [statuses]]) => [statuses].flat().some((one) => one === status))
-  // What OpenAI's own clients know; a vendor's word may pass through as well.
-  const told = status === null || shape === 'openai' ? [] : codes.map(([code]) => `\`${code}\``)
+  const ofStatus = codes.filter(([, [statuses]]) => [statuses].flat().some((one) => one === status))
+  const told = status !== null && tellsCodes ? ofStatus.map(([code]) => `\`${code}\``) : []
   return {
     description: [says, told.join(', ')].filter(Boolean).join(' '),
-    content: json({ $ref: `#/components/schemas/${errorPrefix(tag, shape)}Error` }),
+    content: json({ $ref: `#/components/schemas/${name}Error` }),
   }
 }
 
-const errorPrefix = (tag: Tag, shape: ErrorShape) =>
-  ({ detail: pascal(tag.name), error: 'Storefront', openai: 'OpenAi' })[shape]
-
-const codesOf = ({ problems }: Tag) => Object.entries({ ...platformProblem.catalogue, ...problems } as Problems)
-
-function errorSchema(tag: Tag, shape: ErrorShape): Json {
-  if (shape === 'openai') return OPENAI_ERROR
-  const code = { type: 'string', enum: codesOf(tag).map(([code]) => code) }
-  const { properties, ...error } = shape === 'detail' ? ERROR : STOREFRONT_ERROR
-  return { ...error, properties: { ...properties, code } }
+function errorSchema({ schema, tellsCodes }: ErrorDialect, codes: Codes): Json {
+  if (!tellsCodes) return schema
+  const code = { type: 'string', enum: codes.map(([code]) => code) }
+  return { ...schema, properties: { ...schema.properties, code }, required: [...schema.required, 'code'] }
 }
 
 const STATUS_SAYS: Record<number, string> = {
@@ -254,45 +251,10 @@ const STATUS_SAYS: Record<number, string> = {
   429: 'Too many requests; `Retry-After` says how long to wait.',
 }
 
-const REFUSAL = 'A refusal: a sentence for people, which may be reworded, and a word that stays.'
-
-const ERROR = {
-  type: 'object',
-  description: REFUSAL,
-  properties: {
-    detail: { anyOf: [{ type: 'string' }, { type: 'array', items: { $ref: '#/components/schemas/Issue' } }] },
-  },
-  required: ['detail', 'code'],
-}
-
-const STOREFRONT_ERROR = {
-  type: 'object',
-  description: REFUSAL,
-  properties: {
-    error: { type: 'string' },
-    expired: { type: 'boolean', description: 'With `download_limit_reached`.' },
-  },
-  required: ['error', 'code'],
-}
-
-const OPENAI_ERROR = {
-  type: 'object',
-  properties: { error: { $ref: '#/components/schemas/OpenAiErrorObject' } },
-  required: ['error'],
-}
-
-const OPENAI_ERROR_OBJECT = {
-  type: 'object',
-  properties: {
-    message: { type: 'string' },
-    type: { type: 'string' },
-    code: { type: ['string', 'null'] },
-    param: { type: ['string', 'null'] },
-  },
-  required: ['message', 'type', 'code', 'param'],
-}
+export const REFUSAL = 'A refusal: a sentence for people, which may be reworded, and a word that stays.'
 
 const ISSUE = {
+  title: 'Issue',
   type: 'object',
   properties: {
     loc: {
@@ -304,6 +266,17 @@ const ISSUE = {
     type: { type: 'string' },
   },
   required: ['loc', 'msg', 'type'],
+}
+
+const OWN_ERRORS: Omit<ErrorDialect, 'name'> = {
+  invalidStatuses: [422],
+  tellsCodes: true,
+  schema: {
+    type: 'object',
+    description: REFUSAL,
+    properties: { detail: { anyOf: [{ type: 'string' }, { type: 'array', items: ISSUE }] } },
+    required: ['detail'],
+  },
 }
 
 /** Copies a schema, and puts each part of it that has a `title`, and the whole if it is an object, among the components. */
@@ -349,7 +322,7 @@ function withDefaultsTold(schema: Json): Json {
 }
 
 const schemesOf = ({ security }: Operation) => security.flatMap(Object.keys)
-const NO_TERMS: Terms = { access: 'anyone', limited: false, events: null, described: {} }
+const NO_POLICY: DescribedPolicy = { access: 'anyone', limited: false, events: null, described: {} }
 
 const mediaOf = (schemas: Record<string, object>) =>
   Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema: schema as Json }]))

@@ -1,8 +1,5 @@
-// A request's path as the router reads it (RFC 3986, section 6.2): what limits, policies and the shape of errors go by.
-import type { FastifyContextConfig, FastifyRequest } from 'fastify'
-
-/** What the contract's limits and policies are about. */
-const API = /^\/(api|v1)(\/|$)/
+/** A request's path as the router reads it (RFC 3986, section 6.2): what limits, policies and the shape of errors go by. */
+import type { FastifyRequest } from 'fastify'
 
 /**
  * The pattern of the route that answers. Where none does, or one that takes every address, the path that was asked for:
@@ -12,14 +9,14 @@ export function pathOf(request: FastifyRequest, route = request.routeOptions.url
   return isPattern(route) ? route : canonicalPath(request.url)
 }
 
-/** Whether a request is for the API; `config` is that of its route, if the caller has it at hand. */
-export function isApiRequest(request: FastifyRequest, config: FastifyContextConfig): boolean {
-  return config.isApi ?? API.test(canonicalPath(request.url))
+/** Whether a request is for the API, whose paths are told by `api`; `policy` is that of its route. */
+export function isApiRequest(request: FastifyRequest, policy: { isApi?: boolean | undefined }, api: RegExp): boolean {
+  return policy.isApi ?? api.test(canonicalPath(request.url))
 }
 
 /** The same of a route, once and for all; undefined where each request must be looked at. */
-export function isApiRoute(url: string): boolean | undefined {
-  return isPattern(url) ? API.test(url) : undefined
+export function isApiRoute(url: string, api: RegExp): boolean | undefined {
+  return isPattern(url) ? api.test(url) : undefined
 }
 
 export function canonicalPath(url: string): string {

@@ -1,12 +1,13 @@
-// A server's description of its API at /openapi.json, made from the schemas that validate, and the two pages that show it.
-// One trap: registered before the routes and only with DEBUG; a production service describes itself to nobody.
+/**
+ * A server's description of its API at /openapi.json, made from the schemas that validate, and two pages that show it. Registered
+ * before the routes and only with DEBUG: a production service describes itself to nobody.
+ */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import swagger from '@fastify/swagger'
-import { namesOfPlansWith } from '../../catalogue/catalogue.ts'
 import type { App } from './app.ts'
 import { html, page } from './html.ts'
-import { completeDescription, type Description, type Reference, type Terms } from './openapi.ts'
+import { completeDescription, type DescribedPolicy, type Description, type Reference } from './openapi.ts'
 
 const require = createRequire(import.meta.url)
 
@@ -17,7 +18,7 @@ const OPEN = { config: { access: 'anyone' as const, limit: 'none' as const }, sc
 
 export async function describeRoutes(
   app: App,
-  { info, url, catalogue, tags, shapeOf, examples }: Reference,
+  { info, url, securitySchemes, tags, problems, entitlements, examples }: Reference,
 ): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -25,23 +26,25 @@ export async function describeRoutes(
       info,
       servers: [{ url }],
       tags: tags.map(({ name, description }) => ({ name, description })),
+      components: { securitySchemes: securitySchemes as never },
     },
     hideUntagged: true,
     transform({ schema, url: route, route: { config = {} } }) {
-      const { access = 'anyone', needs, limit, events = null, described = {} } = config
-      const plans = needs && (namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan')
-      const note = [access === 'superuser' && 'Superusers only.', plans && `${plans} only.`].filter(Boolean).join(' ')
-      const terms: Terms = { access, limited: limit !== undefined && limit !== 'none', events, described }
+      const { access = 'anyone', limit, events = null, described = {} } = config
+      const note = [access === 'superuser' && 'Superusers only.', entitlements.describe(config)]
+        .filter(Boolean)
+        .join(' ')
+      const policy: DescribedPolicy = { access, limited: limit !== undefined && limit !== 'none', events, described }
       const told = {
         ...schema,
-        'x-terms': terms,
+        'x-policy': policy,
         ...(note ? { description: [schema?.description, note].filter(Boolean).join(' ') } : {}),
       }
       return { schema: told as never, url: route }
     },
     transformObject(made) {
       const { openapiObject } = made as unknown as { openapiObject: Description }
-      completeDescription(openapiObject, { tags, shapeOf, examples })
+      completeDescription(openapiObject, { tags, problems, examples })
       return openapiObject as never
     },
   })
@@ -50,7 +53,7 @@ export async function describeRoutes(
 }
 
 /** The pages; after `describeRoutes`. */
-export async function referencePages(app: App): Promise<void> {
+export async function referencePages(app: App, title: string): Promise<void> {
   const { default: swaggerUi } = await import('@fastify/swagger-ui')
   await app.register(swaggerUi, {
     routePrefix: '/docs',
@@ -72,7 +75,7 @@ export async function referencePages(app: App): Promise<void> {
   app.get('/redoc', OPEN, (_request, reply) =>
     page(
       reply.header('content-security-policy', POLICY),
-      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Latchkey API</title></head>
+      html`<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title} API</title></head>
 <body style="margin:0"><redoc spec-url="/openapi.json" hide-download-button></redoc><script src="/redoc/redoc.js"></script></body></html>`,
     ),
   )

@@ -1,5 +1,4 @@
-// Guards the one place where errors become replies, in the three shapes that clients expect.
-// One thing to know: a Problem speaks to the caller; anything else is a bug, logged whole and shown as an id alone.
+/** Errors as replies. A Problem speaks to the caller; anything else is a bug, logged whole and shown as an id alone. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
 import { type Issue, Problem } from '../problem.ts'
@@ -7,8 +6,20 @@ import { invalid, malformedJson, platformProblem } from '../problems.ts'
 import { seldom } from '../telemetry/log.ts'
 import { ValidationFailure } from './validation.ts'
 
-/** `detail`: the API. `error`: the storefront. `openai`: everything under /v1. */
-export type ErrorShape = 'detail' | 'error' | 'openai'
+/** How a family of routes words what it refuses. */
+export type ErrorShape = {
+  body(problem: Problem): object
+  /** Where it is not the problem's own. */
+  status?(problem: Problem): number
+  /** What input of the wrong form is refused with. */
+  invalid(issues: Issue[]): Problem
+}
+
+/** The API's own. */
+export const apiErrors: ErrorShape = {
+  body: ({ detail, code, extra }) => ({ detail, code, ...extra }),
+  invalid: (issues) => platformProblem('validation_failed', { issues }),
+}
 
 export function replyWithError(
   shape: ErrorShape,
@@ -16,7 +27,7 @@ export function replyWithError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const problem = problemOf(error, shape, request.id)
+  const problem = asProblem(error, shape, request.id)
   if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
     saySeldom(request.log)(
       { err: problem.cause, code: problem.code, reqId: request.id },
@@ -26,41 +37,19 @@ export function replyWithError(
     request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
   }
   return reply
-    .status(statusOf(shape, problem))
+    .status(shape.status?.(problem) ?? problem.status)
     .headers(problem.headers)
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
-    .send(bodyOf(shape, problem))
+    .send(shape.body(problem))
 }
 
-/** OpenAI's clients know what is wrong with a request as 400; on 422 they give up with an error that nobody catches. */
-function statusOf(shape: ErrorShape, { status }: Problem): number {
-  return shape === 'openai' && status === 422 ? 400 : status
-}
-
-export function bodyOf(shape: ErrorShape, { code, openaiCode, status, detail, extra }: Problem): object {
-  if (shape === 'detail') return { detail, code, ...extra }
-
-  const message = typeof detail === 'string' ? detail : sentence(detail)
-  if (shape === 'error') return { error: message, code, ...extra }
-  const param = typeof detail === 'string' ? (extra.param ?? null) : paramOf(detail)
-  return { error: { message, type: openaiType(status), code: openaiCode, param } }
-}
-
-function problemOf(error: unknown, shape: ErrorShape, requestId: string): Problem {
+function asProblem(error: unknown, shape: ErrorShape, requestId: string): Problem {
   if (error instanceof Problem) return error
-  if (error instanceof ValidationFailure) return ofIssues(error.issues, shape)
+  if (error instanceof ValidationFailure) return shape.invalid(error.issues)
   const failure = databaseFailure(error)
   if (failure !== null) return ofDatabase(failure, error)
   return ofFramework(error as FastifyError) ?? platformProblem('internal_error', { requestId }, { cause: error })
-}
-
-/** The storefront answers a missing or empty field with 400, as its specification says. */
-function ofIssues(issues: Issue[], shape: ErrorShape): Problem {
-  const missing = issues.find((issue) => issue.type === 'missing' || issue.type === 'string_too_short')
-  return shape === 'error' && missing
-    ? platformProblem('field_missing', { field: placeOf(missing) }, { issues })
-    : platformProblem('validation_failed', { issues })
 }
 
 function ofDatabase(failure: DatabaseFailure, cause: unknown): Problem {
@@ -99,22 +88,11 @@ function ofFramework(error: FastifyError): Problem | null {
   return platformProblem('bad_request', { reason: error.message }, { status: status as 400 })
 }
 
-function sentence(issues: Issue[]): string {
-  return issues.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
+/** In a sentence, also where it is told place by place. */
+export function messageOf({ detail }: Problem): string {
+  return typeof detail === 'string' ? detail : detail.map((issue) => `${placeOf(issue)}: ${issue.msg}`).join('; ')
 }
 
-function placeOf({ loc }: Issue): string {
+export function placeOf({ loc }: Issue): string {
   return loc.slice(1).join('.') || String(loc[0])
-}
-
-function paramOf(issues: Issue[]): string | null {
-  return issues[0]?.loc.slice(1).join('.') || null
-}
-
-function openaiType(status: number): string {
-  if (status === 401) return 'authentication_error'
-  if (status === 403) return 'permission_error'
-  if (status === 404) return 'not_found_error'
-  if (status === 429) return 'rate_limit_error'
-  return status >= 500 ? 'server_error' : 'invalid_request_error'
 }

@@ -1,5 +1,7 @@
-// Guards streamed answers: server-sent events with backpressure, a heartbeat, and the news that the client has gone.
-// One thing to know: writing waits for a slow client, so a slow client slows its own vendor's socket and fills no memory.
+/**
+ * Server-sent events: frames with backpressure, a heartbeat, and a signal for a client that has gone. Writing waits for a slow
+ * client, so that it slows its own source and fills no memory.
+ */
 import type { FastifyReply } from 'fastify'
 import { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'

@@ -1,6 +1,7 @@
-// Guards the rooms against input of the wrong shape: one TypeBox schema, checked before a handler runs.
-// One thing to know: bodies are taken as they are; query, path and headers arrive as text and are converted first.
-
+/**
+ * Validation of requests by TypeBox schemas, before a handler runs. Bodies are taken as they are; query, path and headers arrive as
+ * text and are converted first.
+ */
 import { registerAjvFormats } from '@fastify/type-provider-typebox'
 import type { FastifySchemaCompiler } from 'fastify'
 import type { TSchema } from 'typebox'

@@ -1,5 +1,7 @@
-// Events that come from outside: each is a row, unique by its source and id, before anything is done about it.
-// One thing to know: `receive` tries to handle the event before it returns, but not for long; the jobs see to the rest.
+/**
+ * The inbox: each event from outside is a row, unique by its source and id, before anything is done about it. `receive` tries to
+ * handle it before it returns, but not for long; the jobs see to the rest.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
@@ -12,7 +14,7 @@ export type Received = 'handled' | 'queued' | 'duplicate'
 export type Inbox = ReturnType<typeof createInbox>
 
 /**
- * Who delivers waits no longer for the handling: Stripe counts a slow answer as a failed one, and most are handled in a
+ * Who delivers waits no longer for the handling: a payment processor counts a slow answer as a failed one, and most are handled in a
  * tenth of this.
  */
 const PATIENCE_MS = 2_500

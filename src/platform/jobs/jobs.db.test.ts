@@ -4,7 +4,8 @@ import type { Clock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
-import { createJobs, LEASE_MS } from './jobs.ts'
+import { createJobs } from './jobs.ts'
+import { LEASE_MS } from './leases.ts'
 
 async function jobApp(t: TestContext) {
   const app = await testApp(t)
@@ -201,14 +202,14 @@ for (const skewMs of [100_000, -100_000]) {
     const ran: string[] = []
     const { promise: sent, resolve: send } = Promise.withResolvers<void>()
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>()
-    jobs.handle<{ name: string }>('test.letter', async ({ name }) => {
+    jobs.handle<{ name: string }>('test.email', async ({ name }) => {
       ran.push(`${name} here`)
       begin()
       await sent
     })
-    others.handle<{ name: string }>('test.letter', async ({ name }) => void ran.push(`${name} there`))
+    others.handle<{ name: string }>('test.email', async ({ name }) => void ran.push(`${name} there`))
 
-    await jobs.enqueue(db, 'test.letter', { name: 'a slow one' })
+    await jobs.enqueue(db, 'test.email', { name: 'a slow one' })
     const running = jobs.drain()
     await begun
     await others.drain()
@@ -216,11 +217,11 @@ for (const skewMs of [100_000, -100_000]) {
     send()
     await running
 
-    await jobs.enqueue(db, 'test.letter', { name: 'of later' }, { runAt: new Date(clock.ms() + 30_000).toISOString() })
+    await jobs.enqueue(db, 'test.email', { name: 'of later' }, { runAt: new Date(clock.ms() + 30_000).toISOString() })
     await others.drain()
     assert.deepEqual(ran, ['a slow one here'], 'it is not due yet')
-    await others.enqueue(db, 'test.letter', { name: 'of now' })
-    await others.enqueue(db, 'test.letter', { name: 'of then' }, { runAt: new Date(wrong.ms() + 30_000).toISOString() })
+    await others.enqueue(db, 'test.email', { name: 'of now' })
+    await others.enqueue(db, 'test.email', { name: 'of then' }, { runAt: new Date(wrong.ms() + 30_000).toISOString() })
     await jobs.drain()
     assert.deepEqual(ran, ['a slow one here', 'of now here'], 'due here when it is due there')
     app.clock.advance(31_000)

@@ -1,5 +1,7 @@
-// What jobs and events leave behind goes after RETENTION_EVENTS_DAYS: an event's id, kept against a second delivery, and
-// jobs that gave up or that nobody has run since.
+/**
+ * What jobs and events leave behind goes after RETENTION_EVENTS_DAYS: an event's id, kept against a second delivery, and jobs that
+ * gave up or that nobody has run since.
+ */
 import '../tables.ts'
 import type { Config } from '../../config.ts'
 import { type Clock, DAY_MS, HOUR_MS, plus } from '../clock.ts'

@@ -1,4 +1,4 @@
-// Guards the operator's voice: JSON lines on stdout, without secrets.
+/** The log: JSON lines on stdout, without secrets. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Logger

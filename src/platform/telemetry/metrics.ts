@@ -1,4 +1,4 @@
-// Guards the operator's numbers: one Prometheus registry per service, so that tests can run several.
+/** The service's own metrics: one Prometheus registry per service, so that tests can run several. */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 
 export type Metrics = ReturnType<typeof createMetrics>

@@ -1,5 +1,5 @@
-// Guards sign-in at Google and GitHub as the sandbox plays them: consent at a page, then each provider's own endpoints.
-// One thing to know: a client's id and secret are not checked beyond being there; codes, PKCE, redirect addresses and expiry are.
+// Sign-in at Google and GitHub as the sandbox plays them: a consent page, then each provider's own endpoints.
+// The trap: a client's id and secret need only be there; codes, PKCE, redirect addresses and expiry are checked.
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { html } from '#platform/http/html.ts'
 import type { Form } from '../form.ts'

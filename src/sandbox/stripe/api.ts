@@ -1,5 +1,5 @@
-// Guards the processor's HTTP API as the product's client speaks it: form bodies in, the real API's objects and errors out.
-// One thing to know: each call is one synchronous transaction, so its object, its events and its remembered reply stand or fall together.
+// The processor's HTTP API as the product's client speaks it: form bodies in, the real API's objects and errors out.
+// Each call is one synchronous transaction, so its object, its events and its remembered reply stand or fall together.
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Stripe } from 'stripe'
@@ -9,6 +9,7 @@ import { OPEN } from '../route.ts'
 import { createSession, expireSession, lineItemsOf } from './checkout-sessions.ts'
 import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
 import { wasDelivered } from './deliveries.ts'
+import { API_VERSION, type ProcessorDeps } from './deps.ts'
 import { closeDispute } from './disputes.ts'
 import type { StoredEvent } from './events.ts'
 import { expanded, withPending } from './expand.ts'
@@ -22,13 +23,16 @@ import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { cancelNow, resumePaused, updateSubscription } from './subscriptions.ts'
 import { webhookEndpoints } from './webhook-endpoints.ts'
-import { API_VERSION, type World } from './world.ts'
 
 type Call = { form: Form; id: string; origin: string }
 type Answer = StripeObject | List<{ id: string }> | object
 
 /** Under `/sandbox/stripe`; paths as the real API's. `origin` is where the person's browser finds the hosted pages. */
-export function processorApi(app: FastifyInstance, world: World, originOf: (request: FastifyRequest) => string): void {
+export function processorApi(
+  app: FastifyInstance,
+  deps: ProcessorDeps,
+  originOf: (request: FastifyRequest) => string,
+): void {
   app.setErrorHandler((error, _request, reply) => {
     const fault = faultOf(error as Error & { statusCode?: number })
     return reply.code(fault.status).headers(apiHeaders(undefined)).send({ error: fault.body })
@@ -37,13 +41,13 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   app.get('/*', OPEN, unrecognized)
   app.setNotFoundHandler(unrecognized)
 
-  const { db } = world
+  const { db } = deps
   const retrieve = (path: string, object: string) => route('GET', `${path}/:id`, ({ id }) => must(db, object, id))
 
-  route('POST', '/v1/customers', ({ form }) => createCustomer(world, form))
+  route('POST', '/v1/customers', ({ form }) => createCustomer(deps, form))
   retrieve('/v1/customers', 'customer')
-  route('POST', '/v1/customers/:id', ({ form, id }) => updateCustomer(world, id, form))
-  route('DELETE', '/v1/customers/:id', ({ id }) => deleteCustomer(world, id))
+  route('POST', '/v1/customers/:id', ({ form, id }) => updateCustomer(deps, id, form))
+  route('DELETE', '/v1/customers/:id', ({ id }) => deleteCustomer(deps, id))
   route('GET', '/v1/customers', ({ form }) => {
     allow(form, [...PAGING, 'email'])
     const email = optionalText(form, 'email')
@@ -82,16 +86,16 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
     )
   })
 
-  route('POST', '/v1/checkout/sessions', ({ form, origin }) => createSession(world, form, origin))
+  route('POST', '/v1/checkout/sessions', ({ form, origin }) => createSession(deps, form, origin))
   retrieve('/v1/checkout/sessions', 'checkout.session')
-  route('POST', '/v1/checkout/sessions/:id/expire', ({ id }) => expireSession(world, id))
+  route('POST', '/v1/checkout/sessions/:id/expire', ({ id }) => expireSession(deps, id))
   route('POST', '/v1/checkout/sessions/:id', ({ form, id }) => {
     allow(form, ['metadata'])
     const session = must<Stripe.Checkout.Session>(db, 'checkout.session', id)
     return put(db, { ...session, metadata: mergeMetadata(session.metadata, form.metadata) })
   })
   route('GET', '/v1/checkout/sessions/:id/line_items', ({ form, id }) =>
-    paged(lineItemsOf(world, must(db, 'checkout.session', id)), form, `/v1/checkout/sessions/${id}/line_items`),
+    paged(lineItemsOf(deps, must(db, 'checkout.session', id)), form, `/v1/checkout/sessions/${id}/line_items`),
   )
   route('GET', '/v1/checkout/sessions', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'payment_intent', 'subscription', 'status', 'customer_details'])
@@ -120,14 +124,14 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
       (price === null || one.items.data.some((item) => item.price.id === price))
     return paged(all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits), form, '/v1/subscriptions')
   })
-  route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(world, id, form))
+  route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(deps, id, form))
   route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => {
     allow(form, [])
-    return resumePaused(world, id)
+    return resumePaused(deps, id)
   })
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => {
     allow(form, ['invoice_now', 'prorate', 'cancellation_details'])
-    return cancelNow(world, id, { prorate: flag(form, 'prorate') })
+    return cancelNow(deps, id, { prorate: flag(form, 'prorate') })
   })
   route('GET', '/v1/subscription_items', ({ form }) => {
     allow(form, [...PAGING, 'subscription'])
@@ -147,7 +151,7 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   route('GET', '/v1/invoice_payments', ({ form }) => {
     allow(form, [...PAGING, 'invoice', 'payment', 'status'])
     const invoice = optionalText(form, 'invoice')
-    const found = invoice ? paymentsOf(world, invoice) : all<Stripe.InvoicePayment>(db, 'invoice_payment')
+    const found = invoice ? paymentsOf(deps, invoice) : all<Stripe.InvoicePayment>(db, 'invoice_payment')
     return paged(
       found.filter((one) => matches(form, { status: one.status })),
       form,
@@ -169,7 +173,7 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
   })
   route('POST', '/v1/refunds', ({ form }) => {
     allow(form, ['charge', 'payment_intent', 'amount', 'reason', 'metadata', 'instructions_email'])
-    return createRefund(world, form)
+    return createRefund(deps, form)
   })
   retrieve('/v1/refunds', 'refund')
   route('GET', '/v1/refunds', ({ form }) => {
@@ -183,16 +187,16 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
     const fits = (one: Stripe.Dispute) => matches(form, { charge: one.charge, payment_intent: one.payment_intent })
     return paged(all<Stripe.Dispute>(db, 'dispute').filter(fits), form, '/v1/disputes')
   })
-  route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(world, id, 'lost'))
+  route('POST', '/v1/disputes/:id/close', ({ id }) => closeDispute(deps, id, 'lost'))
 
-  route('POST', '/v1/billing_portal/sessions', ({ form, origin }) => createPortalSession(world, form, origin))
+  route('POST', '/v1/billing_portal/sessions', ({ form, origin }) => createPortalSession(deps, form, origin))
 
   route('GET', '/v1/webhook_endpoints', ({ form }) => {
     allow(form, PAGING)
-    return paged(webhookEndpoints(world), form, '/v1/webhook_endpoints')
+    return paged(webhookEndpoints(deps), form, '/v1/webhook_endpoints')
   })
 
-  route('GET', '/v1/events/:id', ({ id }) => withPending(world, must<StoredEvent>(db, 'event', id)))
+  route('GET', '/v1/events/:id', ({ id }) => withPending(deps, must<StoredEvent>(db, 'event', id)))
   route('GET', '/v1/events', ({ form }) => {
     allow(form, [...PAGING, 'type', 'types', 'delivery_success'])
     const types = [...texts(form.type), ...texts(form.types)]
@@ -200,9 +204,9 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
     const fits = (one: StoredEvent) =>
       (types.length === 0 ||
         types.some((type) => (type.endsWith('*') ? one.type.startsWith(type.slice(0, -1)) : one.type === type))) &&
-      (delivered === null || wasDelivered(world, one.id) === (delivered === 'true'))
+      (delivered === null || wasDelivered(deps, one.id) === (delivered === 'true'))
     const found = paged(all<StoredEvent>(db, 'event').filter(fits), form, '/v1/events')
-    return { ...found, data: found.data.map((event) => withPending(world, event)) }
+    return { ...found, data: found.data.map((event) => withPending(deps, event)) }
   })
 
   /** A list of what an unknown customer has is refused, as the real API does. */
@@ -224,10 +228,10 @@ export function processorApi(app: FastifyInstance, world: World, originOf: (requ
         const key = method === 'POST' ? (request.headers['idempotency-key'] as string | undefined) : undefined
 
         const work = () => {
-          const body = expanded(world, answer({ form, id, origin: originOf(request) }), texts(form.expand))
+          const body = expanded(deps, answer({ form, id, origin: originOf(request) }), texts(form.expand))
           return { status: 200, body: JSON.stringify(body) }
         }
-        const result = atomically(db, () => once(world, key, `${method} ${request.url} ${JSON.stringify(form)}`, work))
+        const result = atomically(db, () => once(deps, key, `${method} ${request.url} ${JSON.stringify(form)}`, work))
         reply.code(result.status).headers(apiHeaders(key))
         if (result.replayed) reply.header('idempotent-replayed', 'true')
         // A failure that is kept would only be told again.

@@ -1,7 +1,7 @@
 /** The cards a newcomer can pay with, numbered as the processor's own test cards, and what becomes of a payment with each. */
 import type { Stripe } from 'stripe'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put } from './objects.ts'
-import { seconds, type World } from './world.ts'
 
 export type Outcome =
   | { at: 'once' }
@@ -87,13 +87,13 @@ export function cardOf(method: Stripe.PaymentMethod): TestCard {
 }
 
 export function keepMethod(
-  world: World,
+  deps: ProcessorDeps,
   card: TestCard,
   customer: string | null,
   holder: { name: string | null; email: string | null },
 ) {
   const last4 = card.number.slice(-4)
-  const year = new Date(world.clock.ms()).getUTCFullYear() + 4
+  const year = new Date(deps.clock.ms()).getUTCFullYear() + 4
   const method = {
     id: newId('pm'),
     object: 'payment_method',
@@ -119,14 +119,14 @@ export function keepMethod(
             account_holder_type: 'individual',
           },
         }),
-    created: seconds(world),
+    created: seconds(deps),
     customer,
     customer_account: null,
     livemode: false,
     metadata: { sandbox_number: card.number },
     type: card.kind,
   } as unknown as Stripe.PaymentMethod
-  return put(world.db, method, { owner: customer ?? '' })
+  return put(deps.db, method, { owner: customer ?? '' })
 }
 
 /** `Visa •••• 4242` */

@@ -4,33 +4,33 @@ import { type Catalogue, FREE, INTERVALS } from '#catalogue/catalogue.ts'
 import { inMinorUnits } from '#platform/money.ts'
 import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { badParameter } from './fault.ts'
 import { findOne, get, mustParam, newId, put } from './objects.ts'
 import { group, integer, mergeMetadata, optionalText, text } from './parameters.ts'
-import { seconds, type World } from './world.ts'
 
 /** US cents a month: what a plan costs is the processor's to say, so the sandbox makes it up, each plan dearer than the one before. */
 const playCents = (place: number) => 2_900 + 7_000 * place
 const YEAR_IN_MONTHS = 10
 
 /** Puts in place what is missing; ids are stable, so that a restart changes nothing. */
-export function stockCatalogue(world: World, { plans, products }: Pick<Catalogue, 'plans' | 'products'>): void {
-  atomically(world.db, () => {
+export function stockCatalogue(deps: ProcessorDeps, { plans, products }: Pick<Catalogue, 'plans' | 'products'>): void {
+  atomically(deps.db, () => {
     const paid = plans.filter(({ tier }) => tier !== FREE)
     for (const [place, { tier, name, prices }] of paid.entries()) {
       for (const interval of INTERVALS) {
         const id = prices[interval]
-        if (id === undefined || get(world.db, id)) continue
-        const product = keepProduct(world, `prod_sandbox_${tier}`, `Latchkey ${name}`, { tier })
+        if (id === undefined || get(deps.db, id)) continue
+        const product = keepProduct(deps, `prod_sandbox_${tier}`, `Latchkey ${name}`, { tier })
         const cents = playCents(place) * (interval === 'year' ? YEAR_IN_MONTHS : 1)
-        keepPrice(world, { id, product, cents, interval, metadata: { tier } })
+        keepPrice(deps, { id, product, cents, interval, metadata: { tier } })
       }
     }
     for (const { tier, name, price, currency } of products) {
       const id = `price_sandbox_store_${tier}`
-      if (get(world.db, id)) continue
-      const product = keepProduct(world, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, { tier })
-      keepPrice(world, {
+      if (get(deps.db, id)) continue
+      const product = keepProduct(deps, `prod_sandbox_store_${tier}`, `Starter kit, ${name}`, { tier })
+      keepPrice(deps, {
         id,
         product,
         cents: inMinorUnits(price, currency),
@@ -39,21 +39,21 @@ export function stockCatalogue(world: World, { plans, products }: Pick<Catalogue
         metadata: { tier },
       })
     }
-    stockPromotion(world, 'WELCOME10', '10 % off', { percent_off: 10 })
-    stockPromotion(world, 'FREE100', '100 % off', { percent_off: 100 })
-    stockPromotion(world, 'MINUS20', '$20 off', { amount_off: 2_000 })
+    stockPromotion(deps, 'WELCOME10', '10 % off', { percent_off: 10 })
+    stockPromotion(deps, 'FREE100', '100 % off', { percent_off: 100 })
+    stockPromotion(deps, 'MINUS20', '$20 off', { amount_off: 2_000 })
   })
 }
 
 function keepProduct(
-  world: World,
+  deps: ProcessorDeps,
   id: string,
   name: string,
   metadata: Record<string, string>,
   details: Partial<Pick<Stripe.Product, 'description' | 'images' | 'tax_code'>> = {},
 ): string {
-  if (get(world.db, id)) return id
-  const at = seconds(world)
+  if (get(deps.db, id)) return id
+  const at = seconds(deps)
   const product: Stripe.Product = {
     id,
     object: 'product',
@@ -77,7 +77,7 @@ function keepProduct(
     url: null,
     ...details,
   }
-  return put(world.db, product).id
+  return put(deps.db, product).id
 }
 
 type NewPrice = {
@@ -91,14 +91,14 @@ type NewPrice = {
   metadata?: Record<string, string>
 }
 
-function keepPrice(world: World, price: NewPrice): Stripe.Price {
+function keepPrice(deps: ProcessorDeps, price: NewPrice): Stripe.Price {
   const { id, product, cents, interval } = price
   const kept: Stripe.Price = {
     id,
     object: 'price',
     active: price.active ?? true,
     billing_scheme: 'per_unit',
-    created: seconds(world),
+    created: seconds(deps),
     currency: price.currency ?? 'usd',
     custom_unit_amount: null,
     livemode: false,
@@ -120,17 +120,17 @@ function keepPrice(world: World, price: NewPrice): Stripe.Price {
     unit_amount: cents,
     unit_amount_decimal: decimal(cents),
   }
-  return put(world.db, kept)
+  return put(deps.db, kept)
 }
 
 /** On the wire decimals are strings; the SDK makes its own type of them. */
 export const decimal = (cents: number): Stripe.Decimal => String(cents) as unknown as Stripe.Decimal
 
 /** `price`, or `price_data` with a product or `product_data`: a price made on the spot, which cannot be sold again. */
-export function priceOfLine(world: World, line: Form, at: string): Stripe.Price {
+export function priceOfLine(deps: ProcessorDeps, line: Form, at: string): Stripe.Price {
   const id = optionalText(line, 'price')
   if (id) {
-    const price = mustParam<Stripe.Price>(world.db, 'price', id, `${at}[price]`)
+    const price = mustParam<Stripe.Price>(deps.db, 'price', id, `${at}[price]`)
     if (!price.active)
       throw badParameter(`${at}[price]`, `The price specified is inactive. This field only accepts active prices.`)
     return price
@@ -147,13 +147,13 @@ export function priceOfLine(world: World, line: Form, at: string): Stripe.Price 
   const named = optionalText(data, 'product')
   const productData = group(data, 'product_data')
   const product = named
-    ? mustParam<Stripe.Product>(world.db, 'product', named, `${at}[price_data][product]`).id
-    : keepProduct(world, newId('prod'), text(productData, 'name'), mergeMetadata({}, productData.metadata), {
+    ? mustParam<Stripe.Product>(deps.db, 'product', named, `${at}[price_data][product]`).id
+    : keepProduct(deps, newId('prod'), text(productData, 'name'), mergeMetadata({}, productData.metadata), {
         description: optionalText(productData, 'description'),
         images: [productData.images ?? []].flat().filter((address) => typeof address === 'string'),
         tax_code: optionalText(productData, 'tax_code'),
       })
-  return keepPrice(world, {
+  return keepPrice(deps, {
     id: newId('price'),
     product,
     cents,
@@ -164,22 +164,22 @@ export function priceOfLine(world: World, line: Form, at: string): Stripe.Price 
   })
 }
 
-export function productName(world: Pick<World, 'db'>, price: Stripe.Price): string {
-  return get<Stripe.Product>(world.db, String(price.product))?.name ?? price.id
+export function productName(deps: Pick<ProcessorDeps, 'db'>, price: Stripe.Price): string {
+  return get<Stripe.Product>(deps.db, String(price.product))?.name ?? price.id
 }
 
 function stockPromotion(
-  world: World,
+  deps: ProcessorDeps,
   code: string,
   name: string,
   off: { percent_off?: number; amount_off?: number },
 ): void {
-  if (get(world.db, `promo_sandbox_${code}`)) return
+  if (get(deps.db, `promo_sandbox_${code}`)) return
   const coupon: Stripe.Coupon = {
     id: `coupon_sandbox_${code}`,
     object: 'coupon',
     amount_off: off.amount_off ?? null,
-    created: seconds(world),
+    created: seconds(deps),
     currency: off.amount_off ? 'usd' : null,
     duration: 'once',
     duration_in_months: null,
@@ -192,13 +192,13 @@ function stockPromotion(
     times_redeemed: 0,
     valid: true,
   }
-  put(world.db, coupon)
+  put(deps.db, coupon)
   const promotion: Stripe.PromotionCode = {
     id: `promo_sandbox_${code}`,
     object: 'promotion_code',
     active: true,
     code,
-    created: seconds(world),
+    created: seconds(deps),
     customer: null,
     customer_account: null,
     expires_at: null,
@@ -209,12 +209,12 @@ function stockPromotion(
     restrictions: { first_time_transaction: false, minimum_amount: null, minimum_amount_currency: null },
     times_redeemed: 0,
   }
-  put(world.db, promotion)
+  put(deps.db, promotion)
 }
 
-export function promotionByCode(world: Pick<World, 'db'>, code: string): Stripe.PromotionCode | undefined {
+export function promotionByCode(deps: Pick<ProcessorDeps, 'db'>, code: string): Stripe.PromotionCode | undefined {
   return findOne<Stripe.PromotionCode>(
-    world.db,
+    deps.db,
     'promotion_code',
     (one) => one.active && one.code.toLowerCase() === code.trim().toLowerCase(),
   )

@@ -9,9 +9,9 @@ import { cardByNumber } from './cards.ts'
 import { paySession } from './checkout-payment.ts'
 import { applyPromotion, lineItemsOf, removePromotion, type Side } from './checkout-sessions.ts'
 import type { Courier } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
 import { cardChoice, faultsAsPages, field } from './hosted-page.ts'
 import { get, must, sideOf } from './objects.ts'
-import type { World } from './world.ts'
 
 type Params = { Params: { id: string } }
 type Said = { refused?: string; code?: string; card?: string; email?: string; name?: string }
@@ -19,20 +19,20 @@ type Said = { refused?: string; code?: string; card?: string; email?: string; na
 /** As long as the real checkout waits for the webhook before it sends the payer back. */
 const WEBHOOK_PATIENCE_MS = 3_000
 
-export function checkoutPages(app: FastifyInstance, world: World, courier: Courier): void {
+export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
   faultsAsPages(app)
 
-  app.get<Params>('/pay/:id', OPEN, (request, reply) => showCheckout(world, reply, request.params.id, {}))
+  app.get<Params>('/pay/:id', OPEN, (request, reply) => showCheckout(deps, reply, request.params.id, {}))
 
   app.post<Params>('/pay/:id/code', OPEN, (request, reply) => {
     const code = field(request.body, 'code')
-    const { known } = atomically(world.db, () => applyPromotion(world, request.params.id, code))
-    if (!known) return showCheckout(world, reply, request.params.id, { code })
+    const { known } = atomically(deps.db, () => applyPromotion(deps, request.params.id, code))
+    if (!known) return showCheckout(deps, reply, request.params.id, { code })
     return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
   })
 
   app.post<Params>('/pay/:id/code/remove', OPEN, (request, reply) => {
-    atomically(world.db, () => removePromotion(world, request.params.id))
+    atomically(deps.db, () => removePromotion(deps, request.params.id))
     return reply.redirect(`/sandbox/pay/${request.params.id}`, 303)
   })
 
@@ -45,24 +45,24 @@ export function checkoutPages(app: FastifyInstance, world: World, courier: Couri
     }
     const card = cardByNumber(said.card ?? '')
     if (!card)
-      return showCheckout(world, reply, id, {
+      return showCheckout(deps, reply, id, {
         ...said,
         refused: 'Your card number is invalid: choose one of the test cards.',
       })
-    const before = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
+    const before = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
     const email = said.email || before.customer_details?.email || before.customer_email || ''
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
-      return showCheckout(world, reply, id, { ...said, refused: 'An email address is needed for the receipt.' })
+      return showCheckout(deps, reply, id, { ...said, refused: 'An email address is needed for the receipt.' })
 
-    const paid = atomically(world.db, () => paySession(world, id, { card, email, name: said.name ?? '' }))
-    if ('refused' in paid) return showCheckout(world, reply, id, { ...said, refused: paid.refused })
+    const paid = atomically(deps.db, () => paySession(deps, id, { card, email, name: said.name ?? '' }))
+    if ('refused' in paid) return showCheckout(deps, reply, id, { ...said, refused: paid.refused })
     await courier.settled(WEBHOOK_PATIENCE_MS)
     return reply.redirect((paid.session.success_url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id), 303)
   })
 }
 
-function showCheckout(world: World, reply: FastifyReply, id: string, said: Said): FastifyReply {
-  const session = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
+function showCheckout(deps: ProcessorDeps, reply: FastifyReply, id: string, said: Said): FastifyReply {
+  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open') {
     const main = html`<div class="card narrow"><h1>${session.status === 'complete' ? 'Paid already' : 'This checkout has expired'}</h1>
 <p class="quiet">${session.status === 'complete' ? 'Nothing more to do here.' : 'Start again where you came from.'}</p>
@@ -72,11 +72,11 @@ function showCheckout(world: World, reply: FastifyReply, id: string, said: Said)
   const currency = session.currency ?? 'usd'
   const total = session.amount_total ?? 0
   const off = session.total_details?.amount_discount ?? 0
-  const lines = lineItemsOf(world, session)
-  const { trialDays = 0 } = sideOf<Partial<Side>>(world.db, id)
+  const lines = lineItemsOf(deps, session)
+  const { trialDays = 0 } = sideOf<Partial<Side>>(deps.db, id)
   const recurring = lines[0]?.price?.recurring
   const promotion = session.discounts?.[0]?.promotion_code
-  const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(world.db, promotion)?.code : undefined
+  const code = typeof promotion === 'string' ? get<Stripe.PromotionCode>(deps.db, promotion)?.code : undefined
   const email = said.email || session.customer_details?.email || session.customer_email || ''
 
   const main = html`<div class="split">

@@ -4,11 +4,11 @@ import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
 import { discountOn, priceOfLine, productName, promotionByCode } from './catalogue.ts'
 import { EMPTY_SESSION } from './checkout-session-object.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played } from './parameters.ts'
-import { seconds, type World } from './world.ts'
 
 /** What the session keeps to itself until it is paid. */
 export type Side = {
@@ -43,7 +43,7 @@ const PLAYED = [
 
 const TRIAL_DAYS_MAX = 730
 
-export function createSession(world: World, form: Form, origin: string): Stripe.Checkout.Session {
+export function createSession(deps: ProcessorDeps, form: Form, origin: string): Stripe.Checkout.Session {
   played(form, PLAYED)
   played(group(form, 'payment_intent_data'), ['metadata', 'description'], 'payment_intent_data')
   played(group(form, 'subscription_data'), ['metadata', 'trial_period_days'], 'subscription_data')
@@ -53,26 +53,26 @@ export function createSession(world: World, form: Form, origin: string): Stripe.
   const successUrl = address(form, 'success_url')
   if (!successUrl) throw badParameter('success_url', 'Missing required param: success_url.', 'parameter_missing')
   const customerId = optionalText(form, 'customer')
-  const customer = customerId ? mustParam<Stripe.Customer>(world.db, 'customer', customerId, 'customer') : undefined
+  const customer = customerId ? mustParam<Stripe.Customer>(deps.db, 'customer', customerId, 'customer') : undefined
   if (customer && (customer.deleted as unknown))
     throw badParameter('customer', `No such customer: '${customerId}'`, 'resource_missing')
 
-  const lines = linesOf(world, form, mode)
+  const lines = linesOf(deps, form, mode)
   const promoted = groups(form, 'discounts')[0]
   const promotionId = promoted ? optionalText(promoted, 'promotion_code') : null
   const couponId = promoted ? optionalText(promoted, 'coupon') : null
   const promotion = promotionId
-    ? mustParam<Stripe.PromotionCode>(world.db, 'promotion_code', promotionId, 'discounts[0][promotion_code]')
+    ? mustParam<Stripe.PromotionCode>(deps.db, 'promotion_code', promotionId, 'discounts[0][promotion_code]')
     : undefined
   const coupon = couponId
-    ? mustParam<Stripe.Coupon>(world.db, 'coupon', couponId, 'discounts[0][coupon]').id
+    ? mustParam<Stripe.Coupon>(deps.db, 'coupon', couponId, 'discounts[0][coupon]').id
     : (promotion?.promotion.coupon as string | undefined)
   if (coupon && form.allow_promotion_codes !== undefined) {
     throw badParameter('discounts', 'You may only specify one of these parameters: allow_promotion_codes, discounts.')
   }
 
   const id = newId('cs_test')
-  const at = seconds(world)
+  const at = seconds(deps)
   const side: Side = {
     lines,
     intentMetadata: mergeMetadata({}, group(form, 'payment_intent_data').metadata),
@@ -87,7 +87,7 @@ export function createSession(world: World, form: Form, origin: string): Stripe.
     id,
     object: 'checkout.session',
     allow_promotion_codes: form.allow_promotion_codes === undefined ? null : flag(form, 'allow_promotion_codes'),
-    ...totals(world, side),
+    ...totals(deps, side),
     cancel_url: address(form, 'cancel_url'),
     client_reference_id: optionalText(form, 'client_reference_id'),
     created: at,
@@ -121,61 +121,60 @@ export function createSession(world: World, form: Form, origin: string): Stripe.
     success_url: successUrl,
     url: `${origin}/sandbox/pay/${id}`,
   } as unknown as Stripe.Checkout.Session
-  return put(world.db, session, { owner: customer?.id ?? '', side })
+  return put(deps.db, session, { owner: customer?.id ?? '', side })
 }
 
-export function expireSession(world: World, id: string): Stripe.Checkout.Session {
-  const session = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
+export function expireSession(deps: ProcessorDeps, id: string): Stripe.Checkout.Session {
+  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open') {
     throw badParameter(
       'session',
       `Only Checkout Sessions with a status in ["open"] can be expired. This Checkout Session has a status of ${session.status}.`,
     )
   }
-  const expired = put(world.db, { ...session, status: 'expired', url: null } as Stripe.Checkout.Session)
-  emit(world, 'checkout.session.expired', expired)
+  const expired = put(deps.db, { ...session, status: 'expired', url: null } as Stripe.Checkout.Session)
+  emit(deps, 'checkout.session.expired', expired)
   return expired
 }
 
 /** Looked for once a second, so the search reads only what is open, and takes no write lock when nothing is due. */
-export function expireOldSessions(world: World): void {
-  const due = world.db
+export function expireOldSessions(deps: ProcessorDeps): void {
+  const due = deps.db
     .prepare(
       `select id from stripe_objects where object = 'checkout.session'
        and json_extract(body, '$.status') = 'open' and json_extract(body, '$.expires_at') <= ?`,
     )
-    .all(seconds(world))
+    .all(seconds(deps))
   if (due.length === 0) return
-  atomically(world.db, () => {
-    for (const { id } of due) expireSession(world, String(id))
+  atomically(deps.db, () => {
+    for (const { id } of due) expireSession(deps, String(id))
   })
 }
 
 export function applyPromotion(
-  world: World,
+  deps: ProcessorDeps,
   id: string,
   code: string,
 ): { session: Stripe.Checkout.Session; known: boolean } {
-  const session = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
-  const promotion =
-    session.allow_promotion_codes && session.status === 'open' ? promotionByCode(world, code) : undefined
-  const off = promotion && get<Stripe.Coupon>(world.db, String(promotion.promotion.coupon))
+  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
+  const promotion = session.allow_promotion_codes && session.status === 'open' ? promotionByCode(deps, code) : undefined
+  const off = promotion && get<Stripe.Coupon>(deps.db, String(promotion.promotion.coupon))
   // So much off in dollars is nothing off in yen.
   if (!promotion || (off?.currency && off.currency !== session.currency)) return { session, known: false }
-  const side = { ...sideOf<Side>(world.db, id), coupon: String(promotion.promotion.coupon) }
-  const changed = { ...session, ...totals(world, side), discounts: [{ coupon: null, promotion_code: promotion.id }] }
-  return { session: put(world.db, changed as Stripe.Checkout.Session, { side }), known: true }
+  const side = { ...sideOf<Side>(deps.db, id), coupon: String(promotion.promotion.coupon) }
+  const changed = { ...session, ...totals(deps, side), discounts: [{ coupon: null, promotion_code: promotion.id }] }
+  return { session: put(deps.db, changed as Stripe.Checkout.Session, { side }), known: true }
 }
 
-export function removePromotion(world: World, id: string): void {
-  const session = must<Stripe.Checkout.Session>(world.db, 'checkout.session', id)
+export function removePromotion(deps: ProcessorDeps, id: string): void {
+  const session = must<Stripe.Checkout.Session>(deps.db, 'checkout.session', id)
   if (session.status !== 'open' || !session.allow_promotion_codes) return
-  const side = { ...sideOf<Side>(world.db, id), coupon: null }
-  put(world.db, { ...session, ...totals(world, side), discounts: [] } as Stripe.Checkout.Session, { side })
+  const side = { ...sideOf<Side>(deps.db, id), coupon: null }
+  put(deps.db, { ...session, ...totals(deps, side), discounts: [] } as Stripe.Checkout.Session, { side })
 }
 
-export function lineItemsOf(world: World, session: Stripe.Checkout.Session): Stripe.LineItem[] {
-  const side = sideOf<Side>(world.db, session.id)
+export function lineItemsOf(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.LineItem[] {
+  const side = sideOf<Side>(deps.db, session.id)
   const subtotal = session.amount_subtotal ?? 0
   let offLeft = session.total_details?.amount_discount ?? 0
   return side.lines.map(({ id, price, quantity, name }, index) => {
@@ -204,14 +203,14 @@ export function lineItemsOf(world: World, session: Stripe.Checkout.Session): Str
   })
 }
 
-function linesOf(world: World, form: Form, mode: 'payment' | 'subscription'): Side['lines'] {
+function linesOf(deps: ProcessorDeps, form: Form, mode: 'payment' | 'subscription'): Side['lines'] {
   const lines = groups(form, 'line_items').map((line, index) => {
     played(line, ['price', 'price_data', 'quantity'], `line_items[${index}]`)
-    const price = priceOfLine(world, line, `line_items[${index}]`)
+    const price = priceOfLine(deps, line, `line_items[${index}]`)
     const quantity = integer(line, 'quantity')
     if (quantity === undefined || quantity < 1)
       throw badParameter(`line_items[${index}][quantity]`, 'Missing required param: quantity.', 'parameter_missing')
-    return { id: newId('li'), price, quantity, name: productName(world, price) }
+    return { id: newId('li'), price, quantity, name: productName(deps, price) }
   })
   if (lines.length === 0) throw badParameter('line_items', 'Missing required param: line_items.', 'parameter_missing')
   if (mode === 'payment' && lines.some(({ price }) => price.recurring)) {
@@ -229,9 +228,9 @@ function linesOf(world: World, form: Form, mode: 'payment' | 'subscription'): Si
   return lines
 }
 
-function totals(world: World, side: Side) {
+function totals(deps: ProcessorDeps, side: Side) {
   const subtotal = side.lines.reduce((sum, { price, quantity }) => sum + dueToday(side, price) * quantity, 0)
-  const off = discountOn(subtotal, side.coupon ? get<Stripe.Coupon>(world.db, side.coupon) : undefined)
+  const off = discountOn(subtotal, side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined)
   return {
     amount_subtotal: subtotal,
     amount_total: subtotal - off,

@@ -3,9 +3,9 @@
  * Attempts run on real time (not the service's clock), so that a moved clock never floods the product.
  */
 import { createHmac } from 'node:crypto'
+import { type Endpoint, type ProcessorDeps, seconds } from './deps.ts'
 import type { StoredEvent } from './events.ts'
 import { get } from './objects.ts'
-import { type Endpoint, seconds, type World } from './world.ts'
 
 export type Delivery = {
   event_id: string
@@ -29,7 +29,7 @@ export type Courier = {
   close: () => Promise<void>
 }
 
-export function startCourier(world: Omit<World, 'wake'>): Courier {
+export function startCourier(deps: Omit<ProcessorDeps, 'wake'>): Courier {
   const running = new Set<Promise<void>>()
   const underWay = new Set<string>()
   const stopping = new AbortController()
@@ -50,12 +50,12 @@ export function startCourier(world: Omit<World, 'wake'>): Courier {
     if (stopping.signal.aborted) return
     clearTimeout(timer)
     const now = Date.now()
-    for (const delivery of due(world, now)) {
+    for (const delivery of due(deps, now)) {
       if (running.size >= AT_ONCE_MAX) break
       const key = `${delivery.event_id} ${delivery.endpoint}`
-      if (underWay.has(key) || !claim(world, delivery, now)) continue
+      if (underWay.has(key) || !claim(deps, delivery, now)) continue
       underWay.add(key)
-      const run = attempt(world, delivery, stopping.signal).finally(() => {
+      const run = attempt(deps, delivery, stopping.signal).finally(() => {
         running.delete(run)
         underWay.delete(key)
         wake()
@@ -63,7 +63,7 @@ export function startCourier(world: Omit<World, 'wake'>): Courier {
       running.add(run)
     }
     if (running.size >= AT_ONCE_MAX) return
-    const next = world.db
+    const next = deps.db
       .prepare(`select min(due_ms) as at from stripe_deliveries where state = 'due' and due_ms > ?`)
       .get(now) as {
       at: number | null
@@ -75,7 +75,7 @@ export function startCourier(world: Omit<World, 'wake'>): Courier {
     wake,
     settled: async (patienceMs) => {
       const until = Date.now() + patienceMs
-      const waiting = world.db.prepare(`select 1 from stripe_deliveries where state = 'due' and attempts = 0 limit 1`)
+      const waiting = deps.db.prepare(`select 1 from stripe_deliveries where state = 'due' and attempts = 0 limit 1`)
       while (Date.now() < until && !stopping.signal.aborted && (underWay.size > 0 || woken || waiting.get())) {
         await new Promise((resolve) => setTimeout(resolve, 5))
       }
@@ -89,7 +89,7 @@ export function startCourier(world: Omit<World, 'wake'>): Courier {
 }
 
 /** In the order of their making, so that a fresh product mostly sees events in order. */
-function due({ db }: Pick<World, 'db'>, now: number): Delivery[] {
+function due({ db }: Pick<ProcessorDeps, 'db'>, now: number): Delivery[] {
   return db
     .prepare(
       `select d.* from stripe_deliveries d join stripe_objects o on o.id = d.event_id
@@ -99,7 +99,7 @@ function due({ db }: Pick<World, 'db'>, now: number): Delivery[] {
 }
 
 /** Several processes may share the file: whoever moves the due time on makes the attempt. */
-function claim({ db }: Pick<World, 'db'>, { event_id, endpoint, due_ms }: Delivery, now: number): boolean {
+function claim({ db }: Pick<ProcessorDeps, 'db'>, { event_id, endpoint, due_ms }: Delivery, now: number): boolean {
   const { changes } = db
     .prepare(
       `update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ? and state = 'due' and due_ms = ?`,
@@ -108,13 +108,13 @@ function claim({ db }: Pick<World, 'db'>, { event_id, endpoint, due_ms }: Delive
   return changes === 1
 }
 
-async function attempt(world: Omit<World, 'wake'>, delivery: Delivery, stop: AbortSignal): Promise<void> {
-  const event = get<StoredEvent>(world.db, delivery.event_id)
-  const endpoint = world.endpoints().find((one) => one.name === delivery.endpoint)
-  const note = event && endpoint ? await post(world, endpoint, event, stop) : 'the endpoint is not configured any more'
+async function attempt(deps: Omit<ProcessorDeps, 'wake'>, delivery: Delivery, stop: AbortSignal): Promise<void> {
+  const event = get<StoredEvent>(deps.db, delivery.event_id)
+  const endpoint = deps.endpoints().find((one) => one.name === delivery.endpoint)
+  const note = event && endpoint ? await post(deps, endpoint, event, stop) : 'the endpoint is not configured any more'
   // A stop in the middle is nobody's failure: the attempt does not count and is made again at the next start.
   if (stop.aborted) {
-    world.db
+    deps.db
       .prepare('update stripe_deliveries set due_ms = ? where event_id = ? and endpoint = ?')
       .run(Date.now(), delivery.event_id, delivery.endpoint)
     return
@@ -123,7 +123,7 @@ async function attempt(world: Omit<World, 'wake'>, delivery: Delivery, stop: Abo
   const attempts = delivery.attempts + 1
   const pause = PAUSES_MS[delivery.attempts]
   const state = note === 'ok' ? 'delivered' : endpoint === undefined || pause === undefined ? 'given-up' : 'due'
-  world.db
+  deps.db
     .prepare(
       'update stripe_deliveries set attempts = ?, state = ?, note = ?, due_ms = ? where event_id = ? and endpoint = ?',
     )
@@ -131,7 +131,7 @@ async function attempt(world: Omit<World, 'wake'>, delivery: Delivery, stop: Abo
 }
 
 async function post(
-  world: Omit<World, 'wake'>,
+  deps: Omit<ProcessorDeps, 'wake'>,
   endpoint: Endpoint,
   event: StoredEvent,
   stop: AbortSignal,
@@ -143,7 +143,7 @@ async function post(
       headers: {
         'content-type': 'application/json; charset=utf-8',
         'user-agent': 'Stripe/1.0 (sandbox)',
-        'stripe-signature': signatureOf(payload, endpoint.secret, seconds(world)),
+        'stripe-signature': signatureOf(payload, endpoint.secret, seconds(deps)),
       },
       body: payload,
       redirect: 'manual',
@@ -162,21 +162,21 @@ export function signatureOf(payload: string, secret: string, at: number): string
   return `t=${at},v1=${createHmac('sha256', secret).update(`${at}.${payload}`).digest('hex')}`
 }
 
-export function deliveriesOf({ db }: Pick<World, 'db'>, eventId: string): Delivery[] {
+export function deliveriesOf({ db }: Pick<ProcessorDeps, 'db'>, eventId: string): Delivery[] {
   return db.prepare('select * from stripe_deliveries where event_id = ? order by endpoint').all(eventId) as Delivery[]
 }
 
 /** True when every endpoint has answered 2xx. */
-export function wasDelivered(world: Pick<World, 'db'>, eventId: string): boolean {
-  return deliveriesOf(world, eventId).every((delivery) => delivery.state === 'delivered')
+export function wasDelivered(deps: Pick<ProcessorDeps, 'db'>, eventId: string): boolean {
+  return deliveriesOf(deps, eventId).every((delivery) => delivery.state === 'delivered')
 }
 
 /** Sends again, to all endpoints, also what was delivered: for the button, and to see duplicates handled. */
-export function resend(world: World, eventId: string): void {
-  const insert = world.db.prepare(
+export function resend(deps: ProcessorDeps, eventId: string): void {
+  const insert = deps.db.prepare(
     `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')
      on conflict (event_id, endpoint) do update set attempts = 0, due_ms = excluded.due_ms, state = 'due'`,
   )
-  for (const endpoint of world.endpoints()) insert.run(eventId, endpoint.name, Date.now())
-  world.wake()
+  for (const endpoint of deps.endpoints()) insert.run(eventId, endpoint.name, Date.now())
+  deps.wake()
 }

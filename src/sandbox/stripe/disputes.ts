@@ -1,14 +1,14 @@
 /** A cardholder takes the money back. */
 import type { Stripe } from 'stripe'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
 import { all, must, newId, put } from './objects.ts'
-import { seconds, type World } from './world.ts'
 
 const ANSWER_WITHIN_S = 7 * 24 * 3_600
 
-export function openDispute(world: World, chargeId: string): Stripe.Dispute {
-  const charge = must<Stripe.Charge>(world.db, 'charge', chargeId)
+export function openDispute(deps: ProcessorDeps, chargeId: string): Stripe.Dispute {
+  const charge = must<Stripe.Charge>(deps.db, 'charge', chargeId)
   if (charge.status !== 'succeeded' || charge.disputed) {
     throw new Fault(400, {
       type: 'invalid_request_error',
@@ -22,7 +22,7 @@ export function openDispute(world: World, chargeId: string): Stripe.Dispute {
     amount: charge.amount,
     balance_transactions: [],
     charge: charge.id,
-    created: seconds(world),
+    created: seconds(deps),
     currency: charge.currency,
     enhanced_eligibility_types: [],
     evidence: {
@@ -31,7 +31,7 @@ export function openDispute(world: World, chargeId: string): Stripe.Dispute {
       customer_name: charge.billing_details.name,
     },
     evidence_details: {
-      due_by: seconds(world) + ANSWER_WITHIN_S,
+      due_by: seconds(deps) + ANSWER_WITHIN_S,
       enhanced_eligibility: {},
       has_evidence: false,
       past_due: false,
@@ -50,27 +50,27 @@ export function openDispute(world: World, chargeId: string): Stripe.Dispute {
     reason: 'fraudulent',
     status: 'needs_response',
   } as unknown as Stripe.Dispute
-  put(world.db, dispute, { owner: charge.id })
-  put(world.db, { ...charge, disputed: true })
-  emit(world, 'charge.dispute.created', dispute)
-  emit(world, 'charge.dispute.funds_withdrawn', dispute)
+  put(deps.db, dispute, { owner: charge.id })
+  put(deps.db, { ...charge, disputed: true })
+  emit(deps, 'charge.dispute.created', dispute)
+  emit(deps, 'charge.dispute.funds_withdrawn', dispute)
   return dispute
 }
 
 /** Closing over the API concedes, as at the real processor; the sandbox's buttons may also win. */
-export function closeDispute(world: World, id: string, status: 'lost' | 'won'): Stripe.Dispute {
-  const dispute = must<Stripe.Dispute>(world.db, 'dispute', id)
+export function closeDispute(deps: ProcessorDeps, id: string, status: 'lost' | 'won'): Stripe.Dispute {
+  const dispute = must<Stripe.Dispute>(deps.db, 'dispute', id)
   if (!isOpen(dispute)) throw badParameter('dispute', `The dispute ${id} is already closed.`, 'dispute_closed')
   const closed = { ...dispute, status }
-  put(world.db, closed)
-  if (status === 'won') emit(world, 'charge.dispute.funds_reinstated', closed)
-  emit(world, 'charge.dispute.closed', closed, { status: dispute.status })
+  put(deps.db, closed)
+  if (status === 'won') emit(deps, 'charge.dispute.funds_reinstated', closed)
+  emit(deps, 'charge.dispute.closed', closed, { status: dispute.status })
   return closed
 }
 
 export const isOpen = (dispute: Stripe.Dispute) => dispute.status === 'needs_response'
 
-export function disputeOf({ db }: Pick<World, 'db'>, chargeId: string): Stripe.Dispute | undefined {
+export function disputeOf({ db }: Pick<ProcessorDeps, 'db'>, chargeId: string): Stripe.Dispute | undefined {
   return all<Stripe.Dispute>(db, 'dispute', chargeId)[0]
 }
 

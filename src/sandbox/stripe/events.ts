@@ -1,7 +1,7 @@
 /** Every change of state becomes an event, stored with its deliveries in the transaction of the change itself. */
 import type { Stripe } from 'stripe'
+import { API_VERSION, type ProcessorDeps, seconds } from './deps.ts'
 import { newId, put, type StripeObject } from './objects.ts'
-import { API_VERSION, seconds, type World } from './world.ts'
 
 export type StoredEvent = {
   id: string
@@ -16,7 +16,7 @@ export type StoredEvent = {
 }
 
 export function emit<T extends StripeObject>(
-  world: World,
+  deps: ProcessorDeps,
   type: Stripe.Event.Type,
   object: T,
   previous?: object,
@@ -25,18 +25,18 @@ export function emit<T extends StripeObject>(
     id: newId('evt'),
     object: 'event',
     api_version: API_VERSION,
-    created: seconds(world),
+    created: seconds(deps),
     data: previous ? { object, previous_attributes: previous } : { object },
     livemode: false,
-    pending_webhooks: world.endpoints().length,
+    pending_webhooks: deps.endpoints().length,
     request: { id: null, idempotency_key: null },
     type,
   }
-  put(world.db, event)
-  const insert = world.db.prepare(
+  put(deps.db, event)
+  const insert = deps.db.prepare(
     `insert into stripe_deliveries (event_id, endpoint, attempts, due_ms, state, note) values (?, ?, 0, ?, 'due', '')`,
   )
-  for (const endpoint of world.endpoints()) insert.run(event.id, endpoint.name, Date.now())
-  world.wake()
+  for (const endpoint of deps.endpoints()) insert.run(event.id, endpoint.name, Date.now())
+  deps.wake()
   return event
 }

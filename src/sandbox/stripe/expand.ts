@@ -2,63 +2,63 @@
 import type { Stripe } from 'stripe'
 import { lineItemsOf } from './checkout-sessions.ts'
 import { deliveriesOf } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
 import { badParameter } from './fault.ts'
 import { paymentsOf } from './invoices.ts'
 import { all, get, type StripeObject } from './objects.ts'
-import type { World } from './world.ts'
 
 const DEPTH_MAX = 4
 
 type Node = Record<string, unknown>
 
-export function expanded<T>(world: World, value: T, paths: readonly string[]): T {
+export function expanded<T>(deps: ProcessorDeps, value: T, paths: readonly string[]): T {
   const copy = structuredClone(value) as Node
   for (const path of paths) {
     const segments = path.split('.')
     if (segments.length > DEPTH_MAX + 1)
       throw badParameter('expand', 'You cannot expand more than 4 levels of a property.', 'expand_max_depth')
-    walk(world, copy, segments, path)
+    walk(deps, copy, segments, path)
   }
   return copy as T
 }
 
-function walk(world: World, node: Node, [head, ...rest]: string[], path: string): void {
+function walk(deps: ProcessorDeps, node: Node, [head, ...rest]: string[], path: string): void {
   if (head === undefined) return
-  const value = included(world, node, head) ?? node[head]
+  const value = included(deps, node, head) ?? node[head]
   if (value === undefined) throw badParameter('expand', `This property cannot be expanded (${path}).`)
   if (value === null) return
 
   if (Array.isArray(value)) {
-    node[head] = value.map((one) => object(world, one))
-    for (const one of node[head] as Node[]) if (rest.length > 0 && typeof one === 'object') walk(world, one, rest, path)
+    node[head] = value.map((one) => object(deps, one))
+    for (const one of node[head] as Node[]) if (rest.length > 0 && typeof one === 'object') walk(deps, one, rest, path)
     return
   }
-  const inner = object(world, value)
+  const inner = object(deps, value)
   node[head] = inner
-  if (rest.length > 0 && typeof inner === 'object' && inner !== null) walk(world, inner as Node, rest, path)
+  if (rest.length > 0 && typeof inner === 'object' && inner !== null) walk(deps, inner as Node, rest, path)
 }
 
-function object(world: World, value: unknown): unknown {
-  return typeof value === 'string' ? (get(world.db, value) ?? value) : value
+function object(deps: ProcessorDeps, value: unknown): unknown {
+  return typeof value === 'string' ? (get(deps.db, value) ?? value) : value
 }
 
 /** Properties that exist only when asked for. */
-function included(world: World, node: Node, name: string): unknown {
+function included(deps: ProcessorDeps, node: Node, name: string): unknown {
   const it = node as unknown as StripeObject
   if (it.object === 'checkout.session' && name === 'line_items')
     return list(
-      lineItemsOf(world, node as unknown as Stripe.Checkout.Session),
+      lineItemsOf(deps, node as unknown as Stripe.Checkout.Session),
       `/v1/checkout/sessions/${it.id}/line_items`,
     )
   if (it.object === 'invoice' && name === 'payments')
-    return list(paymentsOf(world, it.id), `/v1/invoice_payments?invoice=${it.id}`)
+    return list(paymentsOf(deps, it.id), `/v1/invoice_payments?invoice=${it.id}`)
   // There is no other processor to have been paid through.
   if (it.object === 'invoice' && name === 'amount_paid_off_stripe') return 0
   if (it.object === 'charge' && name === 'refunds')
-    return list(all(world.db, 'refund', it.id), `/v1/charges/${it.id}/refunds`)
+    return list(all(deps.db, 'refund', it.id), `/v1/charges/${it.id}/refunds`)
   if (it.object === 'customer' && name === 'subscriptions') {
     return list(
-      all<Stripe.Subscription>(world.db, 'subscription', it.id).filter((one) => one.status !== 'canceled'),
+      all<Stripe.Subscription>(deps.db, 'subscription', it.id).filter((one) => one.status !== 'canceled'),
       `/v1/customers/${it.id}/subscriptions`,
     )
   }
@@ -70,6 +70,6 @@ export function list<T>(data: T[], url: string): { object: 'list'; data: T[]; ha
 }
 
 /** `pending_webhooks` counts what is still on its way. */
-export function withPending<T extends { id: string }>(world: World, event: T): T {
-  return { ...event, pending_webhooks: deliveriesOf(world, event.id).filter((one) => one.state !== 'delivered').length }
+export function withPending<T extends { id: string }>(deps: ProcessorDeps, event: T): T {
+  return { ...event, pending_webhooks: deliveriesOf(deps, event.id).filter((one) => one.state !== 'delivered').length }
 }

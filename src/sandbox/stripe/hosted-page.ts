@@ -16,7 +16,7 @@ export function faultsAsPages(app: FastifyInstance): void {
 
 function showFault(reply: FastifyReply, fault: Fault): FastifyReply {
   const main = html`<div class="card narrow"><h1>That did not work</h1><p>${fault.message}</p>
-<p><a href="/sandbox/processor">To the processor’s desk</a></p></div>`
+<p><a href="/sandbox/processor">To the processor’s dashboard</a></p></div>`
   return show(reply, { title: 'That did not work', place: 'processor', main, hosted: true }, fault.status)
 }
 

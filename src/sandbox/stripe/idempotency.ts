@@ -4,8 +4,8 @@
  */
 import { createHash } from 'node:crypto'
 import type { SandboxDatabase } from '../database.ts'
+import type { ProcessorDeps } from './deps.ts'
 import { Fault, faultOf } from './fault.ts'
-import type { World } from './world.ts'
 
 export type Reply = { status: number; body: string }
 
@@ -13,16 +13,16 @@ const KEPT_MS = 24 * 3_600_000
 
 /** Calls are handled one after the other, so a key is never under way twice. To be called in a transaction. */
 export function once(
-  world: World,
+  deps: ProcessorDeps,
   key: string | undefined,
   request: string,
   answer: () => Reply,
 ): Reply & { replayed: boolean } {
   if (key === undefined) return { ...answer(), replayed: false }
-  world.db.prepare('delete from stripe_replies where at_ms < ?').run(Date.now() - KEPT_MS)
+  deps.db.prepare('delete from stripe_replies where at_ms < ?').run(Date.now() - KEPT_MS)
 
   const fingerprint = createHash('sha256').update(request).digest('hex')
-  const known = world.db.prepare('select * from stripe_replies where key = ?').get(key)
+  const known = deps.db.prepare('select * from stripe_replies where key = ?').get(key)
   if (known) {
     if (known.request !== fingerprint) {
       throw new Fault(400, {
@@ -33,8 +33,8 @@ export function once(
     return { status: Number(known.status), body: String(known.body), replayed: true }
   }
 
-  const reply = outcomeOf(world.db, answer)
-  world.db
+  const reply = outcomeOf(deps.db, answer)
+  deps.db
     .prepare('insert into stripe_replies (key, request, status, body, at_ms) values (?, ?, ?, ?, ?)')
     .run(key, fingerprint, reply.status, reply.body, Date.now())
   return { ...reply, replayed: false }

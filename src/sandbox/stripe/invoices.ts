@@ -1,10 +1,11 @@
 /** What a subscription asks for, period by period. */
 import type { Stripe } from 'stripe'
 import { decimal, discountOn, productName } from './catalogue.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { emit } from './events.ts'
+import { INVOICE_CONSTANTS } from './invoice-object.ts'
 import { all, get, must, newId, put } from './objects.ts'
 import { type Attempt, attemptPayment, newIntent } from './payments.ts'
-import { seconds, type World } from './world.ts'
 
 export type Line = {
   description: string
@@ -19,16 +20,16 @@ export type Line = {
 
 /** A finalised, open invoice with its payment intent (none where nothing is to pay). */
 export function newInvoice(
-  world: World,
+  deps: ProcessorDeps,
   subscription: Stripe.Subscription,
   reason: 'subscription_create' | 'subscription_cycle' | 'subscription_update',
   lines: Line[],
   coupon?: Stripe.Coupon,
 ): Stripe.Invoice {
-  const { db } = world
+  const { db } = deps
   const customer = must<Stripe.Customer>(db, 'customer', String(subscription.customer))
   const id = newId('in')
-  const at = seconds(world)
+  const at = seconds(deps)
   const subtotal = lines.reduce((sum, line) => sum + line.amount, 0)
   const off = discountOn(Math.max(subtotal, 0), coupon)
   const total = subtotal - off
@@ -36,149 +37,102 @@ export function newInvoice(
   put(db, { ...customer, next_invoice_sequence: (customer.next_invoice_sequence ?? 1) + 1 })
 
   const invoice = {
+    ...INVOICE_CONSTANTS,
     id,
-    object: 'invoice',
-    account_country: 'US',
-    account_name: 'Latchkey sandbox',
-    account_tax_ids: null,
     amount_due: Math.max(total, 0),
-    amount_overpaid: 0,
-    amount_paid: 0,
     amount_remaining: Math.max(total, 0),
-    amount_shipping: 0,
-    application: null,
-    attempt_count: 0,
-    attempted: false,
-    auto_advance: true,
-    automatic_tax: { disabled_reason: null, enabled: false, liability: null, provider: null, status: null },
-    automatically_finalizes_at: null,
     billing_reason: reason,
-    collection_method: 'charge_automatically',
     created: at,
     currency: subscription.currency,
-    custom_fields: null,
     customer: customer.id,
-    customer_account: null,
-    customer_address: null,
     customer_email: customer.email,
     customer_name: customer.name ?? null,
     customer_phone: customer.phone ?? null,
-    customer_shipping: null,
-    customer_tax_exempt: 'none',
-    customer_tax_ids: [],
-    default_payment_method: null,
-    default_source: null,
-    default_tax_rates: [],
-    description: null,
-    discounts: [],
-    due_date: null,
     effective_at: at,
-    ending_balance: 0,
-    footer: null,
-    from_invoice: null,
-    hosted_invoice_url: null,
-    invoice_pdf: null,
-    issuer: { type: 'self' },
-    last_finalization_error: null,
-    latest_revision: null,
     lines: {
       object: 'list',
-      data: lines.map((line) => lineItem(world, id, subscription, line)),
+      data: lines.map((line) => lineItem(deps, id, subscription, line)),
       has_more: false,
       url: `/v1/invoices/${id}/lines`,
     },
-    livemode: false,
-    metadata: {},
-    next_payment_attempt: null,
     number,
-    on_behalf_of: null,
     parent: {
       quote_details: null,
       subscription_details: { metadata: subscription.metadata, subscription: subscription.id },
       type: 'subscription_details',
     },
-    payment_settings: { default_mandate: null, payment_method_options: null, payment_method_types: null },
     period_end: at,
     period_start: at,
-    post_payment_credit_notes_amount: 0,
-    pre_payment_credit_notes_amount: 0,
-    receipt_number: null,
-    rendering: null,
-    shipping_cost: null,
-    shipping_details: null,
-    starting_balance: 0,
-    statement_descriptor: null,
     status: 'open',
     status_transitions: { finalized_at: at, marked_uncollectible_at: null, paid_at: null, voided_at: null },
     subtotal,
     subtotal_excluding_tax: subtotal,
-    test_clock: null,
     total,
     total_discount_amounts: off > 0 ? [{ amount: off, discount: newId('di') }] : [],
     total_excluding_tax: total,
-    total_pretax_credit_amounts: [],
-    total_taxes: [],
-    webhooks_delivered_at: null,
   } as unknown as Stripe.Invoice
   put(db, invoice, { owner: customer.id })
 
-  if (invoice.amount_due > 0) {
-    const intent = newIntent(world, {
-      amount: invoice.amount_due,
-      currency: invoice.currency,
-      customer: customer.id,
-      description: reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
-      metadata: {},
-      receiptEmail: null,
-    })
-    const payment: Stripe.InvoicePayment = {
-      id: newId('inpay'),
-      object: 'invoice_payment',
-      amount_paid: null,
-      amount_requested: invoice.amount_due,
-      created: at,
-      currency: invoice.currency,
-      invoice: id,
-      is_default: true,
-      livemode: false,
-      payment: { payment_intent: intent.id, type: 'payment_intent' },
-      status: 'open',
-      status_transitions: { canceled_at: null, paid_at: null },
-    }
-    put(db, payment, { owner: id })
-  }
-  emit(world, 'invoice.created', { ...invoice, status: 'draft' })
-  emit(world, 'invoice.finalized', invoice)
+  if (invoice.amount_due > 0) askForPayment(deps, invoice)
+  emit(deps, 'invoice.created', { ...invoice, status: 'draft' })
+  emit(deps, 'invoice.finalized', invoice)
   return invoice
+}
+
+/** The payment intent of an open invoice, and the row that ties the two. */
+function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
+  const intent = newIntent(deps, {
+    amount: invoice.amount_due,
+    currency: invoice.currency,
+    customer: String(invoice.customer),
+    description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+    metadata: {},
+    receiptEmail: null,
+  })
+  const payment: Stripe.InvoicePayment = {
+    id: newId('inpay'),
+    object: 'invoice_payment',
+    amount_paid: null,
+    amount_requested: invoice.amount_due,
+    created: seconds(deps),
+    currency: invoice.currency,
+    invoice: invoice.id,
+    is_default: true,
+    livemode: false,
+    payment: { payment_intent: intent.id, type: 'payment_intent' },
+    status: 'open',
+    status_transitions: { canceled_at: null, paid_at: null },
+  }
+  put(deps.db, payment, { owner: invoice.id })
 }
 
 /** Tries to collect an open invoice; one with nothing to pay is paid at once. */
 export function collect(
-  world: World,
+  deps: ProcessorDeps,
   invoiceId: string,
   method: Stripe.PaymentMethod | undefined,
   present: boolean,
 ): Attempt {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   if (invoice.amount_due === 0) {
-    markPaid(world, invoice.id)
+    markPaid(deps, invoice.id)
     return { status: 'succeeded' }
   }
   const outcome: Attempt = method
-    ? attemptPayment(world, intentOf(world, invoiceId), method, present)
+    ? attemptPayment(deps, intentOf(deps, invoiceId), method, present)
     : {
         status: 'failed',
         error: { type: 'card_error', code: 'missing_payment_method', message: 'There is no payment method.' },
       }
 
-  if (outcome.status === 'succeeded') markPaid(world, invoiceId)
-  if (outcome.status === 'failed') markUnpaid(world, invoiceId)
+  if (outcome.status === 'succeeded') markPaid(deps, invoiceId)
+  if (outcome.status === 'failed') markUnpaid(deps, invoiceId)
   return outcome
 }
 
-export function markPaid(world: World, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
-  const at = seconds(world)
+export function markPaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
+  const at = seconds(deps)
   const paid: Stripe.Invoice = {
     ...invoice,
     status: 'paid',
@@ -190,69 +144,69 @@ export function markPaid(world: World, invoiceId: string): Stripe.Invoice {
     next_payment_attempt: null,
     status_transitions: { ...invoice.status_transitions, paid_at: at },
   }
-  put(world.db, paid)
-  for (const payment of paymentsOf(world, invoiceId)) {
-    put(world.db, {
+  put(deps.db, paid)
+  for (const payment of paymentsOf(deps, invoiceId)) {
+    put(deps.db, {
       ...payment,
       amount_paid: payment.amount_requested,
       status: 'paid',
       status_transitions: { canceled_at: null, paid_at: at },
     })
   }
-  emit(world, 'invoice.paid', paid)
-  emit(world, 'invoice.payment_succeeded', paid)
+  emit(deps, 'invoice.paid', paid)
+  emit(deps, 'invoice.payment_succeeded', paid)
   return paid
 }
 
-export function markUnpaid(world: World, invoiceId: string): Stripe.Invoice {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+export function markUnpaid(deps: ProcessorDeps, invoiceId: string): Stripe.Invoice {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   const unpaid: Stripe.Invoice = {
     ...invoice,
     attempted: true,
     attempt_count: invoice.attempt_count + 1,
-    next_payment_attempt: invoice.billing_reason === 'subscription_create' ? null : seconds(world) + 3 * 24 * 3_600,
+    next_payment_attempt: invoice.billing_reason === 'subscription_create' ? null : seconds(deps) + 3 * 24 * 3_600,
   }
-  put(world.db, unpaid)
-  emit(world, 'invoice.payment_failed', unpaid)
+  put(deps.db, unpaid)
+  emit(deps, 'invoice.payment_failed', unpaid)
   return unpaid
 }
 
-export function voidInvoice(world: World, invoiceId: string): void {
-  const invoice = must<Stripe.Invoice>(world.db, 'invoice', invoiceId)
+export function voidInvoice(deps: ProcessorDeps, invoiceId: string): void {
+  const invoice = must<Stripe.Invoice>(deps.db, 'invoice', invoiceId)
   const voided = {
     ...invoice,
     status: 'void',
-    status_transitions: { ...invoice.status_transitions, voided_at: seconds(world) },
+    status_transitions: { ...invoice.status_transitions, voided_at: seconds(deps) },
   }
-  put(world.db, voided)
-  emit(world, 'invoice.voided', voided)
+  put(deps.db, voided)
+  emit(deps, 'invoice.voided', voided)
 }
 
-export const paymentsOf = ({ db }: Pick<World, 'db'>, invoiceId: string) =>
+export const paymentsOf = ({ db }: Pick<ProcessorDeps, 'db'>, invoiceId: string) =>
   all<Stripe.InvoicePayment>(db, 'invoice_payment', invoiceId)
 
-export function intentOf(world: Pick<World, 'db'>, invoiceId: string): string {
-  return String(paymentsOf(world, invoiceId)[0]?.payment.payment_intent ?? '')
+export function intentOf(deps: Pick<ProcessorDeps, 'db'>, invoiceId: string): string {
+  return String(paymentsOf(deps, invoiceId)[0]?.payment.payment_intent ?? '')
 }
 
 /** The invoice a payment intent collects, when there is one. */
-export function invoiceOfIntent(world: Pick<World, 'db'>, intentId: string): Stripe.Invoice | undefined {
-  const payment = all<Stripe.InvoicePayment>(world.db, 'invoice_payment').find(
+export function invoiceOfIntent(deps: Pick<ProcessorDeps, 'db'>, intentId: string): Stripe.Invoice | undefined {
+  const payment = all<Stripe.InvoicePayment>(deps.db, 'invoice_payment').find(
     (one) => one.payment.payment_intent === intentId,
   )
-  return payment && get<Stripe.Invoice>(world.db, String(payment.invoice))
+  return payment && get<Stripe.Invoice>(deps.db, String(payment.invoice))
 }
 
 export const subscriptionOf = (invoice: Stripe.Invoice): string =>
   String(invoice.parent?.subscription_details?.subscription ?? '')
 
-function lineItem(world: World, invoice: string, subscription: Stripe.Subscription, line: Line): object {
+function lineItem(deps: ProcessorDeps, invoice: string, subscription: Stripe.Subscription, line: Line): object {
   return {
     id: newId('il'),
     object: 'line_item',
     amount: line.amount,
     currency: line.price.currency,
-    description: line.proration ? line.description : `${line.quantity} × ${productName(world, line.price)}`,
+    description: line.proration ? line.description : `${line.quantity} × ${productName(deps, line.price)}`,
     discount_amounts: [],
     discountable: !line.proration,
     discounts: [],

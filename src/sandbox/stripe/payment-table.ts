@@ -3,19 +3,19 @@ import type { Stripe } from 'stripe'
 import { type Html, html } from '#platform/http/html.ts'
 import { currencyName, inUnits, minorDigits } from '#platform/money.ts'
 import { money, time } from '../page.ts'
+import type { ProcessorDeps } from './deps.ts'
 import { disputeOf, isOpen } from './disputes.ts'
 import { badge, isoOf } from './hosted-page.ts'
-import type { World } from './world.ts'
 
 /** `back`: the page to return to. */
-export function paymentTable(world: World, charges: readonly Stripe.Charge[], back: string): Html {
+export function paymentTable(deps: ProcessorDeps, charges: readonly Stripe.Charge[], back: string): Html {
   if (charges.length === 0) return html`<p class="quiet">None yet.</p>`
   return html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Payment</th><th scope="col">From</th><th scope="col">Date</th><th scope="col">Status</th><th scope="col" class="right">Amount</th><th scope="col">What befalls it</th></tr></thead><tbody>
-${charges.map((charge) => row(world, charge, back))}</tbody></table></div>`
+${charges.map((charge) => row(deps, charge, back))}</tbody></table></div>`
 }
 
-function row(world: World, charge: Stripe.Charge, back: string): Html {
-  const dispute = disputeOf(world, charge.id)
+function row(deps: ProcessorDeps, charge: Stripe.Charge, back: string): Html {
+  const dispute = disputeOf(deps, charge.id)
   const left = charge.amount - charge.amount_refunded
   const status = dispute ? dispute.status : charge.refunded ? 'refunded' : charge.status
   const typed = (minor: number) => inUnits(minor, charge.currency).toFixed(minorDigits(charge.currency))

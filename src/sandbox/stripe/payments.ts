@@ -2,12 +2,12 @@
 import type { Stripe } from 'stripe'
 import type { Form } from '../form.ts'
 import { cardOf, type Outcome } from './cards.ts'
+import { type ProcessorDeps, seconds } from './deps.ts'
 import { openDispute } from './disputes.ts'
 import { emit } from './events.ts'
 import { badParameter, Fault } from './fault.ts'
 import { all, get, must, mustParam, newId, put } from './objects.ts'
 import { integer, mergeMetadata, optionalText } from './parameters.ts'
-import { seconds, type World } from './world.ts'
 
 export type NewIntent = {
   amount: number
@@ -20,7 +20,7 @@ export type NewIntent = {
 
 const SETTLES_AFTER_MS = 8_000
 
-export function newIntent(world: World, wanted: NewIntent): Stripe.PaymentIntent {
+export function newIntent(deps: ProcessorDeps, wanted: NewIntent): Stripe.PaymentIntent {
   const id = newId('pi')
   const intent: Stripe.PaymentIntent = {
     id,
@@ -37,7 +37,7 @@ export function newIntent(world: World, wanted: NewIntent): Stripe.PaymentIntent
     capture_method: 'automatic_async',
     client_secret: `${id}_secret_${newId('x').slice(2)}`,
     confirmation_method: 'automatic',
-    created: seconds(world),
+    created: seconds(deps),
     currency: wanted.currency,
     customer: wanted.customer,
     customer_account: null,
@@ -67,8 +67,8 @@ export function newIntent(world: World, wanted: NewIntent): Stripe.PaymentIntent
     transfer_data: null,
     transfer_group: null,
   }
-  put(world.db, intent, { owner: wanted.customer ?? '' })
-  emit(world, 'payment_intent.created', intent)
+  put(deps.db, intent, { owner: wanted.customer ?? '' })
+  emit(deps, 'payment_intent.created', intent)
   return intent
 }
 
@@ -77,47 +77,51 @@ export type Attempt = { status: 'succeeded' | 'processing' } | { status: 'failed
 
 /** Charges the method. `present`: the payer is at the page; otherwise it is a renewal or a retry. */
 export function attemptPayment(
-  world: World,
+  deps: ProcessorDeps,
   intentId: string,
   method: Stripe.PaymentMethod,
   present: boolean,
 ): Attempt {
-  const intent = must<Stripe.PaymentIntent>(world.db, 'payment_intent', intentId)
+  const intent = must<Stripe.PaymentIntent>(deps.db, 'payment_intent', intentId)
   const card = cardOf(method)
   const outcome: Outcome = present ? card.first : card.renewal
 
-  if (outcome.at === 'never') return fail(world, intent, method, outcome)
+  if (outcome.at === 'never') return fail(deps, intent, method, outcome)
   if (outcome.at === 'later') {
-    const charge = newCharge(world, intent, method, 'pending')
+    const charge = newCharge(deps, intent, method, 'pending')
     const processing: Stripe.PaymentIntent = {
       ...intent,
       status: 'processing',
       payment_method: method.id,
       latest_charge: charge.id,
     }
-    put(world.db, processing)
-    world.db
+    put(deps.db, processing)
+    deps.db
       .prepare(
         'insert into stripe_settlements (payment_intent, due_ms, outcome) values (?, ?, ?) on conflict do nothing',
       )
       .run(intent.id, Date.now() + SETTLES_AFTER_MS, outcome.succeeds ? 'succeeded' : 'failed')
-    emit(world, 'payment_intent.processing', processing)
-    emit(world, 'charge.pending', charge)
+    emit(deps, 'payment_intent.processing', processing)
+    emit(deps, 'charge.pending', charge)
     return { status: 'processing' }
   }
 
-  const charge = newCharge(world, intent, method, 'succeeded')
-  succeed(world, intent, charge)
-  if (card.disputes) openDispute(world, charge.id)
+  const charge = newCharge(deps, intent, method, 'succeeded')
+  succeed(deps, intent, charge)
+  if (card.disputes) openDispute(deps, charge.id)
   return { status: 'succeeded' }
 }
 
 /** A debit's bank has spoken. The pending charge becomes final. */
-export function settleIntent(world: World, intentId: string, succeeds: boolean): Stripe.PaymentIntent | undefined {
-  world.db.prepare('delete from stripe_settlements where payment_intent = ?').run(intentId)
-  const intent = get<Stripe.PaymentIntent>(world.db, intentId)
+export function settleIntent(
+  deps: ProcessorDeps,
+  intentId: string,
+  succeeds: boolean,
+): Stripe.PaymentIntent | undefined {
+  deps.db.prepare('delete from stripe_settlements where payment_intent = ?').run(intentId)
+  const intent = get<Stripe.PaymentIntent>(deps.db, intentId)
   if (intent?.status !== 'processing') return undefined
-  const pending = must<Stripe.Charge>(world.db, 'charge', String(intent.latest_charge))
+  const pending = must<Stripe.Charge>(deps.db, 'charge', String(intent.latest_charge))
   if (succeeds) {
     const charge: Stripe.Charge = {
       ...pending,
@@ -126,8 +130,8 @@ export function settleIntent(world: World, intentId: string, succeeds: boolean):
       captured: true,
       amount_captured: pending.amount,
     }
-    put(world.db, charge)
-    return succeed(world, intent, charge)
+    put(deps.db, charge)
+    return succeed(deps, intent, charge)
   }
   const words = { code: 'payment_failed', message: 'The customer’s bank account could not be debited.' }
   const charge: Stripe.Charge = {
@@ -137,20 +141,20 @@ export function settleIntent(world: World, intentId: string, succeeds: boolean):
     failure_code: words.code,
     failure_message: words.message,
   }
-  put(world.db, charge)
-  emit(world, 'charge.failed', charge)
+  put(deps.db, charge)
+  emit(deps, 'charge.failed', charge)
   const failed = {
     ...intent,
     status: 'requires_payment_method',
     payment_method: null,
     last_payment_error: { type: 'card_error', ...words },
   }
-  put(world.db, failed)
-  emit(world, 'payment_intent.payment_failed', failed)
+  put(deps.db, failed)
+  emit(deps, 'payment_intent.payment_failed', failed)
   return failed as Stripe.PaymentIntent
 }
 
-function succeed(world: World, intent: Stripe.PaymentIntent, charge: Stripe.Charge): Stripe.PaymentIntent {
+function succeed(deps: ProcessorDeps, intent: Stripe.PaymentIntent, charge: Stripe.Charge): Stripe.PaymentIntent {
   const paid: Stripe.PaymentIntent = {
     ...intent,
     status: 'succeeded',
@@ -159,19 +163,19 @@ function succeed(world: World, intent: Stripe.PaymentIntent, charge: Stripe.Char
     latest_charge: charge.id,
     last_payment_error: null,
   }
-  put(world.db, paid)
-  emit(world, 'charge.succeeded', charge)
-  emit(world, 'payment_intent.succeeded', paid)
+  put(deps.db, paid)
+  emit(deps, 'charge.succeeded', charge)
+  emit(deps, 'payment_intent.succeeded', paid)
   return paid
 }
 
 function fail(
-  world: World,
+  deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
   method: Stripe.PaymentMethod,
   why: Outcome & { at: 'never' },
 ): Attempt {
-  const charge = newCharge(world, intent, method, 'failed', why)
+  const charge = newCharge(deps, intent, method, 'failed', why)
   const error = {
     type: 'card_error',
     code: why.code,
@@ -185,14 +189,14 @@ function fail(
     latest_charge: charge.id,
     last_payment_error: { ...error, payment_method: method },
   }
-  put(world.db, failed)
-  emit(world, 'charge.failed', charge)
-  emit(world, 'payment_intent.payment_failed', failed)
+  put(deps.db, failed)
+  emit(deps, 'charge.failed', charge)
+  emit(deps, 'payment_intent.payment_failed', failed)
   return { status: 'failed', error }
 }
 
 function newCharge(
-  world: World,
+  deps: ProcessorDeps,
   intent: Stripe.PaymentIntent,
   method: Stripe.PaymentMethod,
   status: 'succeeded' | 'pending' | 'failed',
@@ -212,7 +216,7 @@ function newCharge(
     billing_details: method.billing_details,
     calculated_statement_descriptor: 'LATCHKEY SANDBOX',
     captured: paid,
-    created: seconds(world),
+    created: seconds(deps),
     currency: intent.currency,
     customer: intent.customer,
     description: intent.description,
@@ -256,12 +260,12 @@ function newCharge(
     transfer_data: null,
     transfer_group: null,
   } as unknown as Stripe.Charge
-  return put(world.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
+  return put(deps.db, charge, { owner: typeof intent.customer === 'string' ? intent.customer : '' })
 }
 
 /** `charge` or `payment_intent`, `amount` (all that is left by default), `reason`, `metadata`. */
-export function createRefund(world: World, form: Form): Stripe.Refund {
-  const charge = chargeToRefund(world, form)
+export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
+  const charge = chargeToRefund(deps, form)
   const left = charge.amount - charge.amount_refunded
   const amount = integer(form, 'amount') ?? left
   if (charge.status !== 'succeeded')
@@ -291,7 +295,7 @@ export function createRefund(world: World, form: Form): Stripe.Refund {
     amount,
     balance_transaction: newId('txn'),
     charge: charge.id,
-    created: seconds(world),
+    created: seconds(deps),
     currency: charge.currency,
     customer: charge.customer,
     customer_account: null,
@@ -308,16 +312,16 @@ export function createRefund(world: World, form: Form): Stripe.Refund {
     status: 'succeeded',
     transfer_reversal: null,
   }
-  put(world.db, refund, { owner: charge.id })
+  put(deps.db, refund, { owner: charge.id })
 
   const refunded = { ...charge, amount_refunded: charge.amount_refunded + amount, refunded: amount === left }
-  put(world.db, refunded)
-  emit(world, 'refund.created', refund)
-  emit(world, 'charge.refunded', refunded, { amount_refunded: charge.amount_refunded, refunded: false })
+  put(deps.db, refunded)
+  emit(deps, 'refund.created', refund)
+  emit(deps, 'charge.refunded', refunded, { amount_refunded: charge.amount_refunded, refunded: false })
   return refund
 }
 
-function chargeToRefund({ db }: World, form: Form): Stripe.Charge {
+function chargeToRefund({ db }: ProcessorDeps, form: Form): Stripe.Charge {
   const intentId = optionalText(form, 'payment_intent')
   if (intentId) {
     const intent = mustParam<Stripe.PaymentIntent>(db, 'payment_intent', intentId, 'payment_intent')
@@ -326,6 +330,6 @@ function chargeToRefund({ db }: World, form: Form): Stripe.Charge {
   return mustParam<Stripe.Charge>(db, 'charge', optionalText(form, 'charge') ?? '', 'charge')
 }
 
-export function chargesOf({ db }: Pick<World, 'db'>, customer?: string): Stripe.Charge[] {
+export function chargesOf({ db }: Pick<ProcessorDeps, 'db'>, customer?: string): Stripe.Charge[] {
   return all<Stripe.Charge>(db, 'charge', customer)
 }

@@ -7,11 +7,12 @@ import { money, show, time } from '../page.ts'
 import { OPEN } from '../route.ts'
 import { cardByNumber, describeMethod, keepMethod } from './cards.ts'
 import { productName } from './catalogue.ts'
-import { defaultMethod, setDefaultMethod } from './customers.ts'
 import type { Courier } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
 import { Fault } from './fault.ts'
 import { badge, cardChoice, faultsAsPages, field, isoOf } from './hosted-page.ts'
 import { all, must } from './objects.ts'
+import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
 import { paymentTable } from './payment-table.ts'
 import { chargesOf } from './payments.ts'
 import {
@@ -24,91 +25,90 @@ import {
   retryPayment,
   updateSubscription,
 } from './subscriptions.ts'
-import type { World } from './world.ts'
 
 type Params = { Params: { id: string; action: string } }
 
 const WEBHOOK_PATIENCE_MS = 3_000
 
 /** What each button does to a subscription of the customer. */
-const ACTIONS: Record<string, (world: World, subscription: string, form: unknown) => string> = {
-  'cancel-at-end': (world, id) => {
-    updateSubscription(world, id, { cancel_at_period_end: 'true' })
+const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: unknown) => string> = {
+  'cancel-at-end': (deps, id) => {
+    updateSubscription(deps, id, { cancel_at_period_end: 'true' })
     return 'The subscription ends with its period.'
   },
-  resume: (world, id) => {
-    updateSubscription(world, id, { cancel_at_period_end: 'false' })
+  resume: (deps, id) => {
+    updateSubscription(deps, id, { cancel_at_period_end: 'false' })
     return 'The subscription goes on.'
   },
-  'cancel-now': (world, id) => {
-    cancelNow(world, id)
+  'cancel-now': (deps, id) => {
+    cancelNow(deps, id)
     return 'The subscription is cancelled.'
   },
-  'change-plan': (world, id, form) => {
-    const item = must<Stripe.Subscription>(world.db, 'subscription', id).items.data[0]
-    updateSubscription(world, id, { items: [{ id: item?.id ?? '', price: field(form, 'price') }] })
+  'change-plan': (deps, id, form) => {
+    const item = must<Stripe.Subscription>(deps.db, 'subscription', id).items.data[0]
+    updateSubscription(deps, id, { items: [{ id: item?.id ?? '', price: field(form, 'price') }] })
     return 'The plan is changed.'
   },
-  'renew-well': (world, id) => {
-    const { status } = renew(world, id, true)
+  'renew-well': (deps, id) => {
+    const { status } = renew(deps, id, true)
     return status === 'active'
       ? 'The next period has begun and is paid.'
       : status === 'canceled'
         ? 'The period has ended, and the subscription with it.'
         : 'The next period has begun; the card on file was refused.'
   },
-  'renew-badly': (world, id) => {
-    const { status } = renew(world, id, false)
+  'renew-badly': (deps, id) => {
+    const { status } = renew(deps, id, false)
     return status === 'canceled'
       ? 'The period has ended, and the subscription with it.'
       : 'The next period has begun; its payment was refused.'
   },
-  pause: (world, id) => {
-    pause(world, id)
+  pause: (deps, id) => {
+    pause(deps, id)
     return 'The subscription is paused: nothing is billed until it is resumed.'
   },
-  unpause: (world, id) => {
-    resumePaused(world, id)
+  unpause: (deps, id) => {
+    resumePaused(deps, id)
     return 'The subscription goes on.'
   },
-  'give-up': (world, id) => {
-    giveUp(world, id)
+  'give-up': (deps, id) => {
+    giveUp(deps, id)
     return 'The payment has failed for good: the subscription is unpaid.'
   },
-  retry: (world, id) => {
-    const attempt = retryPayment(world, id)
+  retry: (deps, id) => {
+    const attempt = retryPayment(deps, id)
     return attempt.status === 'failed' ? `Still refused: ${attempt.error.message}` : 'The open invoice is paid.'
   },
 }
 
-export function portalPages(app: FastifyInstance, world: World, courier: Courier): void {
+export function portalPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
   faultsAsPages(app)
 
   app.get<Params & { Querystring: { said?: string } }>('/portal/:id', OPEN, (request, reply) =>
-    showPortal(world, reply, request.params.id, request.query.said),
+    showPortal(deps, reply, request.params.id, request.query.said),
   )
 
   app.post<Params>('/portal/:id/card', OPEN, async (request, reply) => {
-    const { customer } = must<Stripe.BillingPortal.Session>(world.db, 'billing_portal.session', request.params.id)
+    const { customer } = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', request.params.id)
     const card = cardByNumber(field(request.body, 'card'))
     if (card?.kind !== 'card' || card.first.at === 'never')
       return back(reply, request.params.id, 'That card was refused; the old one stays.')
-    atomically(world.db, () => {
-      const { name = null, email } = must<Stripe.Customer>(world.db, 'customer', customer)
-      setDefaultMethod(world, customer, keepMethod(world, card, customer, { name, email }))
+    atomically(deps.db, () => {
+      const { name = null, email } = must<Stripe.Customer>(deps.db, 'customer', customer)
+      setDefaultMethod(deps, customer, keepMethod(deps, card, customer, { name, email }))
     })
     await courier.settled(WEBHOOK_PATIENCE_MS)
     return back(reply, request.params.id, 'The card is changed.')
   })
 
   app.post<Params>('/portal/:id/:action', OPEN, async (request, reply) => {
-    const session = must<Stripe.BillingPortal.Session>(world.db, 'billing_portal.session', request.params.id)
+    const session = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', request.params.id)
     const act = ACTIONS[request.params.action]
-    const subscription = must<Stripe.Subscription>(world.db, 'subscription', field(request.body, 'subscription'))
+    const subscription = must<Stripe.Subscription>(deps.db, 'subscription', field(request.body, 'subscription'))
     if (!act || subscription.customer !== session.customer) {
       throw new Fault(404, { type: 'invalid_request_error', message: 'This portal has no such button.' })
     }
-    const said = atomically(world.db, () => act(world, subscription.id, request.body))
+    const said = atomically(deps.db, () => act(deps, subscription.id, request.body))
     await courier.settled(WEBHOOK_PATIENCE_MS)
     return back(reply, session.id, said)
   })
@@ -117,14 +117,14 @@ export function portalPages(app: FastifyInstance, world: World, courier: Courier
 const back = (reply: FastifyReply, id: string, said: string) =>
   reply.redirect(`/sandbox/portal/${id}?said=${encodeURIComponent(said)}`, 303)
 
-function showPortal(world: World, reply: FastifyReply, id: string, said: string | undefined): FastifyReply {
-  const session = must<Stripe.BillingPortal.Session>(world.db, 'billing_portal.session', id)
-  const customer = must<Stripe.Customer>(world.db, 'customer', session.customer)
+function showPortal(deps: ProcessorDeps, reply: FastifyReply, id: string, said: string | undefined): FastifyReply {
+  const session = must<Stripe.BillingPortal.Session>(deps.db, 'billing_portal.session', id)
+  const customer = must<Stripe.Customer>(deps.db, 'customer', session.customer)
   if (customer.deleted as unknown)
     throw new Fault(410, { type: 'invalid_request_error', message: 'This customer is deleted.' })
-  const subscriptions = all<Stripe.Subscription>(world.db, 'subscription', customer.id)
+  const subscriptions = all<Stripe.Subscription>(deps.db, 'subscription', customer.id)
   const live = subscriptions.filter((one) => !isOver(one))
-  const invoices = all<Stripe.Invoice>(world.db, 'invoice', customer.id).slice(0, 24)
+  const invoices = all<Stripe.Invoice>(deps.db, 'invoice', customer.id).slice(0, 24)
   const here = `/sandbox/portal/${id}`
 
   const main = html`
@@ -132,9 +132,9 @@ ${session.return_url ? html`<p><a href="${session.return_url}">← Back to the s
 <h1>Your billing</h1>
 <p class="quiet">${customer.name ?? ''} ${customer.email ? html`· ${customer.email}` : ''}</p>
 ${said ? html`<p class="notice" role="status">${said.slice(0, 200)}</p>` : ''}
-${live.length === 0 ? html`<div class="card"><h2>No subscription</h2><p class="quiet">${subscriptions.length > 0 ? 'The last one has ended.' : 'There has been none yet.'}</p></div>` : live.map((one) => subscriptionCard(world, here, one))}
+${live.length === 0 ? html`<div class="card"><h2>No subscription</h2><p class="quiet">${subscriptions.length > 0 ? 'The last one has ended.' : 'There has been none yet.'}</p></div>` : live.map((one) => subscriptionCard(deps, here, one))}
 <section class="card" aria-labelledby="card"><h2 id="card">Payment method</h2>
-<p>${describeMethod(defaultMethod(world, customer.id))}</p>
+<p>${describeMethod(defaultMethod(deps, customer.id))}</p>
 <details><summary>Use another card</summary><form method="post" action="${here}/card">${cardChoice('4242424242424242')}<button>Save the card</button></form></details></section>
 <section class="card" aria-labelledby="invoices"><h2 id="invoices">Invoices</h2>
 ${
@@ -145,14 +145,14 @@ ${invoices.map((invoice) => html`<tr><td class="mono">${invoice.number}</td><td>
 </tbody></table></div>`
 }</section>
 <section class="card" aria-labelledby="payments"><h2 id="payments">Payments <span class="small quiet">– what only a sandbox lets you press</span></h2>
-${paymentTable(world, chargesOf(world, customer.id), here)}</section>`
+${paymentTable(deps, chargesOf(deps, customer.id), here)}</section>`
   return show(reply, { title: 'Your billing', place: 'processor', main, hosted: true })
 }
 
-function subscriptionCard(world: World, here: string, subscription: Stripe.Subscription): Html {
+function subscriptionCard(deps: ProcessorDeps, here: string, subscription: Stripe.Subscription): Html {
   const item = subscription.items.data[0]
   if (!item) return html``
-  const prices = all<Stripe.Price>(world.db, 'price').filter(
+  const prices = all<Stripe.Price>(deps.db, 'price').filter(
     (price) => price.active && price.recurring && price.id !== item.price.id,
   )
   const end = time(isoOf(item.current_period_end))
@@ -160,7 +160,7 @@ function subscriptionCard(world: World, here: string, subscription: Stripe.Subsc
     html`<form method="post" action="${here}/${action}"><input type="hidden" name="subscription" value="${subscription.id}"><button class="${kind}">${words}</button></form>`
 
   return html`<section class="card" aria-label="Subscription">
-<div class="between"><h2>${productName(world, item.price)}</h2>${badge(subscription.status)}</div>
+<div class="between"><h2>${productName(deps, item.price)}</h2>${badge(subscription.status)}</div>
 <p><strong class="amount">${money((item.price.unit_amount ?? 0) * (item.quantity ?? 1), item.price.currency)}</strong> per ${item.price.recurring?.interval}.
 ${subscription.cancel_at_period_end ? html`Ends on ${end}.` : html`Renews on ${end}.`}</p>
 <div class="row">
@@ -174,7 +174,7 @@ ${
     ? html`<p class="small quiet">The bank has not spoken yet. Settle the payment below.</p>`
     : html`<h3>Change the plan</h3>
 <form method="post" action="${here}/change-plan" class="row"><input type="hidden" name="subscription" value="${subscription.id}">
-<label for="price-${subscription.id}" class="small">New plan</label><select class="grow" id="price-${subscription.id}" name="price">${prices.map((price) => html`<option value="${price.id}">${productName(world, price)}, ${money(price.unit_amount ?? 0, price.currency)} per ${price.recurring?.interval}</option>`)}</select>
+<label for="price-${subscription.id}" class="small">New plan</label><select class="grow" id="price-${subscription.id}" name="price">${prices.map((price) => html`<option value="${price.id}">${productName(deps, price)}, ${money(price.unit_amount ?? 0, price.currency)} per ${price.recurring?.interval}</option>`)}</select>
 <button class="plain">Change</button></form>
 <h3>Simulate time <span class="small quiet">– only in the sandbox</span></h3>
 <div class="row">

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import Fastify from 'fastify'
 import { pino } from 'pino'
 import { Stripe } from 'stripe'
-import { createProcessor } from '#billing/processor.ts'
+import { openProcessor } from '#billing/processor.ts'
 import { systemClock } from '#platform/clock.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
@@ -20,7 +20,7 @@ const SECRET = 'whsec_test'
 const BACK = 'http://localhost:1/done?session={CHECKOUT_SESSION_ID}'
 
 /** The sandbox alone, with a product that notes what it is sent and answers as it is told. */
-async function world(t: Pick<TestContext, 'after'>) {
+async function deps(t: Pick<TestContext, 'after'>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const events: Stripe.Event[] = []
   const answers = { status: 200 }
@@ -61,7 +61,7 @@ async function world(t: Pick<TestContext, 'after'>) {
   }
   let running = await open()
   const client = () => {
-    const made = createProcessor({
+    const made = openProcessor({
       secretKey: 'sk_sandbox_latchkey',
       webhookSecret: SECRET,
       storefrontWebhookSecret: SECRET,
@@ -144,7 +144,7 @@ async function world(t: Pick<TestContext, 'after'>) {
 }
 
 test('customers are made, found by address, changed and deleted', async (t) => {
-  const { stripe } = await world(t)
+  const { stripe } = await deps(t)
   const ada = await stripe.customers.create({ name: 'Ada', email: 'ada@example.com', metadata: { user_id: 'u1' } })
   await stripe.customers.create({ email: 'eve@example.com' })
 
@@ -165,7 +165,7 @@ test('customers are made, found by address, changed and deleted', async (t) => {
 })
 
 test('the same idempotency key makes one object, another request with it is refused', async (t) => {
-  const { stripe } = await world(t)
+  const { stripe } = await deps(t)
   const key = { idempotencyKey: 'once' }
   const [first, second] = await Promise.all([
     stripe.customers.create({ email: 'a@example.com' }, key),
@@ -177,7 +177,7 @@ test('the same idempotency key makes one object, another request with it is refu
 })
 
 test('a failure is kept under its key as a success is, but nothing of a call that never began', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { stripe } = it
   await it.bought('000123456789')
   const charge = (await stripe.charges.list()).data[0]?.id ?? ''
@@ -195,7 +195,7 @@ test('a failure is kept under its key as a success is, but nothing of a call tha
 })
 
 test('wrong keys, unknown parameters and unknown prices are refused as the real API does', async (t) => {
-  const { stripe, get } = await world(t)
+  const { stripe, get } = await deps(t)
   const create = (params: object) => stripe.checkout.sessions.create(params as Stripe.Checkout.SessionCreateParams)
   const line = [{ price: PRO, quantity: 1 }]
   await assert.rejects(create({ mode: 'subscription', line_items: line, success_url: BACK, colour: 'red' }), {
@@ -216,7 +216,7 @@ test('wrong keys, unknown parameters and unknown prices are refused as the real 
 })
 
 test('an address that the API does not have is refused in its own shape, whatever the method', async (t) => {
-  const { stripe } = await world(t)
+  const { stripe } = await deps(t)
   for (const method of ['GET', 'POST', 'DELETE'] as const) {
     await assert.rejects(stripe.rawRequest(method, '/v1/nothing'), {
       type: 'StripeInvalidRequestError',
@@ -227,7 +227,7 @@ test('an address that the API does not have is refused in its own shape, whateve
 })
 
 test('what the sandbox does not play is refused, and never taken for played', async (t) => {
-  const { stripe } = await world(t)
+  const { stripe } = await deps(t)
   const create = (more: object) =>
     stripe.checkout.sessions.create({
       mode: 'subscription',
@@ -260,7 +260,7 @@ test('what the sandbox does not play is refused, and never taken for played', as
 })
 
 test('a trial asks for nothing at first, and is billed when it ends', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const session = await it.stripe.checkout.sessions.create({
     mode: 'subscription',
     line_items: [{ price: PRO, quantity: 1 }],
@@ -289,7 +289,7 @@ test('a trial asks for nothing at first, and is billed when it ends', async (t) 
 })
 
 test('a cancellation with proration credits what is left of the period', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { customer, subscription } = await it.subscribed()
   await it.stripe.subscriptions.cancel(subscription.id, { prorate: true, invoice_now: true })
   const after = await it.stripe.customers.retrieve(customer.id)
@@ -297,14 +297,14 @@ test('a cancellation with proration credits what is left of the period', async (
 })
 
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { session } = await it.subscribed()
   const invoice = await it.stripe.invoices.retrieve(String(session.invoice), { expand: ['amount_paid_off_stripe'] })
   assert.equal(invoice.amount_paid_off_stripe, 0)
 })
 
 test('lists page by limit and starting_after', async (t) => {
-  const { stripe } = await world(t)
+  const { stripe } = await deps(t)
   for (const name of ['a', 'b', 'c', 'd', 'e']) await stripe.customers.create({ name })
   const names: string[] = []
   for await (const customer of stripe.customers.list({ limit: 2 })) names.push(customer.name ?? '')
@@ -312,7 +312,7 @@ test('lists page by limit and starting_after', async (t) => {
 })
 
 test('a subscription checkout makes customer, subscription, invoice and payment, and says so in signed events', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { customer, session, subscription } = await it.subscribed()
 
   assert.deepEqual([session.status, session.payment_status, session.amount_total], ['complete', 'paid', 2_900])
@@ -340,14 +340,14 @@ test('a subscription checkout makes customer, subscription, invoice and payment,
 })
 
 test('the payer returns to success_url with the session, after the webhook', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { session, reply } = await it.bought()
   assert.equal(reply.headers.get('location'), `http://localhost:1/done?session=${session.id}`)
   assert.ok(it.types().includes('checkout.session.completed'))
 })
 
 test('a declined card leaves the checkout open; the next card pays', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { session, reply } = await it.bought('4000000000000002')
   assert.equal(reply.status, 402)
   assert.match(reply.text, /Your card was declined\./)
@@ -362,7 +362,7 @@ test('a declined card leaves the checkout open; the next card pays', async (t) =
 })
 
 test('a bank debit completes unpaid and is paid or refused later', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const paid = await it.bought('000123456789')
   assert.equal(paid.reply.status, 303)
   const open = await it.stripe.checkout.sessions.retrieve(paid.session.id, { expand: ['payment_intent.latest_charge'] })
@@ -391,7 +391,7 @@ test('a bank debit completes unpaid and is paid or refused later', async (t) => 
 })
 
 test('promotion codes take off, 100 % needs no card', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { session } = await it.bought('4000000000000002')
   const path = new URL(session.url ?? '').pathname
   assert.match((await it.press(`${path}/code`, { code: 'NOPE' })).text, /is not valid/)
@@ -405,7 +405,7 @@ test('promotion codes take off, 100 % needs no card', async (t) => {
 })
 
 test('the portal cancels at the end, resumes, changes the plan and cancels now', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { customer, subscription } = await it.subscribed()
   const portal = await it.portal(customer.id)
   const press = (action: string, more = {}) =>
@@ -427,7 +427,7 @@ test('the portal cancels at the end, resumes, changes the plan and cancels now',
 })
 
 test("another customer's portal cannot press the buttons of this subscription", async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { subscription } = await it.subscribed()
   const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
   const reply = await it.press(`${await it.portal(eve.id)}/cancel-now`, { subscription: subscription.id })
@@ -436,7 +436,7 @@ test("another customer's portal cannot press the buttons of this subscription", 
 })
 
 test('renewals succeed, fail, are retried with a better card, and end at the end', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { customer, subscription } = await it.subscribed('4000000000000341')
   const portal = await it.portal(customer.id)
   const press = (action: string) => it.press(`${portal}/${action}`, { subscription: subscription.id })
@@ -459,7 +459,7 @@ test('renewals succeed, fail, are retried with a better card, and end at the end
 })
 
 test('refunds in part and whole, and never more than was paid', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { session } = await it.bought()
   const { payment_intent } = await it.stripe.checkout.sessions.retrieve(session.id)
   const intent = String(payment_intent)
@@ -475,7 +475,7 @@ test('refunds in part and whole, and never more than was paid', async (t) => {
 })
 
 test('a dispute is opened and lost', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   await it.bought()
   const charge = (await it.stripe.charges.list()).data[0]
   await it.press(`/sandbox/processor/charges/${charge?.id}/dispute`)
@@ -486,7 +486,7 @@ test('a dispute is opened and lost', async (t) => {
 })
 
 test('an event that the product refuses is listed, kept across a restart, and delivered again', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   it.answers.status = 500
   await it.stripe.customers.create({ email: 'ada@example.com' })
   await it.heard('customer.created')
@@ -506,7 +506,7 @@ test('an event that the product refuses is listed, kept across a restart, and de
 })
 
 test('everything survives a restart', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const { customer, subscription } = await it.subscribed()
   await it.restart()
   assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
@@ -514,7 +514,7 @@ test('everything survives a restart', async (t) => {
 })
 
 test('an expired checkout cannot be paid', async (t) => {
-  const it = await world(t)
+  const it = await deps(t)
   const session = await it.stripe.checkout.sessions.create({
     mode: 'payment',
     line_items: [{ price: 'price_sandbox_store_pro', quantity: 1 }],

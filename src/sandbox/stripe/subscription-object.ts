@@ -1,10 +1,10 @@
 /** A new subscription and its items, with every field that the API version has. */
 import type { Stripe } from 'stripe'
 import { decimal } from './catalogue.ts'
+import type { ProcessorDeps } from './deps.ts'
 import { badParameter } from './fault.ts'
 import { newId, put } from './objects.ts'
 import { addInterval } from './periods.ts'
-import type { World } from './world.ts'
 
 export type NewSubscription = {
   customer: string
@@ -17,7 +17,7 @@ export type NewSubscription = {
 }
 
 export function newItem(
-  world: World,
+  deps: ProcessorDeps,
   subscription: string,
   price: Stripe.Price,
   quantity: number,
@@ -45,7 +45,7 @@ export function newItem(
     subscription,
     tax_rates: [],
   }
-  return put(world.db, item, { owner: subscription })
+  return put(deps.db, item, { owner: subscription })
 }
 
 export function planOf(price: Stripe.Price): Stripe.Plan {

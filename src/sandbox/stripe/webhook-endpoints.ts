@@ -1,8 +1,8 @@
 /** Where events go, as the processor's API lists it. The sandbox has no others than the product's own two, and sends them everything. */
 import type { Stripe } from 'stripe'
-import { API_VERSION, type World } from './world.ts'
+import { API_VERSION, type ProcessorDeps } from './deps.ts'
 
-export function webhookEndpoints({ endpoints }: Pick<World, 'endpoints'>): Stripe.WebhookEndpoint[] {
+export function webhookEndpoints({ endpoints }: Pick<ProcessorDeps, 'endpoints'>): Stripe.WebhookEndpoint[] {
   return endpoints().map(({ name, url }) => ({
     id: `we_sandbox_${name}`,
     object: 'webhook_endpoint',

@@ -1,7 +1,7 @@
 import { type Html, html, raw } from '#platform/http/html.ts'
-import { SUBJECTS } from '#storefront/contact.ts'
+import { SUBJECTS } from '../contact/contact.ts'
 
-export interface ContactParts {
+export type ContactParts = {
   values: Partial<Record<'name' | 'email' | 'subject' | 'message', string>>
   error: string | null
 }

@@ -1,7 +1,7 @@
 import { type Catalogue, productName } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
-import type { Dashboard, OwnedProduct } from '#storefront/dashboard.ts'
-import type { CheckoutState } from '#storefront/payments.ts'
+import type { CheckoutState } from '../payments/payments.ts'
+import type { Dashboard, OwnedProduct } from './dashboard-data.ts'
 
 export function dashboardPage(
   catalogue: Catalogue,

@@ -1,9 +1,9 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { SESSION_COOKIE } from '#platform/http/gate.ts'
 import { replyWithError } from '#platform/http/replies.ts'
 import { Problem } from '#platform/problem.ts'
-import { findStoreCaller } from '#storefront/sessions.ts'
-import type { StorefrontDeps } from '#storefront/storefront.ts'
+import type { Config } from '#src/config.ts'
+import { storefrontErrors } from '../errors.ts'
+import { type CookieDeps, findStoreCaller, SESSION_COOKIE } from '../sessions/sessions.ts'
 import { sendPage } from './layout.ts'
 import { messagePage } from './message-page.ts'
 
@@ -11,14 +11,14 @@ import { messagePage } from './message-page.ts'
  * For addresses that people open as well as programs: a browser that navigates gets the error as a page, with the same status;
  * everybody else the JSON of the contract.
  */
-export function onPageError(deps: StorefrontDeps) {
+export function onPageError(deps: CookieDeps & { config: Config }) {
   return async (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
     if (
       request.headers['sec-fetch-dest'] !== 'document' ||
       !(error instanceof Problem) ||
       typeof error.detail !== 'string'
     ) {
-      return replyWithError('error', error, request, reply)
+      return replyWithError(storefrontErrors, error, request, reply)
     }
     const caller = await findStoreCaller(deps, request.cookies[SESSION_COOKIE])
     const login = { to: `/login?redirect=${encodeURIComponent(request.url)}`, label: 'Sign in' }

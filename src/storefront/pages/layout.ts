@@ -1,11 +1,11 @@
 import type { FastifyReply } from 'fastify'
-import type { Caller } from '#platform/http/gate.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import { type Html, html, page, raw } from '#platform/http/html.ts'
 import type { Config } from '#src/config.ts'
-import { brandOf } from '#storefront/brand.ts'
+import { brandOf } from '../brand.ts'
 import { assetUrl } from './assets.ts'
 
-export interface PageParts {
+export type PageParts = {
   title: string
   body: Html
   /** Null: nobody is signed in. */

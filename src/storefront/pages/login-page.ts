@@ -1,6 +1,6 @@
 import { type Html, html } from '#platform/http/html.ts'
 
-export interface LoginParts {
+export type LoginParts = {
   redirect: string
   email: string
   error: string | null

@@ -1,10 +1,7 @@
-import type { CatalogueProduct } from '#catalogue/catalogue.ts'
 import { type Html, html } from '#platform/http/html.ts'
 import { currencyName, formatMoney } from '#platform/money.ts'
 import { markdown } from './markdown.ts'
-
-/** A product, and what the visitor may do about it. */
-export type Offer = { product: CatalogueProduct; isOwned: boolean; isForSale: boolean }
+import type { Offer } from './offers.ts'
 
 export function homePage(brand: string, offers: Offer[]): Html {
   return html`<div class="wrap">

@@ -1,47 +1,53 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import type { Tier } from '#catalogue/catalogue.ts'
 import { originOf } from '#identity/origin.ts'
 import { identityProblem } from '#identity/problems.ts'
+import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { type Caller, SESSION_COOKIE } from '#platform/http/gate.ts'
 import type { Html } from '#platform/http/html.ts'
-import { isApiRequest } from '#platform/http/path.ts'
+import { canonicalPath } from '#platform/http/path.ts'
 import { Problem } from '#platform/problem.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { brandOf } from '#storefront/brand.ts'
-import { ContactBody, sendMessage } from '#storefront/contact-routes.ts'
-import { readDashboard } from '#storefront/dashboard.ts'
-import { type CheckoutState, confirmCheckout } from '#storefront/payments.ts'
-import { isForSale } from '#storefront/products/releases.ts'
-import { RECOVERY_MESSAGE } from '#storefront/purchase-routes.ts'
-import * as purchaseStore from '#storefront/purchase-store.ts'
-import { requestRecovery } from '#storefront/recovery.ts'
-import { redirectOf, safeRedirect } from '#storefront/redirect.ts'
-import { clearSessionCookie, LoginForm, setSessionCookie } from '#storefront/session-routes.ts'
-import { closeStoreSession, findStoreCaller, openStoreSession } from '#storefront/sessions.ts'
-import type { StorefrontDeps } from '#storefront/storefront.ts'
+import { STOREFRONT_API } from '../api-path.ts'
+import { brandOf } from '../brand.ts'
+import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.ts'
+import type { DownloadDeps } from '../downloads/downloads.ts'
+import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
+import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
+import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
+import { redirectOf, safeRedirect } from '../sessions/redirect.ts'
+import {
+  closeStoreSession,
+  findStoreCaller,
+  LoginForm,
+  openStoreSession,
+  SESSION_COOKIE,
+  type SessionDeps,
+} from '../sessions/sessions.ts'
 import { assetRoutes } from './assets.ts'
 import { contactPage, contactSentPage } from './contact-page.ts'
+import { readDashboard } from './dashboard-data.ts'
 import { dashboardPage } from './dashboard-page.ts'
 import { sendPage } from './layout.ts'
 import { type LoginParts, loginPage } from './login-page.ts'
 import { notFoundPage } from './message-page.ts'
-import { homePage, type Offer, pricingPage } from './offer-pages.ts'
+import { homePage, pricingPage } from './offer-pages.ts'
+import { listOffers } from './offers.ts'
 import { recoveryPage } from './recovery-page.ts'
 
 const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that ask others (the processor, the mail server) count like the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const PENDING_REFRESH_SECONDS = 5
-const PATIENCE_MS = 3_000
 
 const isLoginForm = Compile(LoginForm)
-const isContactForm = Compile(ContactBody)
+const isContactForm = Compile(ContactForm)
 
-export function pageRoutes(app: App, deps: StorefrontDeps): void {
-  const { config, db } = deps
+/** A buyer does by hand on these pages what programs do at the API: the same rules, each with what it may touch. */
+export type PageDeps = SessionDeps & PaymentDeps & DownloadDeps & RecoveryDeps & ContactDeps
+
+export function pageRoutes(app: App, deps: PageDeps): void {
+  const { config } = deps
   const callerOf = (request: FastifyRequest) => findStoreCaller(deps, request.cookies[SESSION_COOKIE])
   const show = (reply: FastifyReply, caller: Caller | null, title: string, body: Html, status = 200, path = '') =>
     sendPage(reply, config, { title, body, caller, status, path })
@@ -50,13 +56,15 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   app.get('/', ANYONE, async (request, reply) => {
     const caller = await callerOf(request)
-    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), await offeredTo(caller)))
+    const offers = await listOffers(deps, caller?.userId ?? null)
+    return show(reply, caller, 'Starter kits for AI products', homePage(brandOf(config), offers))
   })
 
   app.get('/pricing', ANYONE, async (request, reply) => {
     const caller = await callerOf(request)
     const isCanceled = queryOf(request).canceled === 'true'
-    return show(reply, caller, 'Pricing', pricingPage(await offeredTo(caller), isCanceled), 200, '/pricing')
+    const offers = await listOffers(deps, caller?.userId ?? null)
+    return show(reply, caller, 'Pricing', pricingPage(offers, isCanceled), 200, '/pricing')
   })
 
   app.get('/login', ANYONE, async (request, reply) => {
@@ -96,7 +104,7 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
   app.get('/dashboard', COUNTED, async (request, reply) => {
     const caller = await callerOf(request)
     if (!caller) return reply.redirect(`/login?redirect=${encodeURIComponent(request.url)}`, 302)
-    const notice = await paymentNotice(request, caller)
+    const notice = await paymentNotice(deps, request, caller)
     const body = dashboardPage(config.catalogue, await readDashboard(deps, caller.userId), notice)
     return sendPage(reply, config, {
       title: 'Your purchases',
@@ -141,45 +149,27 @@ export function pageRoutes(app: App, deps: StorefrontDeps): void {
 
   // Everything else: people get a page, programs the JSON of the contract.
   app.get('/*', ANYONE, async (request, reply) => {
-    if (isApiRequest(request, {})) throw platformProblem('not_found')
+    if (STOREFRONT_API.test(canonicalPath(request.url))) throw platformProblem('not_found')
     return show(reply, await callerOf(request), 'Not found', notFoundPage(), 404)
   })
 
   function showLogin(reply: FastifyReply, parts: Omit<LoginParts, 'frontendUrl'>, status: number): FastifyReply {
     return show(reply, null, 'Sign in', loginPage({ ...parts, frontendUrl: config.urls.frontend }), status, '/login')
   }
+}
 
-  async function offeredTo(caller: Caller | null): Promise<Offer[]> {
-    const { products } = config.catalogue
-    const isSold = await Promise.all(products.map(({ tier }) => isSoldInTime(tier)))
-    const owned = await ownedBy(caller)
-    return products.map((product, index) => ({
-      product,
-      isOwned: owned.includes(product.tier),
-      isForSale: isSold[index] === true,
-    }))
-  }
-
-  /** A store that was never read since the start and does not answer must not keep the page. */
-  function isSoldInTime(tier: Tier): Promise<boolean> {
-    return Promise.race([isForSale(deps, tier), sleep(PATIENCE_MS, false, { ref: false })])
-  }
-
-  async function ownedBy(caller: Caller | null): Promise<Tier[]> {
-    if (!caller) return []
-    const purchases = await purchaseStore.listOfUser(db, caller.userId)
-    return purchases.filter(({ status }) => status === 'completed').map(({ tier }) => tier)
-  }
-
-  /** The buyer may be back before the webhook: then we ask ourselves. */
-  async function paymentNotice(request: FastifyRequest, caller: Caller): Promise<CheckoutState | null> {
-    const { success, session_id } = queryOf(request)
-    if (success !== 'true' || !session_id) return null
-    return confirmCheckout(deps, session_id, caller.userId).catch((error) => {
-      request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
-      return 'pending' as const
-    })
-  }
+/** The buyer may be back before the webhook: then we ask ourselves. */
+async function paymentNotice(
+  deps: PaymentDeps,
+  request: FastifyRequest,
+  { userId }: Caller,
+): Promise<CheckoutState | null> {
+  const { success, session_id } = queryOf(request)
+  if (success !== 'true' || !session_id) return null
+  return confirmCheckout(deps, session_id, userId).catch((error) => {
+    request.log.warn({ err: error, reqId: request.id }, 'a checkout could not be confirmed yet')
+    return 'pending' as const
+  })
 }
 
 function queryOf(request: FastifyRequest): Record<string, string | undefined> {

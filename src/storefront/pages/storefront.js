@@ -1,3 +1,5 @@
+// The storefront's script. Every page works without it.
+
 // Counts a cooldown down and gives the download link back. Without it the link works as well and the server says how long to wait.
 function countDown(link) {
   const label = link.textContent
@@ -21,13 +23,13 @@ function countDown(link) {
 }
 
 // A download leaves the page as it is: this shows what it has changed, the count, the wait and the history.
-const LOOK_AGAIN_MS = 1500
-const LOOKS = 8
+const POLL_INTERVAL_MS = 1500
+const POLLS_MAX = 8
 
-async function showWhatChanged(purchase) {
+async function refreshPurchases(purchase) {
   const left = (page) => page.querySelector(`[data-purchase="${purchase}"] [data-left]`)
-  for (let look = 0; look < LOOKS; look++) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS))
+  for (let poll = 0; poll < POLLS_MAX; poll++) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS))
     const response = await fetch('/dashboard').catch(() => null)
     if (!response?.ok || response.redirected) return
     const now = new DOMParser().parseFromString(await response.text(), 'text/html')
@@ -37,33 +39,35 @@ async function showWhatChanged(purchase) {
       const same = now.querySelector(`[data-purchase="${article.dataset.purchase}"]`)
       if (!same) continue
       // The last download takes the button with it.
-      if (article.querySelector('.actions') && !same.querySelector('.actions')) renew(article, same)
-      else for (const part of ['.actions', '[data-left]']) renew(article.querySelector(part), same.querySelector(part))
+      if (article.querySelector('.actions') && !same.querySelector('.actions')) replaceContent(article, same)
+      else
+        for (const part of ['.actions', '[data-left]'])
+          replaceContent(article.querySelector(part), same.querySelector(part))
     }
-    renew(document.querySelector('[data-history]'), now.querySelector('[data-history]'))
-    wire()
+    replaceContent(document.querySelector('[data-history]'), now.querySelector('[data-history]'))
+    attachHandlers()
     return
   }
 }
 
-function renew(old, next) {
+function replaceContent(old, next) {
   if (!old || !next) return
   const focused = old.contains(document.activeElement)
   old.replaceChildren(...next.childNodes)
   if (focused) old.querySelector('a')?.focus()
 }
 
-function wire() {
-  for (const link of document.querySelectorAll('a[data-download]:not([data-wired])')) {
-    link.dataset.wired = ''
+function attachHandlers() {
+  for (const link of document.querySelectorAll('a[data-download]:not([data-attached])')) {
+    link.dataset.attached = ''
     link.addEventListener('click', (event) => {
       if (link.getAttribute('aria-disabled') === 'true') event.preventDefault()
-      else showWhatChanged(link.closest('[data-purchase]')?.dataset.purchase)
+      else refreshPurchases(link.closest('[data-purchase]')?.dataset.purchase)
     })
     if (link.dataset.waitSeconds) countDown(link)
   }
 }
-wire()
+attachHandlers()
 
 // The instructions for this computer come first.
 const platform = navigator.userAgentData?.platform ?? navigator.platform ?? ''

@@ -10,7 +10,7 @@ export interface FileStore {
   text(path: string): Promise<string | null>
 }
 
-export interface StoredFile {
+export type StoredFile = {
   /** Below the folder that was asked for. */
   path: string
   sizeBytes: number

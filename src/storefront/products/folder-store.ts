@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isSafePath } from '#storefront/zip/entry-name.ts'
+import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 
 /** Product files in a folder of this machine. Links are left out: they could lead anywhere. */

@@ -5,7 +5,7 @@ import { rememberedStore } from './remembered-store.ts'
 import { s3Store } from './s3-store.ts'
 import { sampleStore } from './sample-store.ts'
 
-export interface ProductSettings {
+export type ProductSettings = {
   /** A folder, `s3://bucket/prefix`, or null for the sample product. */
   location: string | null
   s3: {

@@ -3,18 +3,18 @@
  * With a releases.json only what it lists is out; without one, every version's folder is, since the day of its oldest file.
  */
 import type { Tier } from '#catalogue/catalogue.ts'
-import { type Clock, plus } from '#platform/clock.ts'
-import type { Log } from '#platform/telemetry/log.ts'
+import { plus } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { FileStore, StoredFile } from './file-store.ts'
 
-export interface Release {
+export type Release = {
   version: string
   /** ISO 8601, UTC. */
   publishedAt: string
   notes: string
 }
 
-type ShowDeps = { products: FileStore; clock: Clock; log: Log }
+export type ProductDeps = Pick<Platform, 'clock' | 'log'> & { products: FileStore }
 
 const VERSION = /^[0-9A-Za-z][0-9A-Za-z._+-]{0,63}$/
 
@@ -30,7 +30,7 @@ export async function listReleases(store: FileStore, tier: Tier, now: string): P
 }
 
 /** The same for pages, which must not break with a product: a list that cannot be read is told to the operator and shown as empty. */
-export async function showReleases({ products, clock, log }: ShowDeps, tier: Tier): Promise<Release[]> {
+export async function showReleases({ products, clock, log }: ProductDeps, tier: Tier): Promise<Release[]> {
   return listReleases(products, tier, clock.now()).catch((error) => {
     log.error({ err: error, tier }, 'the releases of a product cannot be read')
     return []
@@ -38,7 +38,7 @@ export async function showReleases({ products, clock, log }: ShowDeps, tier: Tie
 }
 
 /** True when who buys the tier now can download it now. */
-export async function isForSale({ products, clock, log }: ShowDeps, tier: Tier): Promise<boolean> {
+export async function isForSale({ products, clock, log }: ProductDeps, tier: Tier): Promise<boolean> {
   const now = clock.now()
   return releaseFor(products, tier, now, plus(now, 1)).then(
     (release) => release !== null,

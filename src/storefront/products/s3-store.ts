@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
-import { lazily } from '#platform/lazy.ts'
-import { isSafePath } from '#storefront/zip/entry-name.ts'
+import { lazyRequire } from '#platform/lazy-require.ts'
+import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
 import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
 
-export interface S3Place {
+export type S3Place = {
   bucket: string
   /** Without a slash at either end; may be empty. */
   prefix: string
@@ -16,12 +16,12 @@ export interface S3Place {
   credentials: S3Credentials | null
 }
 
-interface Listing {
+type Listing = {
   objects: { key: string; sizeBytes: number; etag: string; modifiedAt: Date }[]
   folders: string[]
 }
 
-const undici = lazily<typeof import('undici')>('undici')
+const undici = lazyRequire<typeof import('undici')>('undici')
 
 const TRIES = 3
 const RETRY_MS = 200

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 
-export interface S3Credentials {
+export type S3Credentials = {
   accessKeyId: string
   secretAccessKey: string
   sessionToken: string | null

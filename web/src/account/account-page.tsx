@@ -1,7 +1,7 @@
 import { Stack, Tabs } from '@mantine/core'
 import { IconDatabase, IconDevices, IconShieldLock, IconUser } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { Page } from '../parts/page.tsx'
+import { Page } from '../components/page.tsx'
 import { DataExport } from './data-export.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { EmailForm } from './email-form.tsx'
@@ -12,7 +12,7 @@ import { ProfileForm } from './profile-form.tsx'
 import { Sessions } from './sessions.tsx'
 import { TwoFactor } from './two-factor.tsx'
 
-const route = getRouteApi('/inside/account')
+const route = getRouteApi('/app/account')
 
 export function AccountPage() {
   const { tab = 'profile' } = route.useSearch()

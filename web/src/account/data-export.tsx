@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { Panel } from './panel.tsx'
 
 export function DataExport() {
@@ -31,7 +31,7 @@ export function DataExport() {
         </Button>
         {download.isError && (
           <Text c="var(--mantine-color-error)" role="alert">
-            {sentence(download.error)}
+            {messageOf(download.error)}
           </Text>
         )}
       </Group>

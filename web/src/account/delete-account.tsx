@@ -4,8 +4,8 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { leave } from '../session/sign-out.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { useLeave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -21,15 +21,16 @@ export function DeleteAccount() {
         Delete account
       </Button>
       <Modal opened={opened} onClose={close} title="Delete this account?">
-        <Farewell onClose={close} />
+        <DeleteForm onClose={close} />
       </Modal>
     </Panel>
   )
 }
 
 /** Accounts with a password prove themselves with it; the others type the word. */
-function Farewell({ onClose }: { onClose: () => void }) {
+function DeleteForm({ onClose }: { onClose: () => void }) {
   const user = useUser()
+  const leave = useLeave()
   const form = useForm({ initialValues: { password: '', confirm: '', code: '' } })
   const remove = useMutation({
     mutationFn: ({ password, confirm, code }: typeof form.values) =>
@@ -39,7 +40,7 @@ function Farewell({ onClose }: { onClose: () => void }) {
         ...(code && { code: code.trim() }),
       }),
     onSuccess: leave,
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { Message } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -28,7 +28,7 @@ export function EmailForm() {
       notifications.show({ message })
       void queries.invalidateQueries({ queryKey: userQuery.queryKey })
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

@@ -1,21 +1,17 @@
 import { Alert, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
-import { IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { OAuthLink } from '../api/types.ts'
-import { FormProblem } from '../parts/form-problem.tsx'
-import { day } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
+import type { OAuthLink, OAuthStart } from '../api/types.ts'
+import { FormProblem } from '../components/form-problem.tsx'
+import { day } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
 import { callbackError } from '../sign-in/callback-errors.ts'
+import { OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { Panel } from './panel.tsx'
 
-const PROVIDERS = [
-  { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
-  { id: 'github', name: 'GitHub', icon: IconBrandGithubFilled },
-] as const
-const route = getRouteApi('/inside/account')
+const route = getRouteApi('/app/account')
 const linksKey = ['links']
 
 /** What the address says when the way through a provider has come back here. */
@@ -31,7 +27,7 @@ export function LinkOutcome() {
   if (!linked) return null
   return (
     <Alert color="pine" mb="md" role="status">
-      {PROVIDERS.find(({ id }) => id === linked)?.name ?? 'The provider'} is linked.
+      {OAUTH_PROVIDERS.find(({ id }) => id === linked)?.name ?? 'The provider'} is linked.
     </Alert>
   )
 }
@@ -47,7 +43,7 @@ export function LinkedSignIns() {
       <Stack gap="xs">
         <Loaded query={links} skeleton={<Skeleton h={120} />}>
           {(list) =>
-            PROVIDERS.map((provider) => (
+            OAUTH_PROVIDERS.map((provider) => (
               <ProviderRow
                 key={provider.id}
                 provider={provider}
@@ -61,7 +57,7 @@ export function LinkedSignIns() {
   )
 }
 
-function ProviderRow({ provider, link }: { provider: (typeof PROVIDERS)[number]; link: OAuthLink | undefined }) {
+function ProviderRow({ provider, link }: { provider: (typeof OAUTH_PROVIDERS)[number]; link: OAuthLink | undefined }) {
   const { id, name, icon: Glyph } = provider
   const change = useMutation({
     mutationFn: async () => {
@@ -69,7 +65,7 @@ function ProviderRow({ provider, link }: { provider: (typeof PROVIDERS)[number];
         await api.delete(`/api/users/me/oauth/${id}`)
         await queries.invalidateQueries({ queryKey: linksKey })
       } else {
-        const { authorization_url } = await api.post<{ authorization_url: string }>(`/api/users/me/oauth/${id}`)
+        const { authorization_url } = await api.post<OAuthStart>(`/api/users/me/oauth/${id}`)
         location.assign(authorization_url)
       }
     },

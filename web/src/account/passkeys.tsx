@@ -6,11 +6,11 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Passkey } from '../api/types.ts'
-import { Confirm } from '../parts/confirm.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
-import { ago, day, device } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { makePasskey, passkeysWork } from '../sign-in/passkey.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { ago, day, device } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { passkeysSupported, registerPasskey } from '../sign-in/passkey.ts'
 import { Panel } from './panel.tsx'
 
 const passkeysKey = ['passkeys']
@@ -20,9 +20,9 @@ export function Passkeys() {
     queryKey: passkeysKey,
     queryFn: ({ signal }) => api.get<Passkey[]>('/api/auth/passkeys', { signal }),
   })
-  const [doomed, setDoomed] = useState<Passkey | null>(null)
+  const [toRemove, setToRemove] = useState<Passkey | null>(null)
   const make = useMutation({
-    mutationFn: () => makePasskey(device(navigator.userAgent)),
+    mutationFn: () => registerPasskey(device(navigator.userAgent)),
     onSuccess: () => {
       notifications.show({ message: 'Passkey added' })
       void queries.invalidateQueries({ queryKey: passkeysKey })
@@ -44,7 +44,7 @@ export function Passkeys() {
                       {passkey.last_used_at && `, last used ${ago(passkey.last_used_at)}`}
                     </Text>
                   </div>
-                  <Button variant="default" onClick={() => setDoomed(passkey)}>
+                  <Button variant="default" onClick={() => setToRemove(passkey)}>
                     Remove
                   </Button>
                 </Group>
@@ -57,22 +57,22 @@ export function Passkeys() {
             variant="light"
             leftSection={<IconFingerprint size={20} aria-hidden />}
             loading={make.isPending}
-            disabled={!passkeysWork()}
+            disabled={!passkeysSupported()}
             onClick={() => make.mutate()}
           >
             Add a passkey
           </Button>
-          {!passkeysWork() && <Text c="dimmed">This browser has no passkeys.</Text>}
+          {!passkeysSupported() && <Text c="dimmed">This browser has no passkeys.</Text>}
         </Group>
-        {make.isError && <MakingProblem problem={make.error} />}
+        {make.isError && <RegistrationProblem problem={make.error} />}
       </Stack>
       <Confirm
-        opened={doomed !== null}
-        onClose={() => setDoomed(null)}
+        opened={toRemove !== null}
+        onClose={() => setToRemove(null)}
         title="Remove this passkey?"
         action="Remove"
         onConfirm={async () => {
-          await api.delete(`/api/auth/passkeys/${doomed?.id}`)
+          await api.delete(`/api/auth/passkeys/${toRemove?.id}`)
           await queries.invalidateQueries({ queryKey: passkeysKey })
         }}
       >
@@ -83,7 +83,7 @@ export function Passkeys() {
 }
 
 /** The browser's own refusals have names (WebAuthn, section 5.1.3); the rest is the service's. */
-function MakingProblem({ problem }: { problem: Error }) {
+function RegistrationProblem({ problem }: { problem: Error }) {
   if (problem.name === 'NotAllowedError') return <Alert color="brass">No passkey was made.</Alert>
   if (problem.name === 'InvalidStateError') {
     return <Alert color="brass">This device has a passkey for your account already.</Alert>

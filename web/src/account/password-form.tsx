@@ -4,8 +4,8 @@ import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
 import { Panel } from './panel.tsx'
@@ -51,7 +51,7 @@ function ChangePassword() {
       form.reset()
       notifications.show({ message })
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

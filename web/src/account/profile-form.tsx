@@ -5,7 +5,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { User } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 
@@ -28,7 +28,7 @@ export function ProfileForm() {
       queries.setQueryData(userQuery.queryKey, (before) => before && { ...before, ...saved })
       notifications.show({ message: 'Profile saved' })
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

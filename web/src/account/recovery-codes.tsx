@@ -1,6 +1,6 @@
 import { Group, SimpleGrid, Text } from '@mantine/core'
-import { CopyText } from '../parts/copy.tsx'
-import { ShownOnce } from '../parts/shown-once.tsx'
+import { CopyText } from '../components/copy.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 
 export function RecoveryCodes({ codes, onDone }: { codes: string[]; onDone: () => void }) {
   return (

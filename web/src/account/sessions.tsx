@@ -1,12 +1,12 @@
 import { Badge, Button, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { Session } from '../api/types.ts'
-import { ago, device, moment } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { signOut } from '../session/sign-out.ts'
+import { ago, device, moment } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { useSignOut } from '../session/sign-out.ts'
 import { Panel } from './panel.tsx'
 
 const sessionsKey = ['sessions']
@@ -44,7 +44,7 @@ function EndOthers() {
       </Button>
       {end.isError && (
         <Text c="var(--mantine-color-error)" size="sm" role="alert">
-          {sentence(end.error)}
+          {messageOf(end.error)}
         </Text>
       )}
     </Group>
@@ -52,6 +52,7 @@ function EndOthers() {
 }
 
 function SessionRow({ session }: { session: Session }) {
+  const signOut = useSignOut()
   const end = useMutation({
     mutationFn: () => (session.current ? signOut() : api.delete(`/api/users/me/sessions/${session.id}`)),
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),
@@ -71,7 +72,7 @@ function SessionRow({ session }: { session: Session }) {
           </Text>
           {end.isError && (
             <Text c="var(--mantine-color-error)" size="sm" role="alert">
-              {sentence(end.error)}
+              {messageOf(end.error)}
             </Text>
           )}
         </div>

@@ -2,21 +2,21 @@ import { Anchor, Button, Center, Group, Image, List, Stack, Text, TextInput } fr
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { TotpStart } from '../api/types.ts'
-import { CopyIcon } from '../parts/copy.tsx'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import type { ConfirmTotpResponse, StartTotpResponse } from '../api/types.ts'
+import { CopyIcon } from '../components/copy.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 /** Two-factor is on only after the first right code: an app that was set up wrongly locks nobody out. */
-export function TwoFactorSetup({ start, onCodes }: { start: TotpStart; onCodes: (codes: string[]) => void }) {
+export function TwoFactorSetup({ start, onCodes }: { start: StartTotpResponse; onCodes: (codes: string[]) => void }) {
   const form = useForm({
     initialValues: { code: '' },
     validate: { code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Six digits') },
   })
   const confirm = useMutation({
     mutationFn: (code: string) =>
-      api.post<{ recovery_codes: string[] }>('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
+      api.post<ConfirmTotpResponse>('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
     onSuccess: ({ recovery_codes }) => onCodes(recovery_codes),
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

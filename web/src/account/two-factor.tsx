@@ -7,8 +7,8 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
-import type { TotpStart } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import type { StartTotpResponse } from '../api/types.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
 import { RecoveryCodes } from './recovery-codes.tsx'
@@ -16,10 +16,13 @@ import { TwoFactorSetup } from './two-factor-setup.tsx'
 
 export function TwoFactor() {
   const user = useUser()
-  const [start, setStart] = useState<TotpStart | null>(null)
+  const [start, setStart] = useState<StartTotpResponse | null>(null)
   const [codes, setCodes] = useState<string[] | null>(null)
   const [turningOff, off] = useDisclosure(false)
-  const begin = useMutation({ mutationFn: () => api.post<TotpStart>('/api/users/me/totp'), onSuccess: setStart })
+  const begin = useMutation({
+    mutationFn: () => api.post<StartTotpResponse>('/api/users/me/totp'),
+    onSuccess: setStart,
+  })
   const known = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })
 
   return (
@@ -93,7 +96,7 @@ function TurnOff({ withPassword, onDone }: { withPassword: boolean; onDone: () =
     mutationFn: ({ code, password }: typeof form.values) =>
       api.delete('/api/users/me/totp', { code: code.trim(), ...(password && { password }) }),
     onSuccess: onDone,
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
   return (
     <form onSubmit={form.onSubmit((values) => turnOff.mutate(values))}>

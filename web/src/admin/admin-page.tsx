@@ -4,32 +4,32 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
-import type { AdminStats } from '../api/types.ts'
-import { Figure } from '../parts/figure.tsx'
-import { count } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
-import { Page } from '../parts/page.tsx'
-import { ToButton } from '../parts/to.tsx'
+import type { GetStatsResponse } from '../api/types.ts'
+import { count } from '../components/format.ts'
+import { LinkButton } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
 import { UserTable } from './user-table.tsx'
 
-const route = getRouteApi('/inside/admin')
+const route = getRouteApi('/app/admin')
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
-  return superuser ? <AdminRoom /> : <NotForYou />
+  return superuser ? <AdminPanel /> : <Forbidden />
 }
 
-function NotForYou() {
+function Forbidden() {
   return (
     <Page title="Admin">
       <Notice
         icon={IconLock}
         title="For superusers only"
-        action={<ToButton to="/dashboard">To your dashboard</ToButton>}
+        action={<LinkButton to="/dashboard">To your dashboard</LinkButton>}
       >
         Your account may not look in here.
       </Notice>
@@ -37,25 +37,25 @@ function NotForYou() {
   )
 }
 
-function AdminRoom() {
+function AdminPanel() {
   const { tab = 'users' } = route.useSearch()
   const navigate = useNavigate()
   const stats = useQuery({
     queryKey: ['admin', 'stats'],
-    queryFn: ({ signal }) => api.get<AdminStats>('/api/admin/stats', { signal }),
+    queryFn: ({ signal }) => api.get<GetStatsResponse>('/api/admin/stats', { signal }),
   })
 
   // The right was taken away while the app was open.
-  if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser') return <NotForYou />
+  if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser') return <Forbidden />
   return (
     <Page title="Admin" lead="Everyone who has an account here, and what they wrote to us." wide>
-      <Loaded query={stats} skeleton={<FiguresSkeleton />}>
+      <Loaded query={stats} skeleton={<StatsSkeleton />}>
         {(data) => (
           <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
-            <Figure label="Users">{count(data.total_users)}</Figure>
-            <Figure label="Active subscriptions">{count(data.active_subscriptions)}</Figure>
-            <Figure label="New in 7 days">{count(data.new_users_7d)}</Figure>
-            <Figure label="Verified">{count(data.verified_users)}</Figure>
+            <Stat label="Users">{count(data.total_users)}</Stat>
+            <Stat label="Active subscriptions">{count(data.active_subscriptions)}</Stat>
+            <Stat label="New in 7 days">{count(data.new_users_7d)}</Stat>
+            <Stat label="Verified">{count(data.verified_users)}</Stat>
           </SimpleGrid>
         )}
       </Loaded>
@@ -95,7 +95,7 @@ function AdminRoom() {
   )
 }
 
-function FiguresSkeleton() {
+function StatsSkeleton() {
   return (
     <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
       {['users', 'subscriptions', 'new', 'verified'].map((figure) => (

@@ -2,10 +2,10 @@ import { Anchor, Badge, Card, Group, Paper, Skeleton, Stack, Text } from '@manti
 import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { ContactMessage, Paged } from '../api/types.ts'
-import { moment } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
+import type { ListContactMessagesResponse } from '../api/types.ts'
+import { moment } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from './pages.tsx'
 
 const SUBJECTS: Record<string, string> = {
@@ -21,7 +21,7 @@ export function ContactMessages() {
   const messages = useQuery({
     queryKey: ['admin', 'messages', page],
     queryFn: ({ signal }) =>
-      api.get<Paged & { messages: ContactMessage[] }>('/api/admin/contact-messages', {
+      api.get<ListContactMessagesResponse>('/api/admin/contact-messages', {
         query: { page, limit: 20 },
         signal,
       }),

@@ -3,11 +3,11 @@ import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { DeadJob, Jobs as WaitingJobs } from '../api/types.ts'
-import { FormProblem } from '../parts/form-problem.tsx'
-import { moment, plural } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
+import type { DeadJob, ListJobsResponse } from '../api/types.ts'
+import { FormProblem } from '../components/form-problem.tsx'
+import { moment, plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 
 const jobsKey = ['admin', 'jobs']
 
@@ -15,7 +15,7 @@ const jobsKey = ['admin', 'jobs']
 export function Jobs() {
   const jobs = useQuery({
     queryKey: jobsKey,
-    queryFn: ({ signal }) => api.get<WaitingJobs>('/api/admin/jobs', { signal }),
+    queryFn: ({ signal }) => api.get<ListJobsResponse>('/api/admin/jobs', { signal }),
     refetchInterval: 10_000,
   })
   return (

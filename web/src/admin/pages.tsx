@@ -1,16 +1,18 @@
 import { Group, Pagination, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
-import type { Paged } from '../api/types.ts'
-import { count } from '../parts/format.ts'
+import type { ListUsersResponse } from '../api/types.ts'
+import { count } from '../components/format.ts'
 
-const route = getRouteApi('/inside/admin')
+const route = getRouteApi('/app/admin')
 
 /** Which page of a list the address names. */
 export function usePage(): number {
   return route.useSearch().page ?? 1
 }
 
-export function Pages({ paged, what }: { paged: Paged; what: string }) {
+type PagesProps = { paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'>; what: string }
+
+export function Pages({ paged, what }: PagesProps) {
   const navigate = route.useNavigate()
   return (
     <Group justify="space-between" mt="md">

@@ -2,19 +2,12 @@ import { Alert, Drawer, Select, Stack, Switch, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
-import type { AdminUser } from '../api/types.ts'
+import type { AdminUser, UpdateUserRequest } from '../api/types.ts'
 import { planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { useUser } from '../session/user.ts'
-
-type Change = {
-  is_active?: boolean
-  is_verified?: boolean
-  is_superuser?: boolean
-  subscription_tier?: string | null
-}
 
 /** No tier: none has a blank in it. */
 const AS_PAID = 'as paid'
@@ -26,7 +19,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
   const [shown, setShown] = useState(user)
   const [override, setOverride] = useState<string | null>(user.tier_override ?? null)
   const change = useMutation({
-    mutationFn: (change: Change) => api.patch<AdminUser>(`/api/admin/users/${user.id}`, change),
+    mutationFn: (change: UpdateUserRequest) => api.patch<AdminUser>(`/api/admin/users/${user.id}`, change),
     onError: () => setOverride(shown.tier_override ?? null),
     onSuccess: (changed) => {
       setShown((before) => ({ ...before, ...changed }))
@@ -76,7 +69,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
           onChange={(value) => {
             const tier = value === AS_PAID ? null : value
             setOverride(tier)
-            change.mutate({ subscription_tier: tier })
+            change.mutate({ subscription_tier: tier as UpdateUserRequest['subscription_tier'] })
           }}
         />
         <Text c="dimmed" size="sm">
@@ -86,7 +79,7 @@ export function UserDrawer({ user, onClose }: { user: AdminUser; onClose: () => 
         </Text>
         {change.isError && (
           <Alert color="red" role="alert">
-            {sentence(change.error)}
+            {messageOf(change.error)}
           </Alert>
         )}
       </Stack>

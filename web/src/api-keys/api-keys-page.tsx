@@ -3,10 +3,10 @@ import { useDisclosure } from '@mantine/hooks'
 import { IconKey, IconPlus } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../api/queries.ts'
-import { Gate } from '../parts/gate.tsx'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
-import { Page } from '../parts/page.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { useUser } from '../session/user.ts'
 import { KeyTable } from './key-table.tsx'
 import { NewKey } from './new-key.tsx'
@@ -27,10 +27,10 @@ export function ApiKeysPage() {
         )
       }
     >
-      <Gate needs="api_keys" what="API keys come">
+      <RequireEntitlement entitlement="api_keys" what="API keys come">
         <Keys />
         <NewKey opened={opened} onClose={close} />
-      </Gate>
+      </RequireEntitlement>
     </Page>
   )
 }

@@ -4,20 +4,20 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
-import { Confirm } from '../parts/confirm.tsx'
-import { ago, day, moment } from '../parts/format.ts'
-import { useOpener } from '../parts/opener.ts'
+import { Confirm } from '../components/confirm.tsx'
+import { ago, day, moment } from '../components/format.ts'
+import { useReturnFocus } from '../components/return-focus.ts'
 import { RenameKey } from './rename-key.tsx'
 import { RotateKey } from './rotate-key.tsx'
 
 export function KeyTable({ keys }: { keys: ApiKey[] }) {
-  const opener = useOpener()
-  const [renamed, setRenamed] = useState<ApiKey | null>(null)
-  const [rotated, setRotated] = useState<ApiKey | null>(null)
-  const [doomed, setDoomed] = useState<ApiKey | null>(null)
+  const focus = useReturnFocus()
+  const [toRename, setToRename] = useState<ApiKey | null>(null)
+  const [toRotate, setToRotate] = useState<ApiKey | null>(null)
+  const [toRevoke, setToRevoke] = useState<ApiKey | null>(null)
   const close = (clear: (key: null) => void) => {
     clear(null)
-    opener.giveBack()
+    focus.restore()
   }
   return (
     <>
@@ -58,18 +58,18 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                     <Menu.Target>
                       <ActionIcon
                         aria-label={`Actions for ${key.name}`}
-                        onClick={(event) => opener.remember(event.currentTarget)}
+                        onClick={(event) => focus.remember(event.currentTarget)}
                       >
                         <IconDots size={20} aria-hidden />
                       </ActionIcon>
                     </Menu.Target>
                     <Menu.Dropdown>
-                      <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setRenamed(key)}>
+                      <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setToRename(key)}>
                         Rename
                       </Menu.Item>
                       <Menu.Item
                         leftSection={<IconRotate size={18} aria-hidden />}
-                        onClick={() => setRotated(key)}
+                        onClick={() => setToRotate(key)}
                         disabled={!key.is_active}
                       >
                         Rotate
@@ -77,7 +77,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                       <Menu.Item
                         color="red"
                         leftSection={<IconTrash size={18} aria-hidden />}
-                        onClick={() => setDoomed(key)}
+                        onClick={() => setToRevoke(key)}
                         disabled={!key.is_active}
                       >
                         Revoke
@@ -90,20 +90,20 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
           </Table.Tbody>
         </Table>
       </section>
-      {rotated && <RotateKey apiKey={rotated} onClose={() => close(setRotated)} />}
-      {renamed && <RenameKey apiKey={renamed} onClose={() => close(setRenamed)} />}
+      {toRotate && <RotateKey apiKey={toRotate} onClose={() => close(setToRotate)} />}
+      {toRename && <RenameKey apiKey={toRename} onClose={() => close(setToRename)} />}
       <Confirm
-        opened={doomed !== null}
-        onClose={() => close(setDoomed)}
+        opened={toRevoke !== null}
+        onClose={() => close(setToRevoke)}
         title="Revoke this key?"
         action="Revoke"
         onConfirm={async () => {
-          await api.delete(`/api/api-keys/${doomed?.id}`)
+          await api.delete(`/api/api-keys/${toRevoke?.id}`)
           await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
         }}
       >
-        Programs that use <b>{doomed?.name}</b> are refused from now on. This cannot be undone; its past usage stays on
-        record.
+        Programs that use <b>{toRevoke?.name}</b> are refused from now on. This cannot be undone; its past usage stays
+        on record.
       </Confirm>
     </>
   )

@@ -5,10 +5,10 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKeyCreated } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { ShownKey } from './shown-key.tsx'
 
-const LIVES = [
+const LIFETIMES = [
   { value: '0', label: 'No end' },
   { value: '7', label: '7 days' },
   { value: '30', label: '30 days' },
@@ -38,7 +38,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
       form.reset()
       void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   if (made) {
@@ -72,7 +72,7 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
             data-autofocus
             {...form.getInputProps('name')}
           />
-          <Select label="Ends after" data={LIVES} {...form.getInputProps('days')} />
+          <Select label="Ends after" data={LIFETIMES} {...form.getInputProps('days')} />
           <FormProblem problem={make.error} fields={['name']} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

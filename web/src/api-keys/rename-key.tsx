@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 export function RenameKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const form = useForm({
@@ -18,7 +18,7 @@ export function RenameKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
       void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
       onClose()
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
   return (
     <Modal opened onClose={onClose} title="Rename key">

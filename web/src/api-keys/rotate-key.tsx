@@ -4,10 +4,10 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKey, ApiKeyCreated } from '../api/types.ts'
-import { FormProblem } from '../parts/form-problem.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
 import { ShownKey } from './shown-key.tsx'
 
-const GRACES = [
+const GRACE_PERIODS = [
   { value: '0', label: 'At once' },
   { value: '3600', label: 'In an hour' },
   { value: '86400', label: 'In a day' },
@@ -43,7 +43,7 @@ export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => 
         <Text>The key gets a new secret. Its name, limits and past usage stay.</Text>
         <Select
           label="The old secret ends"
-          data={GRACES}
+          data={GRACE_PERIODS}
           value={grace}
           onChange={(value) => value !== null && setGrace(value)}
           data-autofocus

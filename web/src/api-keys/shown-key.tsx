@@ -1,8 +1,8 @@
 import { Alert, Group } from '@mantine/core'
 import { IconAlertTriangle } from '@tabler/icons-react'
 import type { ApiKeyCreated } from '../api/types.ts'
-import { CopyIcon } from '../parts/copy.tsx'
-import { ShownOnce } from '../parts/shown-once.tsx'
+import { CopyIcon } from '../components/copy.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 import classes from './shown-key.module.css'
 
 export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => void }) {

@@ -1,7 +1,7 @@
 import { Card, Tabs, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { modelsQuery } from '../chat/models-query.ts'
-import { CopyIcon } from '../parts/copy.tsx'
+import { CopyIcon } from '../components/copy.tsx'
 import { snippets } from './snippet-text.ts'
 import classes from './snippets.module.css'
 

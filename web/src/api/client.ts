@@ -1,5 +1,5 @@
 /**
- * The one door to the service: adds the access token, renews it once after a 401, and turns every failure into an ApiProblem.
+ * The API client: adds the access token, renews it once after a 401, and turns every failure into an ApiProblem.
  * A session that cannot be renewed ends, and the router then leads to the sign-in page with the way back. Where the service asks
  * for a fresh sign-in, the person is asked to sign in again, and the request is repeated.
  */

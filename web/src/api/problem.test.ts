@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { ApiProblem, fieldErrors, problemFrom, sentence } from './problem.ts'
+import { ApiProblem, fieldErrors, messageOf, problemFrom } from './problem.ts'
 
 test('a sentence in detail is what the person reads', () => {
   const problem = problemFrom(401, { detail: 'Incorrect email or password', code: 'credentials_wrong' })
   assert.equal(problem.status, 401)
-  assert.equal(sentence(problem), 'Incorrect email or password.')
+  assert.equal(messageOf(problem), 'Incorrect email or password.')
 })
 
 test('the code is the word of the service, and nothing else', () => {
@@ -35,13 +35,13 @@ test('the wait is named when there are too many requests', () => {
     { detail: 'Rate limit exceeded', code: 'rate_limited' },
     new Headers({ 'retry-after': '17' }),
   )
-  assert.equal(sentence(problem), 'Rate limit exceeded. Try again in 17 s.')
+  assert.equal(messageOf(problem), 'Rate limit exceeded. Try again in 17 s.')
 })
 
 test('a fault of the service comes with the id to quote, and what a proxy says in its place is not read', () => {
   const headers = new Headers({ 'x-request-id': 'r-1' })
   assert.equal(
-    sentence(problemFrom(503, { detail: 'Billing is not configured', code: 'billing_not_configured' }, headers)),
+    messageOf(problemFrom(503, { detail: 'Billing is not configured', code: 'billing_not_configured' }, headers)),
     'Billing is not configured. (Request r-1)',
   )
   for (const [status, body] of [
@@ -51,7 +51,7 @@ test('a fault of the service comes with the id to quote, and what a proxy says i
     [504, { detail: 'upstream request timeout' }],
   ] as const) {
     assert.equal(
-      sentence(problemFrom(status, body, headers)),
+      messageOf(problemFrom(status, body, headers)),
       'Something went wrong on our side. Try again in a moment. (Request r-1)',
     )
   }
@@ -60,7 +60,7 @@ test('a fault of the service comes with the id to quote, and what a proxy says i
 test('a vendor that failed behind a page is no business of its reader', () => {
   const failed = { detail: "Vendor 'openai' failed to answer; you may retry", code: 'vendor_failed' }
   assert.equal(
-    sentence(problemFrom(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
+    messageOf(problemFrom(502, failed, new Headers({ 'x-request-id': 'r-1' }))),
     'The model behind this did not answer. Try again in a moment. (Request r-1)',
   )
 })

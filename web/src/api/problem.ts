@@ -71,7 +71,7 @@ export function fieldErrors(problem: unknown): Record<string, string> {
 }
 
 /** What a person reads, with the time to wait or the id to quote where there is one. */
-export function sentence(problem: unknown): string {
+export function messageOf(problem: unknown): string {
   if (!(problem instanceof ApiProblem)) return 'Something went wrong on this page.'
   if (problem.status === 429 && problem.retryAfterS !== null) {
     return `${withStop(problem.message)} Try again in ${problem.retryAfterS} s.`

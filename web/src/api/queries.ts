@@ -1,7 +1,7 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { ApiProblem } from './problem.ts'
-import type { ApiKey, Plan, Subscription, User } from './types.ts'
+import type { ApiKey, ListPlansResponse, Subscription, User } from './types.ts'
 
 const WAIT_MAX_S = 20
 
@@ -39,7 +39,7 @@ export const subscriptionQuery = queryOptions({
 
 export const plansQuery = queryOptions({
   queryKey: ['plans'],
-  queryFn: ({ signal }) => api.get<{ plans: Plan[] }>('/api/billing/plans', { signal, anonymous: true }),
+  queryFn: ({ signal }) => api.get<ListPlansResponse>('/api/billing/plans', { signal, anonymous: true }),
   staleTime: 5 * 60_000,
 })
 

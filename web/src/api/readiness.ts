@@ -1,11 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
 
-/** How a part of the service stands: with a key of its own, played by the sandbox, or not at all. */
-export type Standing = 'configured' | 'sandbox' | 'not configured'
+/**
+ * How a part of the service is set up: with a key of its own, played by the sandbox, or not at all. The words are those of
+ * /readyz, which the API's description leaves out.
+ */
+export type Configuration = 'configured' | 'sandbox' | 'not configured'
 
 export type Readiness = {
-  mail?: Standing
-  oauth?: Record<string, Standing>
+  mail?: Configuration
+  oauth?: Record<string, Configuration>
   /** `local`, or the vendor and model that embed. */
   embedder?: string
 }

@@ -2,39 +2,39 @@ import { Group, Text, Title, VisuallyHidden } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Composer } from '../chat/composer.tsx'
+import { LinkButton } from '../components/links.tsx'
+import { Mark } from '../components/logo.tsx'
+import { RequireEntitlement } from '../components/require-entitlement.tsx'
+import { ScrollLog } from '../components/scroll-log.tsx'
+import { useStickToBottom } from '../components/stick-to-bottom.ts'
+import { useTitle } from '../components/title.ts'
 import { documentsQuery } from '../documents/documents-query.ts'
-import { Gate } from '../parts/gate.tsx'
-import { Mark } from '../parts/logo.tsx'
-import { ScrollLog } from '../parts/scroll-log.tsx'
-import { useStickToBottom } from '../parts/stick-to-bottom.ts'
-import { useTitle } from '../parts/title.ts'
-import { ToButton } from '../parts/to.tsx'
 import classes from './ask-page.module.css'
 import { AskSettings } from './ask-settings.tsx'
-import { InquiryView } from './inquiry-view.tsx'
-import { useInquiries } from './use-inquiries.ts'
+import { QuestionView } from './question-view.tsx'
+import { useQuestions } from './use-questions.ts'
 
-const route = getRouteApi('/inside/ask')
+const route = getRouteApi('/app/ask')
 
 export function AskPage() {
   useTitle('Ask')
   return (
-    <Gate needs="rag" what="Questions open" page>
-      <AskRoom />
-    </Gate>
+    <RequireEntitlement entitlement="rag" what="Questions open" page>
+      <AskThread />
+    </RequireEntitlement>
   )
 }
 
-function AskRoom() {
+function AskThread() {
   const { q, top_k = 5, min_score = 0.5 } = route.useSearch()
   const navigate = useNavigate()
-  const inquiries = useInquiries()
+  const questions = useQuestions()
   const stick = useStickToBottom()
 
-  const ask = (question: string) => {
-    inquiries.ask(question, { top_k, min_score })
+  const ask = (text: string) => {
+    questions.ask(text, { top_k, min_score })
     // The last question stays in the address: after a reload, or sent to a colleague, it is there to be asked again.
-    void navigate({ to: '/ask', search: (search) => ({ ...search, q: question }), replace: true, resetScroll: false })
+    void navigate({ to: '/ask', search: (search) => ({ ...search, q: text }), replace: true, resetScroll: false })
     stick.jump()
   }
 
@@ -47,21 +47,21 @@ function AskRoom() {
         </Text>
         <AskSettings topK={top_k} minScore={min_score} />
       </Group>
-      <ScrollLog label="Questions and answers" busy={inquiries.writing} stick={stick}>
-        {inquiries.list.length === 0 && <Welcome />}
-        {inquiries.list.map((inquiry, index) => (
-          <InquiryView
-            key={inquiry.id}
-            inquiry={inquiry}
+      <ScrollLog label="Questions and answers" busy={questions.writing} stick={stick}>
+        {questions.list.length === 0 && <Welcome />}
+        {questions.list.map((question, index) => (
+          <QuestionView
+            key={question.id}
+            question={question}
             onRetry={
-              index === inquiries.list.length - 1 && !inquiries.writing
-                ? (least) => inquiries.retry(inquiry.id, { top_k, min_score: least ?? min_score })
+              index === questions.list.length - 1 && !questions.writing
+                ? (least) => questions.retry(question.id, { top_k, min_score: least ?? min_score })
                 : undefined
             }
           />
         ))}
       </ScrollLog>
-      <Composer label="Question" writing={inquiries.writing} onSend={ask} onStop={inquiries.stop} start={q} />
+      <Composer label="Question" writing={questions.writing} onSend={ask} onStop={questions.stop} start={q} />
     </div>
   )
 }
@@ -80,7 +80,7 @@ function Welcome() {
           ? 'There is nothing to ask about yet. Bring a document first.'
           : 'An answer comes with the passages it stands on. Where none is near enough, it says so instead of guessing.'}
       </Text>
-      {none && <ToButton to="/documents">Add a document</ToButton>}
+      {none && <LinkButton to="/documents">Add a document</LinkButton>}
     </div>
   )
 }

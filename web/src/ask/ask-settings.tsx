@@ -1,7 +1,7 @@
 import { NumberInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { NamedSlider, SettingsPopover } from '../parts/settings-popover.tsx'
+import { NamedSlider, SettingsPopover } from '../components/settings-popover.tsx'
 
 /** How many passages, and how near they must come. In the address, like everything a page shows. */
 export function AskSettings({ topK, minScore }: { topK: number; minScore: number }) {

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { citationLinks } from './citations.ts'
 
-test('a mark becomes a link to its passage', () => {
+test('a citation becomes a link to its passage', () => {
   assert.equal(citationLinks('Until it ends [1].', 2), 'Until it ends [1](#passage-1).')
   assert.equal(citationLinks('Both [1, 2]', 2), 'Both [1](#passage-1)[2](#passage-2)')
   assert.equal(citationLinks('Both [1][2]', 2), 'Both [1](#passage-1)[2](#passage-2)')
 })
 
-test('a mark without a passage stays plain', () => {
+test('a citation without a passage stays plain', () => {
   assert.equal(citationLinks('No [3], no [0], no [1,9].', 2), 'No [3], no [0], no [1,9].')
 })
 

@@ -1,6 +1,6 @@
 /**
- * Turns the marks of an answer (`[1]`, `[1, 3]`) into links to the passages, for those that exist. Code, and links that
- * already are links, stay as they are; a mark for a passage that is not there stays plain text, so that it never looks backed.
+ * Turns the citations of an answer (`[1]`, `[1, 3]`) into links to the passages, for those that exist. Code, and links that
+ * already are links, stay as they are; a citation of a passage that is not there stays plain text, so that it never looks backed.
  */
 export function citationLinks(answer: string, sources: number): string {
   return answer
@@ -8,9 +8,9 @@ export function citationLinks(answer: string, sources: number): string {
     .map((part, index) => (index % 2 === 1 ? part : part.replace(/\[(\d{1,2}(?:\s*,\s*\d{1,2})*)\](?![(:])/g, links)))
     .join('')
 
-  function links(mark: string, numbers: string): string {
+  function links(citation: string, numbers: string): string {
     const list = numbers.split(',').map((number) => Number(number.trim()))
-    if (!list.every((number) => number >= 1 && number <= sources)) return mark
+    if (!list.every((number) => number >= 1 && number <= sources)) return citation
     return list.map((number) => `[${number}](#passage-${number})`).join('')
   }
 }

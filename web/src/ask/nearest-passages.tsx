@@ -1,9 +1,9 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { Chunk } from '../api/types.ts'
+import type { SearchChunksResponse } from '../api/types.ts'
 import { Passage } from '../documents/passage.tsx'
-import { LEAST_SCORE } from '../documents/search-words.ts'
+import { MIN_SCORE } from '../documents/search-hints.ts'
 
 const COUNT = 3
 
@@ -12,9 +12,9 @@ export function NearestPassages({ question }: { question: string }) {
   const { data } = useQuery({
     queryKey: ['documents', 'nearest', question],
     queryFn: ({ signal }) =>
-      api.post<{ results: Chunk[] }>(
+      api.post<SearchChunksResponse>(
         '/api/rag/search',
-        { query: question, top_k: COUNT, min_score: LEAST_SCORE },
+        { query: question, top_k: COUNT, min_score: MIN_SCORE },
         { signal },
       ),
     staleTime: Number.POSITIVE_INFINITY,

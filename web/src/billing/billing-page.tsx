@@ -1,15 +1,15 @@
 import { Alert, Button, Card, Group, SimpleGrid, Skeleton, Stack, Text, Title } from '@mantine/core'
 import { IconExternalLink } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { subscriptionQuery } from '../api/queries.ts'
 import type { Subscription } from '../api/types.ts'
-import { Figure } from '../parts/figure.tsx'
-import { dollars } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Page } from '../parts/page.tsx'
-import { StatusBadge } from '../parts/plan-badge.tsx'
-import { ToButton } from '../parts/to.tsx'
+import { dollars } from '../components/format.ts'
+import { LinkButton } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page } from '../components/page.tsx'
+import { StatusBadge } from '../components/plan-badge.tsx'
+import { Stat } from '../components/stat.tsx'
 import { monthForecast } from '../usage/days.ts'
 import { usageQuery } from '../usage/usage-query.ts'
 import { hasPaidPlan, planName } from './plans.ts'
@@ -56,7 +56,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
           </Text>
         </div>
         <Group gap="xs">
-          {!isOpen && <ToButton to="/pricing">See the plans</ToButton>}
+          {!isOpen && <LinkButton to="/pricing">See the plans</LinkButton>}
           {customer && (
             <Button
               variant={status === 'past_due' ? 'filled' : 'default'}
@@ -84,7 +84,7 @@ function SubscriptionCard({ subscription }: { subscription: Subscription }) {
       )}
       {portal.isError && (
         <Alert color="red" mt="md" role="alert">
-          {sentence(portal.error)}
+          {messageOf(portal.error)}
         </Alert>
       )}
     </Card>
@@ -99,12 +99,12 @@ function ThisMonth() {
     <Loaded query={usage} skeleton={<Skeleton h={104} />}>
       {({ totals }) => (
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
-          <Figure label="Model cost this month" note="What your calls cost at the model vendors so far">
+          <Stat label="Model cost this month" note="What your calls cost at the model vendors so far">
             {dollars(totals.cost_usd)}
-          </Figure>
-          <Figure label="At this pace, the whole month" note="From the days so far, in UTC">
+          </Stat>
+          <Stat label="At this pace, the whole month" note="From the days so far, in UTC">
             {dollars(monthForecast(totals.cost_usd, now))}
-          </Figure>
+          </Stat>
         </SimpleGrid>
       )}
     </Loaded>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Plan } from '../api/types.ts'
-import { hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
+import { featuredPlan, hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
 
 const plans: Plan[] = [
   { name: 'Free', tier: 'free', price: 0, features: [], grants: [] },
@@ -30,4 +30,9 @@ test('who holds a dropped tier, or what the free plan grants to all, has no paid
 
 test('what has a price at the processor is bought there, even for nothing', () => {
   assert.deepEqual(plans.map(isFree), [true, false, false])
+})
+
+test('the plan to point at is the lowest that is paid for, whatever it is called', () => {
+  assert.equal(featuredPlan(plans)?.tier, 'docs')
+  assert.equal(featuredPlan([]), undefined)
 })

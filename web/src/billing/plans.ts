@@ -5,6 +5,11 @@ export function isFree({ price, price_monthly, price_yearly }: Plan): boolean {
   return price === 0 && !price_monthly && !price_yearly
 }
 
+/** The plan to point at: the lowest that is paid for. */
+export function featuredPlan(plans: readonly Plan[]): Plan | undefined {
+  return plans.find((plan) => !isFree(plan))
+}
+
 /** True while more is open than to everybody; also what the free plan grants can be something. */
 export function hasPaidPlan(plans: readonly Plan[], tier: string, entitlements: readonly Entitlement[]): boolean {
   return entitlements.length > 0 && !plans.some((plan) => plan.tier === tier && isFree(plan))

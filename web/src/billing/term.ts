@@ -1,5 +1,5 @@
 import type { Subscription } from '../api/types.ts'
-import { day } from '../parts/format.ts'
+import { day } from '../components/format.ts'
 
 type Running = Pick<Subscription, 'status' | 'current_period_end' | 'cancel_at_period_end'>
 

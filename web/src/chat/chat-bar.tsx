@@ -1,23 +1,23 @@
 import { ActionIcon, Group, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconHistory, IconPlus } from '@tabler/icons-react'
+import type { ModelList } from '../api/types.ts'
 import type { Chosen, Wanted } from './chosen-model.ts'
-import type { Conversation } from './conversation.ts'
+import type { Conversation, GenerationSettings } from './conversation.ts'
 import { ConversationDrawer } from './conversation-drawer.tsx'
+import { GenerationSettingsPopover } from './generation-settings.tsx'
 import { ModelChoice } from './model-choice.tsx'
-import type { Models } from './models-query.ts'
-import { type Tuning, TuningPopover } from './tuning-popover.tsx'
 
 type ChatBarProps = {
   conversations: Conversation[]
   openId: string | undefined
   onOpen: (id: string | undefined) => void
-  models: Models | undefined
+  models: ModelList | undefined
   modelsFailed: boolean
   chosen: Chosen
   onModel: (wanted: Wanted) => void
-  tuning: Tuning
-  onTuning: (tuning: Tuning) => void
+  settings: GenerationSettings
+  onSettings: (settings: GenerationSettings) => void
 }
 
 export function ChatBar(props: ChatBarProps) {
@@ -26,7 +26,7 @@ export function ChatBar(props: ChatBarProps) {
     <Group justify="space-between" gap="xs" mb="xs">
       <ModelChoice models={props.models} failed={props.modelsFailed} chosen={props.chosen} onChange={props.onModel} />
       <Group gap={0} wrap="nowrap" ml="auto">
-        <TuningPopover tuning={props.tuning} onChange={props.onTuning} />
+        <GenerationSettingsPopover settings={props.settings} onChange={props.onSettings} />
         <Tooltip label="Conversations">
           <ActionIcon onClick={drawer.open} aria-label="Conversations">
             <IconHistory size={20} stroke={1.6} aria-hidden />

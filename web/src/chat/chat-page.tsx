@@ -3,21 +3,21 @@ import { useLocalStorage } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { Gate } from '../parts/gate.tsx'
-import { newId } from '../parts/new-id.ts'
-import { useTitle } from '../parts/title.ts'
+import { newId } from '../components/new-id.ts'
+import { RequireEntitlement } from '../components/require-entitlement.tsx'
+import { useTitle } from '../components/title.ts'
 import { useUser } from '../session/user.ts'
 import { ChatBar } from './chat-bar.tsx'
 import classes from './chat-page.module.css'
-import { ChatRoom } from './chat-room.tsx'
+import { ChatThread } from './chat-thread.tsx'
 import { chosenModel } from './chosen-model.ts'
-import { findConversation, useConversations } from './conversation-shelf.ts'
+import type { GenerationSettings } from './conversation.ts'
+import { findConversation, useConversations } from './conversation-store.ts'
 import { modelsQuery } from './models-query.ts'
-import type { Tuning } from './tuning-popover.tsx'
 
-const NO_TUNING: Tuning = { temperature: 0.7, maxTokens: null, instructions: '' }
+const DEFAULT_SETTINGS: GenerationSettings = { temperature: 0.7, maxTokens: null, instructions: '' }
 
-const route = getRouteApi('/inside/chat')
+const route = getRouteApi('/app/chat')
 
 /** Which conversation is open, and with which model, is in the address; a new one gets its name there with its first question. */
 export function ChatPage() {
@@ -29,9 +29,9 @@ export function ChatPage() {
   const [draft, setDraft] = useState(() => newId())
   const models = useQuery({ ...modelsQuery, enabled: user.entitlements.includes('ai') })
   const chosen = useMemo(() => chosenModel({ provider, model }, models.data), [provider, model, models.data])
-  const [tuning, setTuning] = useLocalStorage({
+  const [settings, setSettings] = useLocalStorage({
     key: 'latchkey.chat',
-    defaultValue: NO_TUNING,
+    defaultValue: DEFAULT_SETTINGS,
     getInitialValueInEffect: false,
   })
 
@@ -47,7 +47,7 @@ export function ChatPage() {
     void navigate({ to: '/chat', search: { c: next, provider, model }, resetScroll: false })
 
   return (
-    <Gate needs="ai" what="Chat opens" page>
+    <RequireEntitlement entitlement="ai" what="Chat opens" page>
       <div className={classes.page} data-fills>
         <VisuallyHidden component="h1">Chat</VisuallyHidden>
         <ChatBar
@@ -58,18 +58,18 @@ export function ChatPage() {
           modelsFailed={models.isError}
           chosen={chosen}
           onModel={(next) => void navigate({ to: '/chat', search: { c, ...next }, replace: true })}
-          tuning={tuning}
-          onTuning={setTuning}
+          settings={settings}
+          onSettings={setSettings}
         />
-        <ChatRoom
+        <ChatThread
           key={id}
           id={id}
           start={findConversation(user.id, id)?.turns ?? []}
-          settings={{ ...tuning, ...chosen }}
+          settings={{ ...settings, ...chosen }}
           others={chosen.others}
           onFirstQuestion={() => c === undefined && open(id)}
         />
       </div>
-    </Gate>
+    </RequireEntitlement>
   )
 }

@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import type { Model, ModelList } from '../api/types.ts'
 import { chosenModel } from './chosen-model.ts'
-import type { Models } from './models-query.ts'
 
-const models: Models = {
+const models: ModelList = {
+  prices_as_of: '2026-11-01',
   default_provider: 'anthropic',
+  default_model: 'claude-x',
   providers: [
-    { provider: 'anthropic', label: 'Anthropic', configured: true, default_model: 'claude-x' },
-    { provider: 'openai', label: 'OpenAI', configured: true, default_model: 'gpt-x' },
-    { provider: 'gemini', label: 'Gemini', configured: false, default_model: 'gemini-x' },
-    { provider: 'groq', configured: true, default_model: 'llama-x' },
+    { provider: 'anthropic', label: 'Anthropic', configured: true, sandbox: false, default_model: 'claude-x' },
+    { provider: 'openai', label: 'OpenAI', configured: true, sandbox: false, default_model: 'gpt-x' },
+    { provider: 'gemini', label: 'Gemini', configured: false, sandbox: false, default_model: 'gemini-x' },
+    { provider: 'groq', label: 'Groq', configured: true, sandbox: false, default_model: 'llama-x' },
   ],
   models: [
-    { id: 'claude-x', provider: 'anthropic', kind: 'chat', output_tokens_max: 128_000 },
-    { id: 'gpt-x', provider: 'openai', kind: 'chat', output_tokens_max: 4_096 },
-    { id: 'llama-x', provider: 'groq', kind: 'chat', output_tokens_max: null },
+    chatModel('anthropic', 'claude-x', 128_000),
+    chatModel('openai', 'gpt-x', 4_096),
+    chatModel('groq', 'llama-x', null),
   ],
 }
 const nothing = { provider: undefined, model: undefined }
@@ -24,7 +26,7 @@ test('without a choice the service’s default answers, and is named', () => {
     provider: 'anthropic',
     model: undefined,
     modelMaxTokens: 16_384,
-    others: ['OpenAI', 'groq'],
+    others: ['OpenAI', 'Groq'],
   })
 })
 
@@ -62,3 +64,23 @@ test('while nothing is known, the link is taken at its word', () => {
     others: [],
   })
 })
+
+function chatModel(provider: string, id: string, output_tokens_max: number | null): Model {
+  const prices = {
+    input_usd_per_million: 1,
+    cached_input_usd_per_million: 1,
+    output_usd_per_million: 1,
+    price_estimated: false,
+  }
+  return {
+    id,
+    provider,
+    alias_of: null,
+    kind: 'chat',
+    context_tokens: null,
+    output_tokens_max,
+    ...prices,
+    available: true,
+    default: false,
+  }
+}

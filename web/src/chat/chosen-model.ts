@@ -1,4 +1,4 @@
-import type { Models } from './models-query.ts'
+import type { ModelList } from '../api/types.ts'
 
 /** The most that the service lets a chat ask for. */
 const ASKED_TOKENS_MAX = 16_384
@@ -9,6 +9,7 @@ export type Wanted = { provider: string | undefined; model: string | undefined }
 export type Chosen = {
   provider: string | undefined
   model: string | undefined
+  /** The most that the model writes, as far as it is known and may be asked for. */
   modelMaxTokens: number | undefined
   /** The labels of the other providers, the default one first. */
   others: string[]
@@ -18,7 +19,7 @@ export type Chosen = {
  * A link may name any provider: one that is not there, or has no key, gives way to the service's default, and takes its model
  * with it. A model may be any name, since vendors have more of them than the service lists.
  */
-export function chosenModel({ provider, model }: Wanted, models: Models | undefined): Chosen {
+export function chosenModel({ provider, model }: Wanted, models: ModelList | undefined): Chosen {
   if (models === undefined) return { provider, model, modelMaxTokens: undefined, others: [] }
   const open = models.providers.filter(({ configured }) => configured)
   const wanted = open.find((one) => one.provider === provider)
@@ -28,16 +29,12 @@ export function chosenModel({ provider, model }: Wanted, models: Models | undefi
     provider: taken?.provider,
     model: named,
     modelMaxTokens: taken && maxTokensOf(models, taken.provider, named ?? taken.default_model),
-    others: open.filter((one) => one !== taken).map(labelOf),
+    others: open.filter((one) => one !== taken).map(({ label }) => label),
   }
 }
 
-export function labelOf({ provider, label }: Models['providers'][number]): string {
-  return label ?? provider
-}
-
 /** Undefined for a model whose limit nobody knows: a vendor refuses to be asked for more than it gives. */
-function maxTokensOf({ models }: Models, provider: string, id: string): number | undefined {
+function maxTokensOf({ models }: ModelList, provider: string, id: string): number | undefined {
   const known = models.find((model) => model.provider === provider && model.id === id)?.output_tokens_max
   return known == null ? undefined : Math.min(known, ASKED_TOKENS_MAX)
 }

@@ -1,10 +1,10 @@
 import { ActionIcon, Button, Drawer, Group, NavLink, Stack } from '@mantine/core'
 import { IconMessages, IconTrash } from '@tabler/icons-react'
-import { ago } from '../parts/format.ts'
-import { Notice } from '../parts/notice.tsx'
+import { ago } from '../components/format.ts'
+import { Notice } from '../components/notice.tsx'
 import { useUser } from '../session/user.ts'
 import { type Conversation, titleOf } from './conversation.ts'
-import { dropAllConversations, dropConversation } from './conversation-shelf.ts'
+import { deleteAllConversations, deleteConversation } from './conversation-store.ts'
 
 type ConversationDrawerProps = {
   opened: boolean
@@ -17,7 +17,7 @@ type ConversationDrawerProps = {
 export function ConversationDrawer({ opened, onClose, conversations, openId, onOpen }: ConversationDrawerProps) {
   const user = useUser()
   const drop = (id: string) => {
-    dropConversation(user.id, id)
+    deleteConversation(user.id, id)
     if (id === openId) onOpen(undefined)
   }
   return (
@@ -51,7 +51,7 @@ export function ConversationDrawer({ opened, onClose, conversations, openId, onO
             color="red"
             mt="md"
             onClick={() => {
-              dropAllConversations(user.id)
+              deleteAllConversations(user.id)
               onOpen(undefined)
             }}
           >

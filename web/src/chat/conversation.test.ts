@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { canGoOn, chatBody, rewritten, type Turn, titleOf, upToLastQuestion } from './conversation.ts'
+import { canContinue, chatBody, rewritten, type Turn, titleOf, upToLastQuestion } from './conversation.ts'
 
 const settings = {
   provider: undefined,
@@ -41,22 +41,22 @@ test('how an answer ended is asked for', () => {
   assert.equal(chatBody(turns, settings).include_usage, true)
 })
 
-test('going on says so behind the answer that broke off, and to the model alone', () => {
+test('continuing says so behind the answer that broke off, and to the model alone', () => {
   const cut: Turn[] = [
     { id: '1', role: 'user', content: 'Count to ten' },
     { id: '2', role: 'assistant', content: 'One, two, th', ending: { kind: 'length' } },
   ]
-  const { messages } = chatBody(cut, settings, { goOn: true })
+  const { messages } = chatBody(cut, settings, { continuing: true })
   assert.deepEqual(
     messages.map(({ role }) => role),
     ['user', 'assistant', 'user'],
   )
   assert.equal(messages[1]?.content, 'One, two, th')
   assert.match(messages[2]?.content ?? '', /exactly where it stopped/)
-  assert.equal(canGoOn(cut), true)
-  assert.equal(canGoOn(turns), false, 'an answer without a word is answered again')
-  assert.equal(canGoOn(turns.slice(0, 2)), false, 'a whole answer is whole')
-  assert.equal(canGoOn([]), false)
+  assert.equal(canContinue(cut), true)
+  assert.equal(canContinue(turns), false, 'an answer without a word is answered again')
+  assert.equal(canContinue(turns.slice(0, 2)), false, 'a whole answer is whole')
+  assert.equal(canContinue([]), false)
 })
 
 test('a retry answers the last question again', () => {

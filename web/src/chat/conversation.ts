@@ -1,19 +1,14 @@
+import type { ChatRequest } from '../api/types.ts'
 import type { Ending } from '../stream/stream.ts'
+import type { Chosen } from './chosen-model.ts'
 
 /** `ending` is missing while an answer is being written. */
 export type Turn = { id: string; role: 'user' | 'assistant'; content: string; ending?: Ending }
 export type Conversation = { id: string; updatedAt: string; turns: Turn[] }
 
-export type ChatSettings = {
-  provider: string | undefined
-  model: string | undefined
-  /** The most that the model writes, as far as it is known and may be asked for. */
-  modelMaxTokens: number | undefined
-  temperature: number
-  /** Null: as long as the model can. */
-  maxTokens: number | null
-  instructions: string
-}
+/** `maxTokens` null: as long as the model can. */
+export type GenerationSettings = { temperature: number; maxTokens: number | null; instructions: string }
+export type ChatSettings = GenerationSettings & Omit<Chosen, 'others'>
 
 /** The first line of the first question. */
 export function titleOf({ turns }: Conversation): string {
@@ -26,18 +21,18 @@ export function titleOf({ turns }: Conversation): string {
 }
 
 /** Said to the model alone. A message of the reader's, because several models refuse a conversation that ends in their own words. */
-const GO_ON =
+const CONTINUE_PROMPT =
   'Your last answer broke off. Go on exactly where it stopped, in the middle of the word if need be. Repeat nothing, and add no introduction.'
 
 /**
- * The request body for an answer to `turns`, or with `goOn` for the rest of the last one. Answers that stayed empty are left out, since vendors refuse empty messages;
- * two questions in a row are fine with all of them.
+ * The request body for an answer to `turns`, or with `continuing` for the rest of the last one. Answers that stayed empty are
+ * left out, since vendors refuse empty messages; two questions in a row are fine with all of them.
  */
-export function chatBody(turns: Turn[], settings: ChatSettings, { goOn = false } = {}) {
+export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = false } = {}) {
   const messages = turns
     .filter((turn) => turn.content.trim() !== '')
-    .map(({ role, content }): { role: string; content: string } => ({ role, content }))
-  if (goOn) messages.push({ role: 'user', content: GO_ON })
+    .map(({ role, content }): ChatRequest['messages'][number] => ({ role, content }))
+  if (continuing) messages.push({ role: 'user', content: CONTINUE_PROMPT })
   const instructions = settings.instructions.trim()
   if (instructions) messages.unshift({ role: 'system', content: instructions })
 
@@ -53,7 +48,7 @@ export function chatBody(turns: Turn[], settings: ChatSettings, { goOn = false }
 }
 
 /** Whether the last turn is an answer that has begun and is not whole. */
-export function canGoOn(turns: Turn[]): boolean {
+export function canContinue(turns: Turn[]): boolean {
   const last = turns.at(-1)
   if (last?.role !== 'assistant' || last.content.trim() === '' || last.ending === undefined) return false
   return last.ending.kind !== 'complete' && last.ending.kind !== 'withheld'

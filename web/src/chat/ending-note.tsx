@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
 import { IconArrowRight } from '@tabler/icons-react'
-import { failureWords } from '../stream/failure-words.ts'
+import { failureMessage } from '../stream/failure-message.ts'
 import type { Ending } from '../stream/stream.ts'
 
 type EndingNoteProps = {
@@ -8,11 +8,11 @@ type EndingNoteProps = {
   /** Part of the answer is there. */
   begun: boolean
   others?: string[]
-  /** Writes on from where the answer broke off; missing where that is not possible. */
-  onGoOn?: (() => void) | undefined
+  /** Continues the answer where it broke off; missing where that is not possible. */
+  onContinue?: (() => void) | undefined
 }
 
-const WORDS = {
+const MESSAGES = {
   length: 'Stopped at the length limit.',
   withheld: 'The rest of this answer was withheld by the model’s own filter.',
   stopped: 'You stopped this answer.',
@@ -20,11 +20,11 @@ const WORDS = {
   cut: 'The connection broke off: this answer is not complete.',
 } as const
 
-/** An answer that is not whole says so, always, and where it can go on from, how. */
-export function EndingNote({ ending, begun, others, onGoOn }: EndingNoteProps) {
+/** An answer that is not whole says so, always, and where it can be continued, how. */
+export function EndingNote({ ending, begun, others, onContinue }: EndingNoteProps) {
   if (ending.kind === 'complete') return null
-  const more = ending.kind !== 'withheld' && onGoOn && (
-    <Button variant="default" rightSection={<IconArrowRight size={18} aria-hidden />} onClick={onGoOn}>
+  const more = ending.kind !== 'withheld' && onContinue && (
+    <Button variant="default" rightSection={<IconArrowRight size={18} aria-hidden />} onClick={onContinue}>
       Continue
     </Button>
   )
@@ -32,7 +32,7 @@ export function EndingNote({ ending, begun, others, onGoOn }: EndingNoteProps) {
     const failed = ending.kind === 'failed'
     return (
       <Alert color={failed ? 'red' : 'brass'} mt="sm" role="alert">
-        {failed ? failureWords(ending, { begun, ...(others && { others }) }) : WORDS.cut}
+        {failed ? failureMessage(ending, { begun, ...(others && { others }) }) : MESSAGES.cut}
         {more && <div style={{ marginTop: '0.5rem' }}>{more}</div>}
       </Alert>
     )
@@ -40,7 +40,7 @@ export function EndingNote({ ending, begun, others, onGoOn }: EndingNoteProps) {
   return (
     <Group gap="sm" mt="xs">
       <Text c="dimmed" size="sm">
-        {WORDS[ending.kind]}
+        {MESSAGES[ending.kind]}
       </Text>
       {more}
     </Group>

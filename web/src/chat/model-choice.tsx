@@ -1,10 +1,10 @@
 import { Autocomplete, Group, Select, Skeleton } from '@mantine/core'
 import { useState } from 'react'
-import { type Chosen, labelOf, type Wanted } from './chosen-model.ts'
-import type { Models } from './models-query.ts'
+import type { ModelList } from '../api/types.ts'
+import type { Chosen, Wanted } from './chosen-model.ts'
 
 type ModelChoiceProps = {
-  models: Models | undefined
+  models: ModelList | undefined
   chosen: Chosen
   failed: boolean
   onChange: (wanted: Wanted) => void
@@ -24,7 +24,7 @@ export function ModelChoice({ models, chosen, failed, onChange }: ModelChoicePro
   if (models === undefined && !failed) return <Skeleton h={44} w={136} />
   const providers = (models?.providers ?? []).map((one) => ({
     value: one.provider,
-    label: one.configured ? labelOf(one) : `${labelOf(one)} (not set up)`,
+    label: one.configured ? one.label : `${one.label} (not set up)`,
     disabled: !one.configured,
   }))
   const offered = (models?.models ?? []).filter((one) => one.provider === provider && one.kind === 'chat')

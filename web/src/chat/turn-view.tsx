@@ -2,8 +2,8 @@ import { ActionIcon, Button, Group, Loader, Text, Textarea, Tooltip, VisuallyHid
 import { IconPencil, IconRefresh } from '@tabler/icons-react'
 import { type FormEvent, memo, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
-import { CopyIcon } from '../parts/copy.tsx'
-import { Markdown } from '../parts/markdown.tsx'
+import { CopyIcon } from '../components/copy.tsx'
+import { Markdown } from '../components/markdown.tsx'
 import type { Turn } from './conversation.ts'
 import { EndingNote } from './ending-note.tsx'
 import classes from './turn-view.module.css'
@@ -14,16 +14,16 @@ type TurnViewProps = {
   /** What else could have answered, for who was failed by this model. */
   others: string[]
   onRetry: () => void
-  onGoOn: () => void
+  onContinue: () => void
   onEdit: (id: string, content: string) => void
 }
 
 /** Drawn again only when its own turn has changed: the others of a long conversation stand still while an answer grows. */
-export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onGoOn, onEdit }: TurnViewProps) {
+export const TurnView = memo(function TurnView({ turn, last, others, onRetry, onContinue, onEdit }: TurnViewProps) {
   return turn.role === 'user' ? (
     <Question turn={turn} onEdit={onEdit} />
   ) : (
-    <Answer turn={turn} last={last} others={others} onRetry={onRetry} onGoOn={onGoOn} />
+    <Answer turn={turn} last={last} others={others} onRetry={onRetry} onContinue={onContinue} />
   )
 })
 
@@ -82,7 +82,7 @@ function Question({ turn, onEdit }: Pick<TurnViewProps, 'turn' | 'onEdit'>) {
   )
 }
 
-function Answer({ turn, last, others, onRetry, onGoOn }: Omit<TurnViewProps, 'onEdit'>) {
+function Answer({ turn, last, others, onRetry, onContinue }: Omit<TurnViewProps, 'onEdit'>) {
   const streaming = turn.ending === undefined
   const begun = turn.content.trim() !== ''
   return (
@@ -91,7 +91,12 @@ function Answer({ turn, last, others, onRetry, onGoOn }: Omit<TurnViewProps, 'on
       {streaming && turn.content === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
       {turn.content !== '' && <Markdown text={turn.content} streaming={streaming} />}
       {turn.ending && (
-        <EndingNote ending={turn.ending} begun={begun} others={others} onGoOn={last && begun ? onGoOn : undefined} />
+        <EndingNote
+          ending={turn.ending}
+          begun={begun}
+          others={others}
+          onContinue={last && begun ? onContinue : undefined}
+        />
       )}
       {!streaming && (
         <Group gap={0} className={classes.tools ?? ''}>

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { newId } from '../parts/new-id.ts'
+import { newId } from '../components/new-id.ts'
 import { openStream } from '../stream/open-stream.ts'
 import { pacedText } from '../stream/paced-text.ts'
 import { LEFT } from '../stream/stream.ts'
-import { type ChatSettings, canGoOn, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
+import { type ChatSettings, canContinue, chatBody, rewritten, type Turn, upToLastQuestion } from './conversation.ts'
 
 type ChatEvents = { onAsked: (turns: Turn[]) => void; onSettled: (turns: Turn[]) => void }
 
@@ -21,18 +21,18 @@ export function useChat(start: Turn[], settings: ChatSettings, events: ChatEvent
     latest.current = { turns, settings, events }
   })
 
-  // Leaving the page stops the answer, and with it the vendor's meter.
+  // Leaving the page stops the answer, and with it what the vendor charges.
   useEffect(() => () => controller.current?.abort(LEFT), [])
 
-  /** Writes a new answer behind `history`, or goes on with its last turn. */
-  const answer = useCallback(async (history: Turn[], { goOn = false } = {}) => {
+  /** Writes a new answer behind `history`, or continues its last turn. */
+  const answer = useCallback(async (history: Turn[], { continuing = false } = {}) => {
     controller.current?.abort()
     const own = new AbortController()
     controller.current = own
     setWriting(true)
 
-    const before = goOn ? history.slice(0, -1) : history
-    const last = goOn ? history.at(-1) : undefined
+    const before = continuing ? history.slice(0, -1) : history
+    const last = continuing ? history.at(-1) : undefined
     let draft: Turn = { id: last?.id ?? newId(), role: 'assistant', content: last?.content ?? '' }
     const show = (next: Turn) => {
       draft = next
@@ -42,10 +42,10 @@ export function useChat(start: Turn[], settings: ChatSettings, events: ChatEvent
     show(draft)
 
     const paced = pacedText((text) => show({ ...draft, content: draft.content + text }))
-    const ending = await openStream('/api/ai/chat', chatBody(history, latest.current.settings, { goOn }), {
+    const ending = await openStream('/api/ai/chat', chatBody(history, latest.current.settings, { continuing }), {
       signal: own.signal,
-      onPiece: (piece) => {
-        if (piece.kind === 'token') paced.push(piece.token)
+      onEvent: (event) => {
+        if (event.kind === 'token') paced.push(event.token)
       },
     })
     paced.flush()
@@ -67,8 +67,8 @@ export function useChat(start: Turn[], settings: ChatSettings, events: ChatEvent
     [answer],
   )
   const retry = useCallback(() => void answer(upToLastQuestion(latest.current.turns)), [answer])
-  const goOn = useCallback(() => {
-    if (canGoOn(latest.current.turns)) void answer(latest.current.turns, { goOn: true })
+  const continueAnswer = useCallback(() => {
+    if (canContinue(latest.current.turns)) void answer(latest.current.turns, { continuing: true })
   }, [answer])
   const edit = useCallback(
     (id: string, content: string) => void answer(rewritten(latest.current.turns, id, content)),
@@ -76,5 +76,5 @@ export function useChat(start: Turn[], settings: ChatSettings, events: ChatEvent
   )
   const stop = useCallback(() => controller.current?.abort(), [])
 
-  return { turns, writing, send, retry, goOn, edit, stop }
+  return { turns, writing, send, retry, continueAnswer, edit, stop }
 }

@@ -1,19 +1,19 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { Figure } from '../parts/figure.tsx'
-import { compact, count, dollars } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Page } from '../parts/page.tsx'
+import { compact, count, dollars } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Page } from '../components/page.tsx'
+import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { usageQuery } from '../usage/usage-query.ts'
 import { NextSteps } from './next-steps.tsx'
-import { PaymentArrival } from './payment-arrival.tsx'
+import { PaymentConfirmation } from './payment-confirmation.tsx'
 import { PlanPanel } from './plan-panel.tsx'
 import { Shortcuts } from './shortcuts.tsx'
 import { useSteps } from './use-steps.ts'
 
-const route = getRouteApi('/inside/dashboard')
+const route = getRouteApi('/app/dashboard')
 
 export function DashboardPage() {
   const { success } = route.useSearch()
@@ -24,7 +24,7 @@ export function DashboardPage() {
 
   return (
     <Page title={first ? `Hello, ${first}` : 'Hello'} lead="Your plan, the last 30 days, and what to do next.">
-      {success && <PaymentArrival />}
+      {success && <PaymentConfirmation />}
       <PlanPanel />
       <Loaded
         query={usage}
@@ -38,9 +38,9 @@ export function DashboardPage() {
       >
         {({ totals }) => (
           <SimpleGrid cols={{ base: 1, xs: 3 }} my="md">
-            <Figure label="Requests">{count(totals.requests)}</Figure>
-            <Figure label="Tokens">{compact(totals.total_tokens)}</Figure>
-            <Figure label="Model cost">{dollars(totals.cost_usd)}</Figure>
+            <Stat label="Requests">{count(totals.requests)}</Stat>
+            <Stat label="Tokens">{compact(totals.total_tokens)}</Stat>
+            <Stat label="Model cost">{dollars(totals.cost_usd)}</Stat>
           </SimpleGrid>
         )}
       </Loaded>

@@ -2,11 +2,11 @@ import { Group, Paper, Text } from '@mantine/core'
 import type { SubscriptionStatus } from '../api/types.ts'
 import { hasPaidPlan, planName } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
-import { StatusBadge, TierBadge } from '../parts/plan-badge.tsx'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../components/links.tsx'
+import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
 import { useUser } from '../session/user.ts'
 
-const WORDS = {
+const MESSAGES = {
   free: 'You can look around. Chat, documents, questions and API keys open with a paid plan.',
   active: 'Everything your plan has is open.',
   past_due: 'The last payment did not go through. Update your card to keep your plan.',
@@ -14,7 +14,7 @@ const WORDS = {
   cancelled: 'Your subscription has ended. You can take it up again at any time.',
 } as const
 
-function wordFor(status: SubscriptionStatus, isPaid: boolean, isOpen: boolean): keyof typeof WORDS {
+function messageKeyOf(status: SubscriptionStatus, isPaid: boolean, isOpen: boolean): keyof typeof MESSAGES {
   if (status === 'free' && isOpen) return 'active'
   return status === 'past_due' && !isPaid ? 'closed' : status
 }
@@ -32,14 +32,14 @@ export function PlanPanel() {
             <StatusBadge status={status} />
             {status === 'free' && isPaid && <TierBadge tier={tier} />}
           </Group>
-          <Text c="dimmed">{WORDS[wordFor(status, isPaid, entitlements.length > 0)]}</Text>
+          <Text c="dimmed">{MESSAGES[messageKeyOf(status, isPaid, entitlements.length > 0)]}</Text>
         </div>
         {isPaid ? (
-          <ToButton to="/billing" variant="default">
+          <LinkButton to="/billing" variant="default">
             Billing
-          </ToButton>
+          </LinkButton>
         ) : (
-          <ToButton to="/pricing">See the plans</ToButton>
+          <LinkButton to="/pricing">See the plans</LinkButton>
         )}
       </Group>
     </Paper>

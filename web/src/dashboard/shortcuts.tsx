@@ -1,6 +1,6 @@
 import { SimpleGrid, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { PLACES } from '../shell/places.ts'
+import { NAV_ITEMS } from '../shell/navigation.ts'
 import classes from './shortcuts.module.css'
 
 const SHOWN = ['/chat', '/ask', '/documents', '/api-keys']
@@ -8,7 +8,7 @@ const SHOWN = ['/chat', '/ask', '/documents', '/api-keys']
 export function Shortcuts() {
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} mt="md">
-      {PLACES.filter(({ to }) => SHOWN.includes(to)).map(({ to, label, about, icon: Glyph }) => (
+      {NAV_ITEMS.filter(({ to }) => SHOWN.includes(to)).map(({ to, label, about, icon: Glyph }) => (
         <Link key={to} to={to} className={classes.card}>
           <Glyph size={24} stroke={1.5} className={classes.icon} aria-hidden />
           <Text fw={600}>{label}</Text>

@@ -1,6 +1,6 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../api/queries.ts'
-import type { Entitlement, Usage } from '../api/types.ts'
+import type { Entitlement, GetUsageResponse } from '../api/types.ts'
 import { hasPaidPlan } from '../billing/plans.ts'
 import { usePlans } from '../billing/use-plans.ts'
 import { documentsQuery } from '../documents/documents-query.ts'
@@ -14,7 +14,7 @@ export type Step = {
 }
 
 /** The newcomer's steps; null until it is known which are done, so that they never show for a moment to who has done them all. */
-export function useSteps(usage: UseQueryResult<Usage>): Step[] | null {
+export function useSteps(usage: UseQueryResult<GetUsageResponse>): Step[] | null {
   const user = useUser()
   const { entitlements } = user
   const isPaid = hasPaidPlan(usePlans(), user.subscription_tier, entitlements)

@@ -6,19 +6,19 @@ import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { StoredDocument } from '../api/types.ts'
-import { Confirm } from '../parts/confirm.tsx'
-import { ago, compact, moment, plural } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
+import { Confirm } from '../components/confirm.tsx'
+import { ago, compact, moment, plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
 
-const route = getRouteApi('/inside/documents')
+const route = getRouteApi('/app/documents')
 
 export function DocumentList() {
   const { page = 1 } = route.useSearch()
   const navigate = useNavigate()
   const documents = useQuery({ ...documentsQuery(page), placeholderData: (previous) => previous })
-  const [doomed, setDoomed] = useState<StoredDocument | null>(null)
+  const [toDelete, setToDelete] = useState<StoredDocument | null>(null)
 
   return (
     <Card component="section" aria-labelledby="document-list">
@@ -70,7 +70,7 @@ export function DocumentList() {
                         </Table.Td>
                         <Table.Td>
                           <ActionIcon
-                            onClick={() => setDoomed(document)}
+                            onClick={() => setToDelete(document)}
                             aria-label={`Delete ${nameOf(document)}`}
                             color="red"
                           >
@@ -103,16 +103,16 @@ export function DocumentList() {
         }
       </Loaded>
       <Confirm
-        opened={doomed !== null}
-        onClose={() => setDoomed(null)}
+        opened={toDelete !== null}
+        onClose={() => setToDelete(null)}
         title="Delete this document?"
         action="Delete"
         onConfirm={async () => {
-          await api.delete(`/api/rag/documents/${doomed?.id}`)
+          await api.delete(`/api/rag/documents/${toDelete?.id}`)
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >
-        <b>{doomed && nameOf(doomed)}</b> and its passages are removed at once. Answers will no longer draw on them.
+        <b>{toDelete && nameOf(toDelete)}</b> and its passages are removed at once. Answers will no longer draw on them.
       </Confirm>
     </Card>
   )

@@ -5,13 +5,13 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api } from '../api/client.ts'
 import { readinessQuery } from '../api/readiness.ts'
-import type { Chunk } from '../api/types.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
+import type { SearchChunksResponse } from '../api/types.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
 import { Passage } from './passage.tsx'
-import { LEAST_SCORE, searchWords } from './search-words.ts'
+import { MIN_SCORE, searchHints } from './search-hints.ts'
 
-const route = getRouteApi('/inside/documents')
+const route = getRouteApi('/app/documents')
 
 /** A search of one's own documents. The query is in the address, so a search can be kept and sent on. */
 export function DocumentSearch() {
@@ -19,11 +19,11 @@ export function DocumentSearch() {
   const navigate = useNavigate()
   const [query, setQuery] = useState(q ?? '')
   const { data: readiness } = useQuery(readinessQuery)
-  const words = searchWords(readiness?.embedder)
+  const hints = searchHints(readiness?.embedder)
   const found = useQuery({
     queryKey: ['documents', 'search', q],
     queryFn: ({ signal }) =>
-      api.post<{ results: Chunk[] }>('/api/rag/search', { query: q, top_k: 8, min_score: LEAST_SCORE }, { signal }),
+      api.post<SearchChunksResponse>('/api/rag/search', { query: q, top_k: 8, min_score: MIN_SCORE }, { signal }),
     enabled: q !== undefined,
   })
 
@@ -48,7 +48,7 @@ export function DocumentSearch() {
             <TextInput
               flex={1}
               aria-label="Search your documents"
-              placeholder={words.hint}
+              placeholder={hints.placeholder}
               dir="auto"
               type="search"
               leftSection={<IconSearch size={18} aria-hidden />}
@@ -67,7 +67,7 @@ export function DocumentSearch() {
             {({ results }) =>
               results.length === 0 ? (
                 <Notice icon={IconSearchOff} title="Nothing found" order={3}>
-                  {words.nothing} “{q}”.
+                  {hints.noResults} “{q}”.
                 </Notice>
               ) : (
                 <Stack mt="md" gap="sm">

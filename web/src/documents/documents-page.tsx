@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
-import { Gate } from '../parts/gate.tsx'
-import { Page } from '../parts/page.tsx'
+import { Page } from '../components/page.tsx'
+import { RequireEntitlement } from '../components/require-entitlement.tsx'
 import { AddDocuments } from './add-documents.tsx'
 import { DocumentList } from './document-list.tsx'
 import { DocumentSearch } from './document-search.tsx'
@@ -8,13 +8,13 @@ import { DocumentSearch } from './document-search.tsx'
 export function DocumentsPage() {
   return (
     <Page title="Documents" lead="What you put here is yours alone: questions and searches look at nothing else.">
-      <Gate needs="rag" what="Documents open">
+      <RequireEntitlement entitlement="rag" what="Documents open">
         <Stack>
           <AddDocuments />
           <DocumentSearch />
           <DocumentList />
         </Stack>
-      </Gate>
+      </RequireEntitlement>
     </Page>
   )
 }

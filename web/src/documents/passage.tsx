@@ -6,10 +6,10 @@ import classes from './passage.module.css'
 /** Characters that surely fit in the five lines shown at first, also on a phone. */
 const LONG = 180
 
-type PassageProps = { chunk: Chunk; mark?: ReactNode; id?: string; lit?: boolean }
+type PassageProps = { chunk: Chunk; mark?: ReactNode; id?: string; highlighted?: boolean }
 
 /** A stored passage with where it is from and how near it came (cosine similarity, 1 is the same). */
-export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
+export function Passage({ chunk, mark, id, highlighted = false }: PassageProps) {
   const [whole, setWhole] = useState(false)
   const long = chunk.content.length > LONG
   const { source, chunk_index, total_chunks } = chunk.metadata
@@ -20,7 +20,7 @@ export function Passage({ chunk, mark, id, lit = false }: PassageProps) {
       radius="md"
       id={id}
       tabIndex={id ? -1 : undefined}
-      style={lit ? { borderColor: 'var(--latch-brass)', boxShadow: '0 0 0 1px var(--latch-brass)' } : undefined}
+      style={highlighted ? { borderColor: 'var(--latch-brass)', boxShadow: '0 0 0 1px var(--latch-brass)' } : undefined}
     >
       <Group justify="space-between" wrap="nowrap" mb={6} gap="xs">
         <Group gap="xs" wrap="nowrap" miw={0}>

@@ -4,8 +4,8 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
 import type { Ingested } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { plural } from '../parts/format.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { plural } from '../components/format.ts'
 
 export function PasteText() {
   const form = useForm({
@@ -22,7 +22,7 @@ export function PasteText() {
       form.reset()
       void queries.invalidateQueries({ queryKey: ['documents'] })
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

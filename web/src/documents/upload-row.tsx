@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Group, Paper, Progress, Text, ThemeIcon } from '@mantine/core'
 import { IconAlertCircle, IconCheck, IconFile, IconX } from '@tabler/icons-react'
 import type { IngestWarning } from '../api/types.ts'
-import { bytes, plural } from '../parts/format.ts'
+import { bytes, plural } from '../components/format.ts'
 import type { Upload, UploadState } from './uploads.ts'
 
 type UploadRowProps = { upload: Upload; onRetry: () => void; onRemove: () => void }

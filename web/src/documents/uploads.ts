@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'react'
-import { ApiProblem, sentence } from '../api/problem.ts'
+import { ApiProblem, messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
 import type { IngestWarning } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
-import { newId } from '../parts/new-id.ts'
+import { newId } from '../components/new-id.ts'
 
 export type UploadState =
   | { kind: 'waiting' }
@@ -51,7 +51,7 @@ export function useUploads() {
       if (controller.signal.aborted) return
       set(id, {
         kind: 'failed',
-        reason: error instanceof ApiProblem ? sentence(error) : 'The upload broke off.',
+        reason: error instanceof ApiProblem ? messageOf(error) : 'The upload broke off.',
         retriable: mayPass(error),
       })
     } finally {

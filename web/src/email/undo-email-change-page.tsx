@@ -3,13 +3,13 @@ import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { Door } from '../parts/door.tsx'
-import { FormProblem } from '../parts/form-problem.tsx'
-import { SandboxMail } from '../parts/sandbox-mail.tsx'
-import { ToButton } from '../parts/to.tsx'
+import { AuthPage } from '../components/auth-page.tsx'
+import { FormProblem } from '../components/form-problem.tsx'
+import { LinkButton } from '../components/links.tsx'
+import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { session } from '../session/browser-session.ts'
 
-const route = getRouteApi('/open/undo-email-change')
+const route = getRouteApi('/public/undo-email-change')
 
 /** Asks before it acts: mail scanners open links, and this one signs every device out. */
 export function UndoEmailChangePage() {
@@ -21,18 +21,18 @@ export function UndoEmailChangePage() {
 
   if (undo.isSuccess) {
     return (
-      <Door title="Your old address is back">
+      <AuthPage title="Your old address is back">
         <Stack>
           <Text role="status">
             Every device was signed out, and a link to set a new password is on its way to this address. <SandboxMail />
           </Text>
-          <ToButton to="/login">Sign in</ToButton>
+          <LinkButton to="/login">Sign in</LinkButton>
         </Stack>
-      </Door>
+      </AuthPage>
     )
   }
   return (
-    <Door
+    <AuthPage
       title="Undo the change of address?"
       lead="Your account goes back to this address, every device is signed out, and we send you a link to set a new password."
     >
@@ -41,10 +41,10 @@ export function UndoEmailChangePage() {
         <Button onClick={() => undo.mutate()} loading={undo.isPending}>
           Yes, undo it
         </Button>
-        <ToButton to="/" variant="default">
+        <LinkButton to="/" variant="default">
           No, the change was mine
-        </ToButton>
+        </LinkButton>
       </Stack>
-    </Door>
+    </AuthPage>
   )
 }

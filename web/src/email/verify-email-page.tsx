@@ -3,11 +3,11 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { queries, userQuery } from '../api/queries.ts'
 import type { Message } from '../api/types.ts'
-import { Door } from '../parts/door.tsx'
-import { ToButton } from '../parts/to.tsx'
+import { AuthPage } from '../components/auth-page.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { session } from '../session/browser-session.ts'
 import { useSignedIn } from '../session/use-session.ts'
 
@@ -20,7 +20,7 @@ async function verifyEmail(token: string): Promise<Message> {
   return api.post<Message>('/api/auth/verify-email', { token }, { anonymous: !signedIn })
 }
 
-const route = getRouteApi('/open/verify-email')
+const route = getRouteApi('/public/verify-email')
 
 export function VerifyEmailPage() {
   const { token = '' } = route.useSearch()
@@ -38,41 +38,41 @@ export function VerifyEmailPage() {
   }, [verify.isSuccess])
 
   const onward = signedIn ? (
-    <ToButton to="/dashboard">Go to your dashboard</ToButton>
+    <LinkButton to="/dashboard">Go to your dashboard</LinkButton>
   ) : (
-    <ToButton to="/login">Sign in</ToButton>
+    <LinkButton to="/login">Sign in</LinkButton>
   )
 
   if (verify.isPending) {
     return (
-      <Door title="Verifying your address">
+      <AuthPage title="Verifying your address">
         <Center>
           <Loader aria-label="Verifying" />
         </Center>
-      </Door>
+      </AuthPage>
     )
   }
   if (verify.isError) {
     return (
-      <Door title="This link does not work">
+      <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {sentence(verify.error)} Links work for a day, and a newer one replaces the older. Sign in to have a new one
-            sent.
+            {messageOf(verify.error)} Links work for a day, and a newer one replaces the older. Sign in to have a new
+            one sent.
           </Text>
           {onward}
         </Stack>
-      </Door>
+      </AuthPage>
     )
   }
   return (
-    <Door title="Thank you">
+    <AuthPage title="Thank you">
       <Stack>
         <Text role="status" ta="center">
           {verify.data.message}.
         </Text>
         {onward}
       </Stack>
-    </Door>
+    </AuthPage>
   )
 }

@@ -1,9 +1,9 @@
 import { Box, Container, Group, Text, Title } from '@mantine/core'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
+import { ExampleAnswer } from './example-answer.tsx'
 import classes from './hero.module.css'
-import { Specimen } from './specimen.tsx'
 
 export function Hero() {
   const signedIn = useSignedIn()
@@ -21,23 +21,23 @@ export function Hero() {
           </Text>
           <Group gap="sm" mt="xl">
             {signedIn ? (
-              <ToButton to="/dashboard" size="lg" className={classes.call}>
+              <LinkButton to="/dashboard" size="lg" className={classes.call}>
                 Go to your dashboard
-              </ToButton>
+              </LinkButton>
             ) : (
-              <ToButton to="/register" size="lg" className={classes.call}>
+              <LinkButton to="/register" size="lg" className={classes.call}>
                 Create an account
-              </ToButton>
+              </LinkButton>
             )}
-            <ToButton to="/pricing" size="lg" className={classes.quiet}>
+            <LinkButton to="/pricing" size="lg" className={classes.quiet}>
               See the plans
-            </ToButton>
+            </LinkButton>
           </Group>
           <Text size="sm" mt="md" className={classes.small}>
             An account is free, and needs no card. Chat, documents and API keys come with {fullPlan}.
           </Text>
         </div>
-        <Specimen />
+        <ExampleAnswer />
       </Container>
     </Box>
   )

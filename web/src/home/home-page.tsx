@@ -1,6 +1,6 @@
 import { Container } from '@mantine/core'
-import { useTitle } from '../parts/title.ts'
-import { Doors } from './doors.tsx'
+import { useTitle } from '../components/title.ts'
+import { Features } from './features.tsx'
 import { Hero } from './hero.tsx'
 import { PlansTeaser } from './plans-teaser.tsx'
 import { Steps } from './steps.tsx'
@@ -11,7 +11,7 @@ export function HomePage() {
     <>
       <Hero />
       <Container size={1160}>
-        <Doors />
+        <Features />
         <Steps />
         <PlansTeaser />
       </Container>

@@ -1,8 +1,9 @@
 import { Group, SimpleGrid, Skeleton, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { plansQuery } from '../api/queries.ts'
+import { featuredPlan } from '../billing/plans.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { PlanCard } from '../pricing/plan-card.tsx'
 
 /** The plans in short. A home page must not break because billing is down, so a failure only points on. */
@@ -20,15 +21,21 @@ export function PlansTeaser() {
             An account is free. The models, your documents and API keys come with {fullPlan}.
           </Text>
         </div>
-        <ToButton to="/pricing" variant="default">
+        <LinkButton to="/pricing" variant="default">
           Compare plans
-        </ToButton>
+        </LinkButton>
       </Group>
       {plans.isPending && <Skeleton h={260} radius="lg" />}
       {plans.isSuccess && (
         <SimpleGrid cols={{ base: 1, sm: Math.min(3, plans.data.plans.length) }}>
           {plans.data.plans.map((plan) => (
-            <PlanCard key={plan.tier} plan={plan} period="monthly" order={3} />
+            <PlanCard
+              key={plan.tier}
+              plan={plan}
+              period="monthly"
+              order={3}
+              featured={plan === featuredPlan(plans.data.plans)}
+            />
           ))}
         </SimpleGrid>
       )}

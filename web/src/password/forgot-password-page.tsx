@@ -4,10 +4,10 @@ import { IconMailForward } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Message } from '../api/types.ts'
-import { Door } from '../parts/door.tsx'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { SandboxMail } from '../parts/sandbox-mail.tsx'
-import { ToText } from '../parts/to.tsx'
+import { AuthPage } from '../components/auth-page.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { TextLink } from '../components/links.tsx'
+import { SandboxMail } from '../components/sandbox-mail.tsx'
 
 export function ForgotPasswordPage() {
   const form = useForm({
@@ -16,14 +16,14 @@ export function ForgotPasswordPage() {
   })
   const ask = useMutation({
     mutationFn: (email: string) => api.post<Message>('/api/auth/forgot-password', { email }, { anonymous: true }),
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (
-    <Door
+    <AuthPage
       title="Lost your password?"
       lead="We send you a link to set a new one. It works for an hour."
-      after={<ToText to="/login">Back to sign-in</ToText>}
+      footer={<TextLink to="/login">Back to sign-in</TextLink>}
     >
       <form onSubmit={form.onSubmit(({ email }) => ask.mutate(email))} noValidate>
         <Stack>
@@ -39,6 +39,6 @@ export function ForgotPasswordPage() {
           )}
         </Stack>
       </form>
-    </Door>
+    </AuthPage>
   )
 }

@@ -3,42 +3,42 @@ import { useForm } from '@mantine/form'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
-import type { Message } from '../api/types.ts'
-import { Door } from '../parts/door.tsx'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { ToButton } from '../parts/to.tsx'
+import { messageOf } from '../api/problem.ts'
+import type { Message, VerifyResetTokenResponse } from '../api/types.ts'
+import { AuthPage } from '../components/auth-page.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { LinkButton } from '../components/links.tsx'
 
-const route = getRouteApi('/open/reset-password')
+const route = getRouteApi('/public/reset-password')
 
 /** Asks the service whether the link is good before it asks for a password. */
 export function ResetPasswordPage() {
   const { token = '' } = route.useSearch()
   const check = useQuery({
     queryKey: ['reset-token', token],
-    queryFn: () => api.post<{ valid: boolean }>('/api/auth/verify-reset-token', { token }, { anonymous: true }),
+    queryFn: () => api.post<VerifyResetTokenResponse>('/api/auth/verify-reset-token', { token }, { anonymous: true }),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
   if (check.isPending) {
     return (
-      <Door title="Set a new password">
+      <AuthPage title="Set a new password">
         <Center>
           <Loader aria-label="Checking the link" />
         </Center>
-      </Door>
+      </AuthPage>
     )
   }
   if (check.isError) {
     return (
-      <Door title="This link does not work">
+      <AuthPage title="This link does not work">
         <Stack>
           <Text role="alert">
-            {sentence(check.error)} Links work once and for an hour; a newer one replaces the older.
+            {messageOf(check.error)} Links work once and for an hour; a newer one replaces the older.
           </Text>
-          <ToButton to="/forgot-password">Send a new link</ToButton>
+          <LinkButton to="/forgot-password">Send a new link</LinkButton>
         </Stack>
-      </Door>
+      </AuthPage>
     )
   }
   return <NewPassword token={token} />
@@ -52,21 +52,21 @@ function NewPassword({ token }: { token: string }) {
   const reset = useMutation({
     mutationFn: (values: typeof form.values) =>
       api.post<Message>('/api/auth/reset-password', { token, ...values }, { anonymous: true }),
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   if (reset.isSuccess) {
     return (
-      <Door title="Your new password is set">
+      <AuthPage title="Your new password is set">
         <Stack>
           <Text role="status">Every device was signed out. Sign in with the new password.</Text>
-          <ToButton to="/login">Sign in</ToButton>
+          <LinkButton to="/login">Sign in</LinkButton>
         </Stack>
-      </Door>
+      </AuthPage>
     )
   }
   return (
-    <Door title="Set a new password" lead="Every device that is signed in will be signed out.">
+    <AuthPage title="Set a new password" lead="Every device that is signed in will be signed out.">
       <form onSubmit={form.onSubmit((values) => reset.mutate(values))} noValidate>
         <Stack>
           <FormProblem problem={reset.error} fields={Object.keys(form.values)} />
@@ -86,6 +86,6 @@ function NewPassword({ token }: { token: string }) {
           </Button>
         </Stack>
       </form>
-    </Door>
+    </AuthPage>
   )
 }

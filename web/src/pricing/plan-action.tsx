@@ -1,21 +1,20 @@
 import { Button, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import type { Plan, Subscription } from '../api/types.ts'
 import { isFree } from '../billing/plans.ts'
 import { openCheckout, openPortal } from '../billing/processor.ts'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../components/links.tsx'
 import { useSignedIn } from '../session/use-session.ts'
 import { type Period, priceOf } from './price.ts'
 
-/** `first`: the one that most people take. */
-type PlanActionProps = { plan: Plan; first: boolean; period: Period; subscription: Subscription | undefined }
+type PlanActionProps = { plan: Plan; featured: boolean; period: Period; subscription: Subscription | undefined }
 
 /**
  * What to do about a plan. Who has a running subscription changes it in the processor's portal: a second checkout would
  * charge them twice.
  */
-export function PlanAction({ plan, first, period, subscription }: PlanActionProps) {
+export function PlanAction({ plan, featured, period, subscription }: PlanActionProps) {
   const signedIn = useSignedIn()
   const { priceId } = priceOf(plan, period)
   const running = subscription?.status === 'active' || subscription?.status === 'past_due'
@@ -26,23 +25,23 @@ export function PlanAction({ plan, first, period, subscription }: PlanActionProp
   if (isFree(plan)) {
     if (signedIn) return null
     return (
-      <ToButton to="/register" variant="default">
+      <LinkButton to="/register" variant="default">
         Create a free account
-      </ToButton>
+      </LinkButton>
     )
   }
   if (!signedIn) {
     return (
-      <ToButton to="/register" search={{ redirect: '/pricing' }} variant={first ? 'filled' : 'default'}>
+      <LinkButton to="/register" search={{ redirect: '/pricing' }} variant={featured ? 'filled' : 'default'}>
         Get {plan.name}
-      </ToButton>
+      </LinkButton>
     )
   }
   if (priceId === null && !running) return <Text c="dimmed">Not for sale yet.</Text>
   return (
     <>
       <Button
-        variant={first && !running ? 'filled' : 'default'}
+        variant={featured && !running ? 'filled' : 'default'}
         loading={leave.isPending || leave.isSuccess}
         onClick={() => leave.mutate()}
       >
@@ -50,7 +49,7 @@ export function PlanAction({ plan, first, period, subscription }: PlanActionProp
       </Button>
       {leave.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="xs" role="alert">
-          {sentence(leave.error)}
+          {messageOf(leave.error)}
         </Text>
       )}
     </>

@@ -2,16 +2,23 @@ import { Badge, Box, Group, List, Paper, Text, ThemeIcon, Title } from '@mantine
 import { IconCheck } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { Plan } from '../api/types.ts'
-import { money } from '../parts/format.ts'
+import { money } from '../components/format.ts'
 import classes from './plan-card.module.css'
 import { type Period, priceOf } from './price.ts'
 
-type PlanCardProps = { plan: Plan; period: Period; order?: 2 | 3; current?: boolean; action?: ReactNode }
+type PlanCardProps = {
+  plan: Plan
+  period: Period
+  order?: 2 | 3
+  featured?: boolean
+  current?: boolean
+  action?: ReactNode
+}
 
-export function PlanCard({ plan, period, order = 2, current = false, action }: PlanCardProps) {
+export function PlanCard({ plan, period, order = 2, featured = false, current = false, action }: PlanCardProps) {
   const { amount, currency, per, saving } = priceOf(plan, period)
   return (
-    <Paper component="article" withBorder className={classes.card} data-tier={plan.tier}>
+    <Paper component="article" withBorder className={classes.card} data-featured={featured || undefined}>
       <Group justify="space-between" mih={28}>
         <Title order={order} fz="h3">
           {plan.name}

@@ -3,16 +3,16 @@ import { IconInfoCircle } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { plansQuery, subscriptionQuery } from '../api/queries.ts'
-import { isFree } from '../billing/plans.ts'
+import { featuredPlan } from '../billing/plans.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { useTitle } from '../parts/title.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { useTitle } from '../components/title.ts'
 import { useSignedIn } from '../session/use-session.ts'
 import { PlanAction } from './plan-action.tsx'
 import { PlanCard } from './plan-card.tsx'
 import type { Period } from './price.ts'
 
-const route = getRouteApi('/open/pricing')
+const route = getRouteApi('/public/pricing')
 
 export function PricingPage() {
   useTitle('Pricing')
@@ -65,11 +65,12 @@ export function PricingPage() {
                 key={plan.tier}
                 plan={plan}
                 period={period satisfies Period}
+                featured={plan === featuredPlan(plans)}
                 current={subscription.data?.tier === plan.tier}
                 action={
                   <PlanAction
                     plan={plan}
-                    first={plan === plans.find((one) => !isFree(one))}
+                    featured={plan === featuredPlan(plans)}
                     period={period}
                     subscription={signedIn ? subscription.data : undefined}
                   />

@@ -5,14 +5,14 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
-import { Door } from '../parts/door.tsx'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { ToText } from '../parts/to.tsx'
-import { arrive } from '../session/arrive.ts'
+import { AuthPage } from '../components/auth-page.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { TextLink } from '../components/links.tsx'
 import { returnPath } from '../session/return-path.ts'
+import { signIn } from '../session/sign-in.ts'
 import { OAuthButtons } from '../sign-in/oauth-buttons.tsx'
 
-const route = getRouteApi('/open/register')
+const route = getRouteApi('/public/register')
 
 /** Makes the account and signs it in at once: the mailed link is only needed to verify the address. */
 export function RegisterPage() {
@@ -34,22 +34,22 @@ export function RegisterPage() {
       return api.post<Token>('/api/auth/login', { email, password }, { anonymous: true })
     },
     onSuccess: (pair) => {
-      arrive(pair)
+      signIn(pair)
       void navigate({ href: returnPath(redirect) })
     },
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (
-    <Door
+    <AuthPage
       title="Create your account"
       lead={`An account is free, and needs no card. Chat, documents and API keys come with ${fullPlan}.`}
-      after={
+      footer={
         <>
           Already have one?{' '}
-          <ToText to="/login" search={{ redirect }}>
+          <TextLink to="/login" search={{ redirect }}>
             Sign in
-          </ToText>
+          </TextLink>
         </>
       }
     >
@@ -79,6 +79,6 @@ export function RegisterPage() {
         </Stack>
       </form>
       <OAuthButtons redirect={redirect} />
-    </Door>
+    </AuthPage>
   )
 }

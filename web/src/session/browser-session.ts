@@ -1,5 +1,6 @@
 import { offline, problemFrom } from '../api/problem.ts'
-import { createSession, type News, type Pair } from './session.ts'
+import type { TokenPair } from '../api/types.ts'
+import { createSession, type SessionMessage } from './session.ts'
 
 const KEY = 'latchkey.refresh'
 
@@ -13,18 +14,18 @@ export const session = createSession({
   // same successor) is what keeps two tabs from ending each other's session.
   lock: (work) => (navigator.locks ? navigator.locks.request('latchkey.renewal', work) : work()),
   renew,
-  announce: (news) => channel.postMessage(news),
+  broadcast: (message) => channel.postMessage(message),
   now: () => Date.now(),
 })
 
-channel.addEventListener('message', (event: MessageEvent<News>) => {
-  session.hear(event.data)
+channel.addEventListener('message', (event: MessageEvent<SessionMessage>) => {
+  session.receive(event.data)
 })
 addEventListener('storage', (event) => {
   if (event.key === KEY || event.key === null) session.storageChanged()
 })
 
-async function renew(refreshToken: string): Promise<Pair | 'refused'> {
+async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
   let response: Response
   try {
     response = await fetch('/api/auth/refresh', {
@@ -35,7 +36,7 @@ async function renew(refreshToken: string): Promise<Pair | 'refused'> {
   } catch {
     throw offline()
   }
-  if (response.ok) return (await response.json()) as Pair
+  if (response.ok) return (await response.json()) as TokenPair
   if ([400, 401, 403, 422].includes(response.status)) return 'refused'
   throw problemFrom(response.status, await response.json().catch(() => null), response.headers)
 }

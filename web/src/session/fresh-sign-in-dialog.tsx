@@ -1,24 +1,18 @@
 import { Alert, Button, Divider, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { IconBrandGithubFilled, IconBrandGoogleFilled, IconFingerprint } from '@tabler/icons-react'
+import { IconFingerprint } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
-import { ApiProblem, sentence } from '../api/problem.ts'
-import type { Token, User } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { passkeySignIn, passkeysWork } from '../sign-in/passkey.ts'
-import { rememberSignIn } from '../sign-in/return-memory.ts'
-import { arriveAgain } from './arrive.ts'
+import { ApiProblem, messageOf } from '../api/problem.ts'
+import type { OAuthLink, OAuthProvider, Passkey, Token, User } from '../api/types.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
+import { passkeySignIn, passkeysSupported } from '../sign-in/passkey.ts'
 import { session } from './browser-session.ts'
 import { freshSignIn } from './fresh-sign-in.ts'
-
-const PROVIDERS = {
-  google: { name: 'Google', icon: IconBrandGoogleFilled },
-  github: { name: 'GitHub', icon: IconBrandGithubFilled },
-} as const
-type Provider = keyof typeof PROVIDERS
+import { reauthenticate } from './sign-in.ts'
 
 /** Asks to sign in again where the service wants a fresh sign-in; what was asked for then goes on by itself. */
 export function FreshSignInDialog({ user }: { user: User }) {
@@ -34,15 +28,15 @@ export function FreshSignInDialog({ user }: { user: User }) {
       <Stack>
         <Text>Your last sign-in was more than ten minutes ago. Sign in again to go on.</Text>
         {user.has_password && <PasswordAgain user={user} />}
-        <OtherWays withDivider={user.has_password} />
+        <OtherMethods withDivider={user.has_password} />
       </Stack>
     </Modal>
   )
 }
 
 /** @throws ApiProblem when the sign-in was somebody else's. */
-function goOn(pair: Token) {
-  if (!arriveAgain(pair)) throw new ApiProblem(0, 'That signs in to another account.')
+function finish(pair: Token) {
+  if (!reauthenticate(pair)) throw new ApiProblem(0, 'That signs in to another account.')
   freshSignIn.settle(true)
 }
 
@@ -56,14 +50,14 @@ function PasswordAgain({ user }: { user: User }) {
   })
   const signIn = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) =>
-      goOn(
+      finish(
         await api.post<Token>(
           '/api/auth/login',
           { email: user.email, password, ...(code && { code: code.trim() }) },
           { anonymous: true },
         ),
       ),
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
   return (
     <form onSubmit={form.onSubmit((values) => signIn.mutate(values))} noValidate>
@@ -86,25 +80,22 @@ function PasswordAgain({ user }: { user: User }) {
 }
 
 /** A passkey goes on here; a provider leads away and back to this page, where what was asked for is to be asked again. */
-function OtherWays({ withDivider }: { withDivider: boolean }) {
+function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],
-    queryFn: ({ signal }) => api.get<unknown[]>('/api/auth/passkeys', { signal }),
+    queryFn: ({ signal }) => api.get<Passkey[]>('/api/auth/passkeys', { signal }),
   })
   const links = useQuery({
     queryKey: ['links'],
-    queryFn: ({ signal }) => api.get<{ provider: Provider }[]>('/api/users/me/oauth', { signal }),
+    queryFn: ({ signal }) => api.get<OAuthLink[]>('/api/users/me/oauth', { signal }),
   })
-  const passkey = useMutation({ mutationFn: async () => goOn(await passkeySignIn()) })
+  const passkey = useMutation({ mutationFn: async () => finish(await passkeySignIn()) })
   const provider = useMutation({
-    mutationFn: (id: Provider) => api.get<{ authorization_url: string }>(`/api/auth/oauth/${id}`, { anonymous: true }),
-    onSuccess: ({ authorization_url }) => {
-      rememberSignIn({ as: session.userId(), returnTo: location.pathname + location.search })
-      location.assign(authorization_url)
-    },
+    mutationFn: (id: OAuthProvider) =>
+      leaveForProvider(id, { as: session.userId(), returnTo: location.pathname + location.search }),
   })
-  const withPasskey = passkeysWork() && (passkeys.data?.length ?? 0) > 0
-  const linked = links.data ?? []
+  const withPasskey = passkeysSupported() && (passkeys.data?.length ?? 0) > 0
+  const linked = OAUTH_PROVIDERS.filter(({ id }) => links.data?.some(({ provider }) => provider === id))
   const problem = passkey.error ?? provider.error
   if (!withPasskey && linked.length === 0) return null
   return (
@@ -121,24 +112,21 @@ function OtherWays({ withDivider }: { withDivider: boolean }) {
             Use a passkey
           </Button>
         )}
-        {linked.map(({ provider: id }) => {
-          const { name, icon: Glyph } = PROVIDERS[id]
-          return (
-            <Button
-              key={id}
-              variant="default"
-              leftSection={<Glyph size={18} aria-hidden />}
-              loading={provider.isPending && provider.variables === id}
-              onClick={() => provider.mutate(id)}
-            >
-              {name}
-            </Button>
-          )
-        })}
+        {linked.map(({ id, name, icon: Glyph }) => (
+          <Button
+            key={id}
+            variant="default"
+            leftSection={<Glyph size={18} aria-hidden />}
+            loading={provider.isPending && provider.variables === id}
+            onClick={() => provider.mutate(id)}
+          >
+            {name}
+          </Button>
+        ))}
       </Group>
       {problem && (
         <Alert color="red" role="alert">
-          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : sentence(problem)}
+          {problem.name === 'NotAllowedError' ? 'No passkey was used.' : messageOf(problem)}
         </Alert>
       )}
     </>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { createSession, type News, type Pair, type Session } from './session.ts'
+import type { TokenPair } from '../api/types.ts'
+import { createSession, type Session, type SessionMessage } from './session.ts'
 import { claimsOf } from './token.ts'
 
 const T0 = 1_800_000_000_000
@@ -41,7 +42,7 @@ test('many tabs waking together never spend a refresh token twice and nobody is 
   const tokens = await Promise.all(tabs.map((tab) => tab.token()))
   assert.ok(tokens.every((token) => token !== null))
   assert.equal(browser.replays, 0)
-  assert.ok(tabs.every((tab) => tab.isOpen()))
+  assert.ok(tabs.every((tab) => tab.isSignedIn()))
 })
 
 test('after a 401 the token is renewed once, also when several requests were refused', async () => {
@@ -66,8 +67,8 @@ test('a refused refresh token signs every tab out', async () => {
   let told = 0
   two.subscribe(() => told++)
   assert.equal(await one.token(), null)
-  assert.equal(one.isOpen(), false)
-  assert.equal(two.isOpen(), false)
+  assert.equal(one.isSignedIn(), false)
+  assert.equal(two.isSignedIn(), false)
   assert.equal(two.userId(), null)
   assert.ok(told > 0)
 })
@@ -79,7 +80,7 @@ test('no answer is not a refusal: the session stays', async () => {
   browser.clock += 31 * MINUTE
   browser.down = true
   await assert.rejects(tab.token())
-  assert.equal(tab.isOpen(), true)
+  assert.equal(tab.isSignedIn(), true)
   browser.down = false
   assert.notEqual(await tab.token(), null)
 })
@@ -92,7 +93,7 @@ test('signing out while a renewal is under way stays signed out', async () => {
   const waiting = tab.token()
   tab.end()
   assert.equal(await waiting, null)
-  assert.equal(tab.isOpen(), false)
+  assert.equal(tab.isSignedIn(), false)
 })
 
 test('a renewal under way never overwrites who signed in meanwhile', async () => {
@@ -125,7 +126,7 @@ test('a renewal under way while the same person signs in again brings the new se
   }
 })
 
-test('so it does where another tab has stored the new session and its news are still on their way', async () => {
+test('so it does where another tab has stored the new session and its message is still on its way', async () => {
   const browser = newBrowser()
   const tab = browser.open()
   tab.begin(browser.pair('ada', 'old'))
@@ -185,7 +186,7 @@ test('a session that the same person replaces disturbs nobody, and is the one fr
 /** One browser: shared storage, one lock, a channel between tabs, and a service whose refresh tokens work once. */
 function newBrowser() {
   const tabs: Session[] = []
-  const issued: Pair[] = []
+  const issued: TokenPair[] = []
   const spent = new Set<string>()
   let stored: string | null = null
   let queue: Promise<unknown> = Promise.resolve()
@@ -202,7 +203,7 @@ function newBrowser() {
       stored = token
     },
     issued,
-    pair(user: string, sid = 's'): Pair {
+    pair(user: string, sid = 's'): TokenPair {
       const n = issued.length
       const pair = {
         access_token: jwt({ sub: user, sid, exp: browser.clock / 1000 + 1800, n }),
@@ -240,8 +241,8 @@ function newBrowser() {
           browser.renewals++
           return browser.pair('ada')
         },
-        announce: (news: News) => {
-          for (const other of tabs) if (other !== tab) other.hear(news)
+        broadcast: (message: SessionMessage) => {
+          for (const other of tabs) if (other !== tab) other.receive(message)
         },
         now: () => browser.clock,
       })

@@ -9,27 +9,27 @@
  * One use also means that two tabs must never renew with the same token far apart: renewal happens under a lock that all
  * tabs share, re-reads the token inside it, and tells the other tabs the new access token.
  */
-import { type Claims, claimsOf } from './token.ts'
+import type { TokenPair } from '../api/types.ts'
+import { claimsOf } from './token.ts'
 
-export type Pair = { access_token: string; refresh_token: string }
-export type News = { kind: 'renewed'; access: string } | { kind: 'ended' }
+export type SessionMessage = { kind: 'renewed'; access: string } | { kind: 'ended' }
 
 export type SessionDeps = {
   storage: { read(): string | null; write(token: string): void; clear(): void }
   /** Runs `work` while no other tab runs its own. */
   lock<T>(work: () => Promise<T>): Promise<T>
   /** Exchanges a refresh token; 'refused' when the service says it is not valid. Throws when there is no answer. */
-  renew(refreshToken: string): Promise<Pair | 'refused'>
-  announce(news: News): void
+  renew(refreshToken: string): Promise<TokenPair | 'refused'>
+  broadcast(message: SessionMessage): void
   now(): number
 }
 
 export type Session = ReturnType<typeof createSession>
 
 /** An access token with less left than this is renewed before it is used, so that a request never arrives with a dead one. */
-const SPARE_MS = 60_000
+const EXPIRY_MARGIN_MS = 60_000
 
-export function createSession({ storage, lock, renew, announce, now }: SessionDeps) {
+export function createSession({ storage, lock, renew, broadcast, now }: SessionDeps) {
   let access: string | null = null
   let renewing: Promise<string | null> | null = null
   let userId = storedUserId()
@@ -37,64 +37,46 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
 
   return {
     /** Signed in, as far as this browser knows. */
-    isOpen: () => storage.read() !== null,
+    isSignedIn: () => storage.read() !== null,
 
     /** The id of the signed-in user, or null. */
     userId: () => userId,
 
     /** The id of the session, or null when signed out. */
-    id: () => storedSessionId(),
+    id: () => claimsOf(storage.read())?.sid || null,
 
     /** An access token good for at least a minute, or null when signed out. Throws when renewal got no answer. */
     async token(): Promise<string | null> {
-      if (access && usable(access)) return access
+      if (isUsable(access, now())) return access
       return storage.read() === null ? null : renewed(null)
     },
 
     /** After a 401: one renewal, unless another tab has brought a newer token than the refused one already. */
     async tokenAfterRefusal(refused: string): Promise<string | null> {
-      if (access && access !== refused && usable(access)) return access
-      return renewed(refused)
+      return access !== refused && isUsable(access, now()) ? access : renewed(refused)
     },
 
-    begin(pair: Pair) {
-      storage.write(pair.refresh_token)
-      access = pair.access_token
-      announce({ kind: 'renewed', access })
-      settle()
+    begin(pair: TokenPair) {
+      keep(pair)
+      notify()
     },
 
     /** The same person has signed in again: the new session takes the place of the old, and no page starts over. */
-    replace(pair: Pair) {
-      storage.write(pair.refresh_token)
-      access = pair.access_token
-      announce({ kind: 'renewed', access })
-    },
+    replace: keep,
 
-    end() {
-      storage.clear()
-      access = null
-      announce({ kind: 'ended' })
-      settle()
-    },
+    end,
 
-    /** News from another tab. */
-    hear(news: News) {
-      if (news.kind === 'renewed') {
-        access = news.access
-        if (claimsOf(news.access)?.sub !== userId) settle()
-      } else {
-        access = null
-        settle()
-      }
+    /** A message from another tab. */
+    receive(message: SessionMessage) {
+      access = message.kind === 'renewed' ? message.access : null
+      if (access === null || claimsOf(access)?.sub !== userId) notify()
     },
 
     /** Storage changed under us: another tab signed in, out, or renewed. */
     storageChanged() {
-      if (storedUserId() !== userId) {
-        access = null
-        settle()
-      }
+      if (storedUserId() === userId) return
+      access = null
+      notify()
     },
 
     /** Calls back when somebody signs in or out; not on mere renewals. */
@@ -116,31 +98,26 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
 
   async function renewInLock(refused: string | null): Promise<string | null> {
     // While we waited for the lock, the tab that held it may have told us its new token.
-    if (access && access !== refused && usable(access)) return access
+    if (access !== refused && isUsable(access, now())) return access
 
     const refreshToken = storage.read()
     if (refreshToken === null) return null
 
     const answer = await renew(refreshToken)
+    const stored = storage.read()
     if (answer === 'refused') {
       // Somebody signed in while we asked: their session is not ours to end.
-      if (storage.read() !== refreshToken) return renewedSince(refreshToken, refused)
-      storage.clear()
-      access = null
-      announce({ kind: 'ended' })
-      settle()
+      if (stored !== refreshToken) return renewedSince(refreshToken, refused)
+      end()
       return null
     }
 
     // Somebody signed out, or in anew, while we asked: they meant it. (Where tabs share no lock, a sibling may
     // have stored the very successor that we hold: that is no change.)
-    const stored = storage.read()
     if (stored !== refreshToken && stored !== answer.refresh_token) return renewedSince(refreshToken, refused)
 
-    storage.write(answer.refresh_token)
-    access = answer.access_token
-    announce({ kind: 'renewed', access })
-    return access
+    keep(answer)
+    return answer.access_token
   }
 
   /** Who asked for a token gets that of the session that took the place of theirs, but never another person's. */
@@ -148,26 +125,30 @@ export function createSession({ storage, lock, renew, announce, now }: SessionDe
     return storedUserId() === claimsOf(refreshToken)?.sub ? renewInLock(refused) : null
   }
 
-  function usable(token: string): boolean {
-    const claims = claimsOf(token)
-    return claims !== null && claims.exp * 1000 - now() > SPARE_MS
+  function keep(pair: TokenPair) {
+    storage.write(pair.refresh_token)
+    access = pair.access_token
+    broadcast({ kind: 'renewed', access })
+  }
+
+  function end() {
+    storage.clear()
+    access = null
+    broadcast({ kind: 'ended' })
+    notify()
   }
 
   function storedUserId(): string | null {
-    return storedClaims()?.sub ?? null
+    return claimsOf(storage.read())?.sub ?? null
   }
 
-  function storedSessionId(): string | null {
-    return storedClaims()?.sid || null
-  }
-
-  function storedClaims(): Claims | null {
-    const stored = storage.read()
-    return stored === null ? null : claimsOf(stored)
-  }
-
-  function settle() {
+  function notify() {
     userId = storedUserId()
     for (const listener of listeners) listener()
   }
+}
+
+function isUsable(token: string | null, nowMs: number): boolean {
+  const claims = claimsOf(token)
+  return claims !== null && claims.exp * 1000 - nowMs > EXPIRY_MARGIN_MS
 }

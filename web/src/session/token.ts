@@ -2,7 +2,8 @@
 export type Claims = { sub: string; sid: string; exp: number }
 
 /** The claims of a JWT, or null when it is none. `exp` is in seconds. */
-export function claimsOf(token: string): Claims | null {
+export function claimsOf(token: string | null): Claims | null {
+  if (token === null) return null
   try {
     const payload = token.split('.')[1] ?? ''
     const bytes = Uint8Array.from(atob(payload.replace(/-/g, '+').replace(/_/g, '/')), (char) => char.charCodeAt(0))

@@ -3,5 +3,5 @@ import { session } from './browser-session.ts'
 
 /** True while somebody is signed in, as far as this browser knows. */
 export function useSignedIn(): boolean {
-  return useSyncExternalStore(session.subscribe, session.isOpen)
+  return useSyncExternalStore(session.subscribe, session.isSignedIn)
 }

@@ -2,9 +2,9 @@ import { Button, Group } from '@mantine/core'
 import { IconHammer } from '@tabler/icons-react'
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router'
 import { useCallback, useEffect } from 'react'
-import { ApiProblem, sentence } from '../api/problem.ts'
-import { Notice } from '../parts/notice.tsx'
-import { useTitle } from '../parts/title.ts'
+import { ApiProblem, messageOf } from '../api/problem.ts'
+import { Notice } from '../components/notice.tsx'
+import { useTitle } from '../components/title.ts'
 import { useBooted } from './booted.ts'
 import { isMissingFile } from './missing-files.ts'
 
@@ -44,7 +44,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
         {stale
           ? 'This page was loaded before an update, or the connection broke off. Reloading brings it up to date.'
           : error instanceof ApiProblem
-            ? sentence(error)
+            ? messageOf(error)
             : 'This part of the page failed. Your data is safe on the service.'}
       </Notice>
     </div>

@@ -1,27 +1,27 @@
 import { IconMapQuestion } from '@tabler/icons-react'
-import { Notice } from '../parts/notice.tsx'
-import { useTitle } from '../parts/title.ts'
-import { ToButton } from '../parts/to.tsx'
+import { LinkButton } from '../components/links.tsx'
+import { Notice } from '../components/notice.tsx'
+import { useTitle } from '../components/title.ts'
 import { useSignedIn } from '../session/use-session.ts'
-import { OpenShell } from './open-shell.tsx'
+import { PublicLayout } from './public-layout.tsx'
 
 export function NotFound() {
   useTitle('Not found')
   const signedIn = useSignedIn()
   return (
-    <OpenShell>
+    <PublicLayout>
       <Notice
         icon={IconMapQuestion}
         order={1}
         title="This key opens no door here"
         action={
-          <ToButton to={signedIn ? '/dashboard' : '/'} variant="light">
+          <LinkButton to={signedIn ? '/dashboard' : '/'} variant="light">
             {signedIn ? 'To your dashboard' : 'Back to the front door'}
-          </ToButton>
+          </LinkButton>
         }
       >
         There is no page at this address. It may have moved, or the link may have lost a letter.
       </Notice>
-    </OpenShell>
+    </PublicLayout>
   )
 }

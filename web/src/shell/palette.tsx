@@ -16,23 +16,24 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { userQuery } from '../api/queries.ts'
-import { signOut } from '../session/sign-out.ts'
+import { useSignOut } from '../session/sign-out.ts'
 import { useSignedIn } from '../session/use-session.ts'
-import { ADMIN_PLACE, PLACES } from './places.ts'
+import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
 
-/** Everything within reach of the keyboard. Opens whenever `calls` grows, so also as it first loads. */
-export function Palette({ calls }: { calls: number }) {
+/** The command palette. Opens whenever `openCount` grows, so also as it first loads. */
+export function Palette({ openCount }: { openCount: number }) {
   const navigate = useNavigate()
+  const signOut = useSignOut()
   const signedIn = useSignedIn()
   const user = useQuery({ ...userQuery, enabled: signedIn })
   const { setColorScheme } = useMantineColorScheme()
 
   useEffect(() => {
-    if (calls > 0) openSpotlight()
-  }, [calls])
+    if (openCount > 0) openSpotlight()
+  }, [openCount])
 
-  const places = user.data?.is_superuser ? [...PLACES, ADMIN_PLACE] : PLACES
-  const inside: SpotlightActionData[] = places.map(({ to, label, about, icon: Glyph }) => ({
+  const items = user.data?.is_superuser ? [...NAV_ITEMS, ADMIN_NAV_ITEM] : NAV_ITEMS
+  const pages: SpotlightActionData[] = items.map(({ to, label, about, icon: Glyph }) => ({
     id: to,
     label,
     description: about,
@@ -43,7 +44,7 @@ export function Palette({ calls }: { calls: number }) {
   const actions: SpotlightActionData[] = [
     ...(signedIn
       ? [
-          ...inside,
+          ...pages,
           action('new-chat', 'New conversation', IconPlus, () => void navigate({ to: '/chat', search: {} })),
           action('sign-out', 'Sign out', IconLogout, () => void signOut()),
         ]

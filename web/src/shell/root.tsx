@@ -1,19 +1,19 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Outlet } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
-import { OfflineBar } from '../parts/offline.tsx'
+import { OfflineBar } from '../components/offline.tsx'
 import { useBooted } from './booted.ts'
-import { onPaletteCall } from './palette-call.ts'
+import { onPaletteOpen } from './palette-events.ts'
 
 const Palette = lazy(() => import('./palette.tsx').then(({ Palette }) => ({ default: Palette })))
 
-/** What every page has: the skip link, the palette on ⌘K (loaded when first called) and the word about being offline. */
+/** What every page has: the skip link, the palette on ⌘K (loaded when first opened) and the word about being offline. */
 export function Root() {
   useBooted()
-  const [calls, setCalls] = useState(0)
-  const call = useCallback(() => setCalls((n) => n + 1), [])
-  useHotkeys([['mod+K', call]], [])
-  useEffect(() => onPaletteCall(call), [call])
+  const [openCount, setOpenCount] = useState(0)
+  const open = useCallback(() => setOpenCount((n) => n + 1), [])
+  useHotkeys([['mod+K', open]], [])
+  useEffect(() => onPaletteOpen(open), [open])
 
   return (
     <>
@@ -21,9 +21,9 @@ export function Root() {
         Skip to content
       </a>
       <Outlet />
-      {calls > 0 && (
+      {openCount > 0 && (
         <Suspense>
-          <Palette calls={calls} />
+          <Palette openCount={openCount} />
         </Suspense>
       )}
       <OfflineBar />

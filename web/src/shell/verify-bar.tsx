@@ -2,9 +2,9 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconMail } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import type { Message } from '../api/types.ts'
-import { SandboxMail } from '../parts/sandbox-mail.tsx'
+import { SandboxMail } from '../components/sandbox-mail.tsx'
 import classes from './verify-bar.module.css'
 
 /** Reminds of the address that is not verified yet, and sends the link again. */
@@ -14,7 +14,7 @@ export function VerifyBar({ email }: { email: string }) {
     <section aria-label="Verify your address" className={classes.bar}>
       <IconMail size={20} stroke={1.6} aria-hidden className={classes.icon} />
       <Text size="sm" component="div" role="status" flex={1} miw={220}>
-        {resend.isSuccess ? 'Sent. ' : resend.isError ? `${sentence(resend.error)} ` : 'Verify your address: '}
+        {resend.isSuccess ? 'Sent. ' : resend.isError ? `${messageOf(resend.error)} ` : 'Verify your address: '}
         open the link that we sent to <b>{email}</b>. <SandboxMail />
       </Text>
       <Group gap={0}>

@@ -1,5 +1,5 @@
 /** What `/login?error=<code>` means, in words. The codes are the service's and, passed through, the provider's; one is this app's own. */
-const WORDS: Record<string, string> = {
+const MESSAGES: Record<string, string> = {
   access_denied: 'You closed the door at the other side: the sign-in was cancelled there. Nothing was changed.',
   invalid_state: 'That sign-in was started in another window or too long ago. Start it again.',
   email_not_verified: 'The provider has not verified your address. Verify it there, or sign in with your password.',
@@ -15,5 +15,5 @@ const WORDS: Record<string, string> = {
 }
 
 export function callbackError(code: string): string {
-  return WORDS[code] ?? 'The sign-in at the provider did not work out. Try again, or sign in with your password.'
+  return MESSAGES[code] ?? 'The sign-in at the provider did not work out. Try again, or sign in with your password.'
 }

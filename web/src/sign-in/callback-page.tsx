@@ -2,15 +2,15 @@ import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
 import { IconInfoCircle } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { Door } from '../parts/door.tsx'
-import { arriveFromProvider } from '../session/arrive.ts'
+import { AuthPage } from '../components/auth-page.tsx'
 import { session } from '../session/browser-session.ts'
 import { returnPath } from '../session/return-path.ts'
-import { takeArrived } from './arrival.ts'
+import { signInFromProvider } from '../session/sign-in.ts'
 import { callbackError } from './callback-errors.ts'
-import { forgetSignIn, pendingSignIn } from './return-memory.ts'
+import { takeCallbackTokens } from './callback-tokens.ts'
+import { forgetSignIn, pendingSignIn } from './pending-sign-in.ts'
 
-const route = getRouteApi('/open/auth/callback')
+const route = getRouteApi('/public/auth/callback')
 
 /**
  * Where a sign-in through a provider comes back to: with tokens, or with the word why there are none. Who was signed in before
@@ -28,33 +28,33 @@ export function CallbackPage() {
   useEffect(() => {
     if (isSettled.current) return
     isSettled.current = true
-    const pair = takeArrived()
+    const pair = takeCallbackTokens()
     // Without tokens this is no arrival: the page was loaded again.
-    const none = session.isOpen() ? null : 'provider_error'
-    const refused = error ?? (pair ? arriveFromProvider(pair, pending) : none)
+    const none = session.isSignedIn() ? null : 'provider_error'
+    const refused = error ?? (pair ? signInFromProvider(pair, pending) : none)
     forgetSignIn()
     if (refused === null) void navigate({ href: returnTo, replace: true })
-    else if (session.isOpen()) setRefusal(refused)
+    else if (session.isSignedIn()) setRefusal(refused)
     else void navigate({ to: '/login', search: { error: refused }, replace: true })
   }, [error, navigate, pending, returnTo])
 
   if (refusal !== null) {
     return (
-      <Door title="No new sign-in" lead="You are signed in as you were before.">
+      <AuthPage title="No new sign-in" lead="You are signed in as you were before.">
         <Stack>
           <Alert color="brass" role="alert" icon={<IconInfoCircle size={20} aria-hidden />}>
             {callbackError(refusal)}
           </Alert>
           <Button onClick={() => navigate({ href: returnTo, replace: true })}>Go on</Button>
         </Stack>
-      </Door>
+      </AuthPage>
     )
   }
   return (
-    <Door title="Signing you in">
+    <AuthPage title="Signing you in">
       <Center>
         <Loader aria-label="Signing you in" />
       </Center>
-    </Door>
+    </AuthPage>
   )
 }

@@ -3,7 +3,7 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
 type CodeFormProps = { path: string; proof: object; onToken: (pair: Token) => void; onBack: () => void }
 
@@ -16,7 +16,7 @@ export function CodeForm({ path, proof, onToken, onBack }: CodeFormProps) {
   const send = useMutation({
     mutationFn: (code: string) => api.post<Token>(path, { ...proof, code: code.trim() }, { anonymous: true }),
     onSuccess: onToken,
-    onError: (problem) => spread(form, problem),
+    onError: (problem) => setFieldErrors(form, problem),
   })
 
   return (

@@ -1,28 +1,17 @@
 import { Button, Divider, Group, Text } from '@mantine/core'
-import { IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import { readinessQuery } from '../api/readiness.ts'
+import type { OAuthProvider } from '../api/types.ts'
 import { session } from '../session/browser-session.ts'
-import { rememberSignIn } from './return-memory.ts'
+import { leaveForProvider, OAUTH_PROVIDERS } from './oauth.ts'
 
-const PROVIDERS = [
-  { id: 'google', name: 'Google', icon: IconBrandGoogleFilled },
-  { id: 'github', name: 'GitHub', icon: IconBrandGithubFilled },
-] as const
-
-/** Sign-in with an account elsewhere. Leaves this app; `/auth/callback` is where the way back ends. */
+/** Sign-in with an account elsewhere. */
 export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
   const { data: readiness } = useQuery(readinessQuery)
-  const providers = PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')
+  const providers = OAUTH_PROVIDERS.filter(({ id }) => readiness?.oauth?.[id] !== 'not configured')
   const start = useMutation({
-    mutationFn: (provider: string) =>
-      api.get<{ authorization_url: string }>(`/api/auth/oauth/${provider}`, { anonymous: true }),
-    onSuccess: ({ authorization_url }) => {
-      rememberSignIn({ as: session.userId(), returnTo: redirect })
-      location.assign(authorization_url)
-    },
+    mutationFn: (provider: OAuthProvider) => leaveForProvider(provider, { as: session.userId(), returnTo: redirect }),
   })
 
   if (providers.length === 0) return null
@@ -44,7 +33,7 @@ export function OAuthButtons({ redirect }: { redirect: string | undefined }) {
       </Group>
       {start.isError && (
         <Text c="var(--mantine-color-error)" size="sm" mt="sm" role="alert">
-          {sentence(start.error)}
+          {messageOf(start.error)}
         </Text>
       )}
     </>

@@ -4,8 +4,8 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
-import { FormProblem, spread } from '../parts/form-problem.tsx'
-import { ToText } from '../parts/to.tsx'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { TextLink } from '../components/links.tsx'
 
 type PasswordFormProps = { onToken: (pair: Token) => void; onCodeNeeded: (email: string, password: string) => void }
 
@@ -22,7 +22,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
     onSuccess: onToken,
     onError: (problem, { email, password }) => {
       if (codeNeeded(problem)) onCodeNeeded(email, password)
-      else spread(form, problem)
+      else setFieldErrors(form, problem)
     },
   })
 
@@ -46,9 +46,9 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
           {...form.getInputProps('password')}
         />
         <Group justify="flex-end" mt={-8}>
-          <ToText to="/forgot-password" size="sm" py={12} underline="hover">
+          <TextLink to="/forgot-password" size="sm" py={12} underline="hover">
             Forgot your password?
-          </ToText>
+          </TextLink>
         </Group>
         <Button type="submit" loading={signIn.isPending} fullWidth>
           Sign in

@@ -3,22 +3,22 @@ import { IconFingerprint, IconInfoCircle } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { sentence } from '../api/problem.ts'
+import { messageOf } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
-import { Door } from '../parts/door.tsx'
-import { SandboxMail } from '../parts/sandbox-mail.tsx'
-import { ToText } from '../parts/to.tsx'
-import { arrive, arriveFromProvider } from '../session/arrive.ts'
+import { AuthPage } from '../components/auth-page.tsx'
+import { TextLink } from '../components/links.tsx'
+import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { session } from '../session/browser-session.ts'
 import { returnPath } from '../session/return-path.ts'
+import { signIn, signInFromProvider } from '../session/sign-in.ts'
 import { callbackError } from './callback-errors.ts'
 import { CodeForm } from './code-form.tsx'
 import { OAuthButtons } from './oauth-buttons.tsx'
-import { passkeySignIn, passkeysWork } from './passkey.ts'
+import { passkeySignIn, passkeysSupported } from './passkey.ts'
 import { PasswordForm } from './password-form.tsx'
-import { pendingSignIn } from './return-memory.ts'
+import { pendingSignIn } from './pending-sign-in.ts'
 
-const route = getRouteApi('/open/login')
+const route = getRouteApi('/public/login')
 
 /**
  * What is still to be proven: the password, or the code that goes with a password or with a provider's word. Refused is what nobody
@@ -38,9 +38,9 @@ export function SignInPage() {
   const enter = (pair: Token) => {
     const pending = pendingSignIn()
     if (step.kind === 'challenge') {
-      const refused = arriveFromProvider(pair, pending)
+      const refused = signInFromProvider(pair, pending)
       if (refused !== null) return setStep({ kind: 'refused', error: refused })
-    } else arrive(pair)
+    } else signIn(pair)
     void navigate({ href: returnPath(redirect ?? pending?.returnTo), replace: true })
   }
   const passkey = useMutation({ mutationFn: passkeySignIn, onSuccess: enter })
@@ -49,7 +49,7 @@ export function SignInPage() {
   if (step.kind === 'refused') return <Navigate to="/auth/callback" search={{ error: step.error }} replace />
   if (step.kind !== 'password') {
     return (
-      <Door
+      <AuthPage
         title="Two-factor code"
         lead="Enter the six digits from your authenticator app, or one of your recovery codes."
       >
@@ -68,20 +68,20 @@ export function SignInPage() {
             onBack={startOver}
           />
         )}
-      </Door>
+      </AuthPage>
     )
   }
 
   return (
-    <Door
+    <AuthPage
       title="Welcome back"
-      after={
+      footer={
         <Stack gap={6}>
           <span>
             New here?{' '}
-            <ToText to="/register" search={{ redirect }}>
+            <TextLink to="/register" search={{ redirect }}>
               Create an account
-            </ToText>
+            </TextLink>
           </span>
           <SandboxMail />
         </Stack>
@@ -99,7 +99,7 @@ export function SignInPage() {
           </Alert>
         )}
         <PasswordForm onToken={enter} onCodeNeeded={(email, password) => setStep({ kind: 'code', email, password })} />
-        {passkeysWork() && (
+        {passkeysSupported() && (
           <Button
             variant="light"
             leftSection={<IconFingerprint size={20} aria-hidden />}
@@ -113,12 +113,12 @@ export function SignInPage() {
           <Alert color="red" role="alert">
             {passkey.error.name === 'NotAllowedError'
               ? 'No passkey was used. Try again, or sign in with your password.'
-              : sentence(passkey.error)}
+              : messageOf(passkey.error)}
           </Alert>
         )}
       </Stack>
       <OAuthButtons redirect={redirect} />
-    </Door>
+    </AuthPage>
   )
 }
 
@@ -126,5 +126,5 @@ function firstStep({ error, challenge }: { error: string | undefined; challenge:
   if (challenge !== undefined) {
     return pendingSignIn() ? { kind: 'challenge', challenge } : { kind: 'refused', error: 'invalid_state' }
   }
-  return error !== undefined && session.isOpen() ? { kind: 'refused', error } : { kind: 'password' }
+  return error !== undefined && session.isSignedIn() ? { kind: 'refused', error } : { kind: 'password' }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import fc from 'fast-check'
-import { LEFT, type Piece, readStream } from './stream.ts'
+import { LEFT, readStream, type StreamEvent } from './stream.ts'
 
 test('tokens arrive in order and [DONE] makes the answer whole', async () => {
   const { pieces, ending } = await read('data: {"token":"Hel"}\n\ndata: {"token":"lo"}\n\ndata: [DONE]\n\n')
@@ -92,7 +92,7 @@ test('a broken connection keeps what came; one the reader stopped is told apart 
       },
     } as UnderlyingDefaultSource<Uint8Array> & { sent?: boolean })
 
-  const pieces: Piece[] = []
+  const pieces: StreamEvent[] = []
   assert.deepEqual(await readStream(broken(), (piece) => pieces.push(piece)), { kind: 'cut' })
   assert.deepEqual(pieces, [{ kind: 'token', token: 'a' }])
   assert.deepEqual(await readStream(broken(), () => undefined, AbortSignal.abort()), { kind: 'stopped' })
@@ -117,7 +117,7 @@ async function read(text: string, sizes: number[] = [1 << 20]) {
   const bytes = new TextEncoder().encode(text)
   let at = 0
   let n = 0
-  const pieces: Piece[] = []
+  const pieces: StreamEvent[] = []
   const ending = await readStream(
     new ReadableStream({
       pull(controller) {

@@ -1,14 +1,14 @@
 /**
- * Reads the service's token streams. The one thing to know: only `[DONE]` ends an answer. A connection that closes
- * without it was cut, and an `event: error` says why; neither must ever look like a whole answer. Nor must one that reached
- * its length: the `event: usage` before `[DONE]` says so where it was asked for.
+ * Parser of the service's token streams (Server-Sent Events). Only `[DONE]` ends an answer: a connection that closes without it
+ * was cut, and an `event: error` says why; neither must ever look like a whole answer. Nor must one that reached its length: the
+ * `event: usage` before `[DONE]` says so where it was asked for.
  */
 import { createParser } from 'eventsource-parser'
 import type { ProblemCode } from '#src/problems.ts'
 import { codeOf } from '../api/problem.ts'
 import type { Chunk, TokenUsage } from '../api/types.ts'
 
-export type Piece =
+export type StreamEvent =
   | { kind: 'token'; token: string }
   | { kind: 'sources'; sources: Chunk[] }
   | { kind: 'usage'; usage: TokenUsage }
@@ -35,10 +35,10 @@ export function abortedEnding(signal: AbortSignal): Ending {
   return { kind: signal.reason === LEFT ? 'left' : 'stopped' }
 }
 
-/** Calls `onPiece` for every piece in order and resolves with how the stream ended. Never throws. */
+/** Calls `onEvent` for every event in order and resolves with how the stream ended. Never throws. */
 export async function readStream(
   body: ReadableStream<Uint8Array>,
-  onPiece: (piece: Piece) => void,
+  onEvent: (event: StreamEvent) => void,
   signal?: AbortSignal,
 ): Promise<Ending> {
   let ending: Ending | null = null
@@ -51,8 +51,8 @@ export async function readStream(
       else if (data === '[DONE]') ending = whole
       else {
         if (event === 'usage') whole = finishOf(data)
-        const piece = pieceOf(event, data)
-        if (piece) onPiece(piece)
+        const read = eventOf(event, data)
+        if (read) onEvent(read)
       }
     },
   })
@@ -82,7 +82,7 @@ function finishOf(data: string): Ending {
   return { kind: reason === 'content_filter' ? 'withheld' : 'complete' }
 }
 
-function pieceOf(event: string | undefined, data: string): Piece | null {
+function eventOf(event: string | undefined, data: string): StreamEvent | null {
   const value = parsed(data)
   if (typeof value !== 'object' || value === null) return null
 

@@ -1,6 +1,6 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
-// A front door: deep green paint, warm paper, brass fittings.
+// Deep green, warm paper, brass.
 const pine: MantineColorsTuple = [
   '#eef5f2',
   '#dbe9e3',

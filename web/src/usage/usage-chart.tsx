@@ -1,6 +1,6 @@
 import '@mantine/charts/styles.css'
 import { BarChart } from '@mantine/charts'
-import { compact, count, dollars } from '../parts/format.ts'
+import { compact, count, dollars } from '../components/format.ts'
 
 export type Bar = { name: string; value: number }
 type UsageChartProps = { bars: Bar[]; measure: 'tokens' | 'requests' | 'cost' }

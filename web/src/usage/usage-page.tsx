@@ -4,12 +4,12 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { keysQuery } from '../api/queries.ts'
-import type { Usage } from '../api/types.ts'
-import { Figure } from '../parts/figure.tsx'
-import { compact, count, dollars } from '../parts/format.ts'
-import { Loaded } from '../parts/loaded.tsx'
-import { Notice } from '../parts/notice.tsx'
-import { Page } from '../parts/page.tsx'
+import type { GetUsageResponse } from '../api/types.ts'
+import { compact, count, dollars } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
 import { daysUpTo, everyDay } from './days.ts'
 import { groupName } from './group-name.ts'
@@ -18,7 +18,7 @@ import { usageQuery } from './usage-query.ts'
 import { UsageTable } from './usage-table.tsx'
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
-const route = getRouteApi('/inside/usage')
+const route = getRouteApi('/app/usage')
 
 export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
@@ -71,10 +71,10 @@ export function UsagePage() {
         {(data) => (
           <Stack>
             <SimpleGrid cols={{ base: 2, sm: 4 }}>
-              <Figure label="Requests">{count(data.totals.requests)}</Figure>
-              <Figure label="Tokens in">{compact(data.totals.prompt_tokens)}</Figure>
-              <Figure label="Tokens out">{compact(data.totals.completion_tokens)}</Figure>
-              <Figure label="Model cost">{dollars(data.totals.cost_usd)}</Figure>
+              <Stat label="Requests">{count(data.totals.requests)}</Stat>
+              <Stat label="Tokens in">{compact(data.totals.prompt_tokens)}</Stat>
+              <Stat label="Tokens out">{compact(data.totals.completion_tokens)}</Stat>
+              <Stat label="Model cost">{dollars(data.totals.cost_usd)}</Stat>
             </SimpleGrid>
             <Card component="section" aria-label="Usage in detail">
               {data.totals.requests === 0 ? (
@@ -104,7 +104,13 @@ function useNames(groupedBy: string): (key: string) => string {
   return (key) => groupName(groupedBy, key, names)
 }
 
-function bars(data: Usage, days: number, groupedBy: string, measure: string, nameOf: (key: string) => string): Bar[] {
+function bars(
+  data: GetUsageResponse,
+  days: number,
+  groupedBy: string,
+  measure: string,
+  nameOf: (key: string) => string,
+): Bar[] {
   const groups =
     groupedBy === 'day'
       ? everyDay(data.groups, daysUpTo(new Date(`${data.to.slice(0, 10)}T12:00:00Z`), days))

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { Usage } from '../api/types.ts'
+import type { GetUsageResponse } from '../api/types.ts'
 import { daysUpTo } from './days.ts'
 
 export type Grouping = 'day' | 'model' | 'key'
@@ -12,6 +12,6 @@ export function usageQuery(days: number, group_by: Grouping) {
   const to = span.at(-1)
   return queryOptions({
     queryKey: ['usage', from, to, group_by],
-    queryFn: ({ signal }) => api.get<Usage>('/api/usage', { query: { from, to, group_by }, signal }),
+    queryFn: ({ signal }) => api.get<GetUsageResponse>('/api/usage', { query: { from, to, group_by }, signal }),
   })
 }

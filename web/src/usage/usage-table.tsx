@@ -1,6 +1,6 @@
 import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
-import { count, dollars } from '../parts/format.ts'
+import { count, dollars } from '../components/format.ts'
 
 const HEADS = { day: 'Day', model: 'Model', key: 'Key' } as const
 

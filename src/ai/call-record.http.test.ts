@@ -1,0 +1,180 @@
+// The ledger and the metrics tell the same of every call, whatever route asks a vendor.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { cuts, mockVendor, refuses, resets, type Step, says } from '#testing/mock-vendor.ts'
+
+const HI = [{ role: 'user', content: 'Hi' }]
+
+/** Embeds what is to be embedded, seven tokens a text, and says the rest. */
+const embedsOrSays: Step = (call, reply) => {
+  if (!call.path.endsWith('/embeddings')) return says('Duroc built it [1].')(call, reply)
+  const inputs: string[] = [call.body.input].flat()
+  reply.setHeader('content-type', 'application/json')
+  reply.end(
+    JSON.stringify({
+      data: inputs.map((_, index) => ({ index, embedding: [1, 2, 3, 4] })),
+      model: call.body.model,
+      usage: { prompt_tokens: 7 * inputs.length, total_tokens: 7 * inputs.length },
+    }),
+  )
+}
+
+test('ledger and metrics tell the same, whichever route asks a vendor and however it ends', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, EMBEDDER: 'openai:BAAI/bge-m3', METRICS_TOKEN: 'for-metrics' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const question = 'Who built the lighthouse?'
+  const asks: Record<string, () => Promise<{ status: number }>> = {
+    chat: () => ada.post('/api/ai/chat', { messages: HI }),
+    'chat, streamed': () => ada.post('/api/ai/chat', { messages: HI, stream: true }),
+    completions: () => ada.post('/api/ai/completions', { prompt: 'Hi' }),
+    '/v1 chat': () => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI }),
+    '/v1 chat, streamed': () => ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, stream: true }),
+    '/v1 embeddings': () => ada.post('/v1/embeddings', { model: 'text-embedding-3-small', input: ['a', 'b'] }),
+    ingest: () =>
+      ada.post('/api/rag/ingest/text', { content: `The lighthouse was built by Amélie Duroc. ${'x '.repeat(900)}` }),
+    search: () => ada.post('/api/rag/search', { query: question }),
+    query: () => ada.post('/api/rag/query', { question, min_score: 0 }),
+    'query, streamed': () => ada.post('/api/rag/query', { question, min_score: 0, stream: true }),
+  }
+  vendor.play(embedsOrSays)
+  for (const [name, ask] of Object.entries(asks)) assert.equal((await ask()).status, 200, name)
+  for (const [name, ask] of Object.entries(asks)) {
+    vendor.play(resets, embedsOrSays)
+    assert.equal((await ask()).status, 200, `${name}, at the second attempt`)
+    vendor.play(refuses(400))
+    assert.ok((await ask()).status < 500, `${name}, refused`)
+    vendor.play(cuts('Half an'))
+    await ask()
+  }
+  vendor.play(embedsOrSays)
+
+  const rows = await app.platform.db.selectFrom('usage_records').selectAll().execute()
+  const routes = new Set(rows.map(({ route, outcome }) => `${route} ${outcome}`))
+  for (const route of ['/api/ai/chat', '/v1/embeddings', '/api/rag/ingest/text', '/api/rag/search', '/api/rag/query']) {
+    for (const outcome of ['ok', 'failed']) assert.ok(routes.has(`${route} ${outcome}`), `${route} ${outcome}`)
+  }
+  const { text } = await app.get('/metrics', { headers: { authorization: 'Bearer for-metrics' } })
+  const figures = new Map(
+    text.split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  )
+  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0)
+  const summed = (name: string) =>
+    [...figures].reduce((all, [line, value]) => (line.startsWith(`${name}{`) ? all + value : all), 0)
+
+  for (const outcome of ['ok', 'failed', 'cancelled']) {
+    const inLedger = rows.filter((row) => row.outcome === outcome).length
+    assert.equal(figures.get(`latchkey_ai_calls_total{vendor="openai",outcome="${outcome}"}`) ?? 0, inLedger, outcome)
+  }
+  assert.equal(
+    summed('latchkey_ai_attempts_total'),
+    sum(({ attempts }) => attempts),
+  )
+  assert.equal(
+    figures.get('latchkey_ai_tokens_total{vendor="openai",kind="prompt"}'),
+    sum((row) => row.prompt_tokens),
+  )
+  assert.equal(
+    figures.get('latchkey_ai_tokens_total{vendor="openai",kind="completion"}'),
+    sum((row) => row.completion_tokens),
+  )
+  const costs = figures.get('latchkey_ai_cost_usd_total{vendor="openai"}') ?? 0
+  assert.ok(Math.abs(costs * 1e9 - sum((row) => row.cost_nanos)) < rows.length, 'each record is rounded once')
+  assert.equal(summed('latchkey_ai_call_seconds_count'), rows.length)
+
+  const embedded = rows.filter(({ route, vendor: name }) => route === '/api/rag/search' && name === 'openai')
+  assert.ok(embedded.length >= 3)
+  assert.ok(
+    embedded.every(({ model }) => model === 'BAAI/bge-m3'),
+    'a name with slashes is one name',
+  )
+  const again = embedded.find(({ outcome, attempts }) => outcome === 'ok' && attempts === 2)
+  assert.equal(again?.tried, 'openai:unreachable,openai:ok')
+})
+
+test('a text embedded in many requests is one call with all its attempts, and what a late failure leaves is booked', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const content = 'The lighthouse was built by Amélie Duroc in 1882. '.repeat(2_000)
+  const ingest = () => ada.post('/api/rag/ingest/text', { content, chunk_size: 100, chunk_overlap: 0 })
+  const records = () =>
+    app.platform.db
+      .selectFrom('usage_records')
+      .select(['attempts', 'tried', 'prompt_tokens', 'outcome', 'model', 'is_estimated'])
+      .orderBy('id')
+      .execute()
+
+  vendor.play(embedsOrSays)
+  const stored = await ingest()
+  const requests = vendor.calls.length
+  assert.ok(requests > 2)
+  vendor.play(embedsOrSays, refuses(401))
+  assert.equal((await ingest()).status, 502)
+  const inFirst = vendor.calls[0]!.body.input.length
+
+  const [well, failed] = await records()
+  assert.deepEqual(
+    { ...well },
+    {
+      attempts: requests,
+      tried: 'openai:ok',
+      prompt_tokens: 7 * stored.body.chunks_created,
+      outcome: 'ok',
+      model: 'text-embedding-3-small',
+      is_estimated: well!.is_estimated,
+    },
+  )
+  assert.deepEqual(
+    [failed!.attempts, failed!.tried, failed!.prompt_tokens, failed!.outcome],
+    [2, 'openai:ok,openai:unauthorized', 7 * inFirst, 'failed'],
+  )
+})
+
+test('a model without a known price counts at its vendor’s dearest, and says that this is a guess', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, {
+    env: { ...vendor.env.openai, ...vendor.env.anthropic, EMBEDDER: 'openai:own/embedder' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const nova: Step = (_call, reply) => {
+    reply.setHeader('content-type', 'application/json')
+    const usage = { prompt_tokens: 1_000, completion_tokens: 100 }
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'ok' }, finish_reason: 'stop' }]
+    reply.end(JSON.stringify({ model: 'gpt-7-nova-2027', choices, usage }))
+  }
+  const last = () =>
+    app.platform.db
+      .selectFrom('usage_records')
+      .select(['model', 'cost_nanos', 'is_estimated'])
+      .orderBy('id', 'desc')
+      .limit(1)
+      .executeTakeFirstOrThrow()
+
+  vendor.play(nova)
+  await ada.post('/v1/chat/completions', { model: 'gpt-7-nova', messages: HI })
+  // 1,000 at $10 and 100 at $50 a million: GPT-6 Astra's.
+  assert.deepEqual(
+    { ...(await last()), is_estimated: !!(await last()).is_estimated },
+    {
+      model: 'gpt-7-nova-2027',
+      cost_nanos: 15_000_000,
+      is_estimated: true,
+    },
+  )
+  // What was asked for has a price: a name of the vendor's own for it changes nothing.
+  await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
+  const luna = await last()
+  assert.deepEqual([luna.cost_nanos, !!luna.is_estimated], [150_000, false])
+
+  vendor.play(embedsOrSays)
+  await ada.post('/api/rag/ingest/text', { content: 'The lighthouse.' })
+  const own = await last()
+  // Seven tokens at $0.13 a million, the dearest of OpenAI's embedders.
+  assert.deepEqual([own.model, own.cost_nanos, !!own.is_estimated], ['own/embedder', 910, true])
+  const { groups } = (await ada.get('/api/usage?group_by=model')).body
+  assert.ok(groups.every((group: { cost_usd: number }) => group.cost_usd > 0))
+})

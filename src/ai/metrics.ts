@@ -1,0 +1,130 @@
+// The gateway's metrics: what was called, how long it took, what was tried, and who waits.
+// A call costs a few additions, at its first piece and at its end; a token costs nothing.
+import type { Count, Metrics, Times } from '#platform/telemetry/metrics.ts'
+import type { UsageOutcome } from '#usage/record.ts'
+import { PASSED_OVER } from './attempt-log.ts'
+import type { Breaker, BreakerState, ModelBreakers } from './breaker.ts'
+import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
+import type { Usage } from './vendors/vendor.ts'
+
+export type CallEnd = {
+  vendor: string
+  outcome: UsageOutcome
+  /** Of the attempt log. */
+  steps: readonly string[]
+  latencyMs: number
+  usage: Pick<Usage, 'prompt' | 'completion' | 'cached'>
+  costUsd: number
+}
+
+export type GatewayMetrics = {
+  /** The first piece of a stream. */
+  begun(vendor: string, ms: number): void
+  ended(call: CallEnd): void
+}
+
+const CALL_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
+const FIRST_TOKEN_SECONDS = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const STATES: Record<BreakerState, number> = { closed: 0, 'half-open': 1, open: 2 }
+
+type Sources = {
+  breakers: Readonly<Record<string, Breaker>>
+  modelBreakers: Pick<ModelBreakers, 'open'>
+  limiter: Pick<ConcurrencyLimiter, 'running' | 'waiting'>
+}
+
+export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers, limiter }: Sources): GatewayMetrics {
+  const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', ['vendor', 'outcome'])
+  const attempts = metrics.counts('latchkey_ai_attempts_total', 'Requests to vendors, by what came of them', [
+    'vendor',
+    'result',
+  ])
+  const retries = metrics.counts('latchkey_ai_retries_total', 'Requests repeated at the same vendor', ['vendor'])
+  const failovers = metrics.counts('latchkey_ai_failovers_total', 'Calls that went on to another vendor', [
+    'from',
+    'to',
+  ])
+  const tokens = metrics.counts('latchkey_ai_tokens_total', 'Tokens; cached ones are prompt ones, too', [
+    'vendor',
+    'kind',
+  ])
+  const costs = metrics.counts('latchkey_ai_cost_usd_total', 'What calls cost by the price list', ['vendor'])
+  const seconds = metrics.times('latchkey_ai_call_seconds', 'Time from a call to its end', ['vendor'], CALL_SECONDS)
+  const firstTokens = metrics.times(
+    'latchkey_ai_first_token_seconds',
+    'Time from a streamed call to its first piece',
+    ['vendor'],
+    FIRST_TOKEN_SECONDS,
+  )
+  metrics.readings('latchkey_ai_breaker_state', '0: asked as usual; 1: one call may try; 2: left alone', () =>
+    Object.entries(breakers).map(([vendor, { state }]) => ({ labels: { vendor }, value: STATES[state] })),
+  )
+  metrics.readings('latchkey_ai_resting_models', 'Models that their vendor limits, and that are left alone', () => {
+    const { open } = modelBreakers
+    return Object.keys(breakers).map((name) => ({
+      labels: { vendor: name },
+      value: open.filter(({ vendor }) => vendor === name).length,
+    }))
+  })
+  metrics.readings('latchkey_ai_calls_running', 'Calls that have a place', () => [
+    { labels: {}, value: limiter.running },
+  ])
+  metrics.readings('latchkey_ai_calls_waiting', 'Calls that wait for a place', () => [
+    { labels: {}, value: limiter.waiting },
+  ])
+
+  const countSteps = (steps: readonly string[]) => {
+    let before = ''
+    let resultBefore = ''
+    for (const step of steps) {
+      const colon = step.indexOf(':')
+      if (colon === -1) continue
+      const vendor = step.slice(0, colon)
+      const result = step.slice(colon + 1)
+      if (before !== '' && before !== vendor) failovers(before, vendor).value++
+      // What comes after a success is the next request of the same call (a long text is embedded in several), and what comes
+      // after a route that was passed over is the first to another.
+      else if (before === vendor && result !== PASSED_OVER && resultBefore !== 'ok' && resultBefore !== PASSED_OVER) {
+        retries(vendor).value++
+      }
+      if (result !== PASSED_OVER) attempts(vendor, result).value++
+      before = vendor
+      resultBefore = result
+    }
+  }
+  const countersOf = remembered((vendor: string) => ({
+    prompt: tokens(vendor, 'prompt'),
+    completion: tokens(vendor, 'completion'),
+    cached: tokens(vendor, 'cached'),
+    cost: costs(vendor),
+    seconds: seconds(vendor),
+  }))
+
+  return {
+    begun: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
+    ended({ vendor, outcome, steps, latencyMs, usage, costUsd }) {
+      const counters: VendorCounters = countersOf(vendor)
+      calls(vendor, outcome).value++
+      countSteps(steps)
+      counters.prompt.value += usage.prompt
+      counters.completion.value += usage.completion
+      counters.cached.value += usage.cached
+      counters.cost.value += costUsd
+      counters.seconds.observe(latencyMs / 1_000)
+    },
+  }
+}
+
+type VendorCounters = { prompt: Count; completion: Count; cached: Count; cost: Count; seconds: Times }
+
+function remembered<T>(open: (name: string) => T): (name: string) => T {
+  const known = new Map<string, T>()
+  return (name) => {
+    let one = known.get(name)
+    if (one === undefined) {
+      one = open(name)
+      known.set(name, one)
+    }
+    return one
+  }
+}

@@ -1,0 +1,78 @@
+/** What a choice of models needs to know, as /api/ai/models tells it: providers in the order of their slots, and all models. */
+import { type Static, Type } from 'typebox'
+import { PRICES_AS_OF } from '#models/built-in.ts'
+import type { ModelAccess } from '#models/catalogue.ts'
+import { Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Gateway } from './gateway.ts'
+import { listedModels, listedVendors } from './model-list.ts'
+import { routeFor } from './routing.ts'
+
+export const ModelList = Type.Object(
+  {
+    prices_as_of: Type.String(),
+    default_provider: Type.String(),
+    default_model: Type.String(),
+    providers: Type.Array(
+      Type.Object(
+        {
+          provider: Type.String(),
+          label: Type.String({ description: 'Its name for people.' }),
+          configured: Type.Boolean(),
+          sandbox: Type.Boolean(),
+          default_model: Type.String(),
+        },
+        { title: 'Provider' },
+      ),
+    ),
+    models: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          provider: Type.String(),
+          alias_of: Nullable(Type.String({ description: 'An alias: the model behind it.' })),
+          kind: OneOf('chat', 'embedding'),
+          context_tokens: Nullable(Type.Integer()),
+          output_tokens_max: Nullable(Type.Integer()),
+          input_usd_per_million: Type.Number(),
+          cached_input_usd_per_million: Type.Number(),
+          output_usd_per_million: Type.Number(),
+          price_estimated: Type.Boolean({ description: "No price is known: its vendor's dearest counts." }),
+          available: Type.Boolean(),
+          default: Type.Boolean(),
+        },
+        { title: 'Model' },
+      ),
+    ),
+  },
+  { title: 'ModelList' },
+)
+
+export function modelList({ config: ai }: Pick<Gateway, 'config'>, access: ModelAccess): Static<typeof ModelList> {
+  const first = routeFor(ai, access, null, null)
+  return {
+    prices_as_of: PRICES_AS_OF,
+    default_provider: first.vendor,
+    default_model: first.model,
+    providers: listedVendors(ai, access).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
+      provider: name,
+      label,
+      configured: apiKey !== null,
+      sandbox: sandboxed,
+      default_model: usual,
+    })),
+    models: listedModels(ai, access).map(({ id, vendor, aliasOf, kind, price, isEstimated, isDefault, ...limits }) => ({
+      id,
+      provider: vendor.name,
+      alias_of: aliasOf,
+      kind,
+      context_tokens: limits.contextTokens,
+      output_tokens_max: limits.outputTokensMax,
+      input_usd_per_million: price.input,
+      cached_input_usd_per_million: price.cached,
+      output_usd_per_million: price.output,
+      price_estimated: isEstimated,
+      available: vendor.apiKey !== null,
+      default: isDefault,
+    })),
+  }
+}

@@ -1,0 +1,99 @@
+/** The body of /v1/chat/completions. What the gateway itself reads is checked; the rest is the vendor's to judge. */
+import { type Static, Type } from 'typebox'
+import { Nullable, OneOf } from '#platform/http/schema.ts'
+import { invalid } from '#platform/problems.ts'
+import { MODEL_NAME } from '../routing.ts'
+import type { ChatRequest } from '../vendors/chat-request.ts'
+
+export const ChatBody = Type.Object(
+  {
+    model: Type.String(MODEL_NAME),
+    messages: Type.Array(
+      Type.Object(
+        {
+          role: OneOf('system', 'developer', 'user', 'assistant', 'tool'),
+          content: Type.Optional(
+            Type.Union([
+              Type.String(),
+              Type.Null(),
+              Type.Array(Type.Object({ type: Type.String() }, { title: 'ContentPart', additionalProperties: true })),
+            ]),
+          ),
+          tool_calls: Type.Optional(
+            Nullable(
+              Type.Array(
+                Type.Object(
+                  {
+                    id: Type.String(),
+                    function: Type.Optional(
+                      Type.Object(
+                        { name: Type.String(), arguments: Type.String() },
+                        { title: 'ToolCallFunction', additionalProperties: true },
+                      ),
+                    ),
+                  },
+                  { title: 'RequestToolCall', additionalProperties: true },
+                ),
+              ),
+            ),
+          ),
+          tool_call_id: Type.Optional(Nullable(Type.String())),
+        },
+        { title: 'ChatCompletionRequestMessage', additionalProperties: true },
+      ),
+      { minItems: 1 },
+    ),
+    temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
+    top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
+    max_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+    max_completion_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+    n: Type.Optional(Nullable(Type.Integer({ minimum: 1, maximum: 128 }))),
+    stream: Type.Optional(Nullable(Type.Boolean())),
+    include_reasoning: Type.Optional(Nullable(Type.Boolean())),
+    stream_options: Type.Optional(
+      Nullable(
+        Type.Object(
+          { include_usage: Type.Optional(Nullable(Type.Boolean())) },
+          { title: 'StreamOptions', additionalProperties: true },
+        ),
+      ),
+    ),
+    tools: Type.Optional(
+      Nullable(
+        Type.Array(
+          Type.Object(
+            {
+              type: Type.String(),
+              function: Type.Optional(
+                Type.Object({ name: Type.String() }, { title: 'ToolFunction', additionalProperties: true }),
+              ),
+            },
+            { title: 'Tool', additionalProperties: true },
+          ),
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: true },
+)
+
+/** The request without what the gateway decides. */
+export function chatRequestOf({ model, stream, stream_options, ...rest }: Static<typeof ChatBody>): ChatRequest {
+  return {
+    ...(withoutNulls(rest) as ChatRequest),
+    wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
+  }
+}
+
+/** OpenAI's clients send null for what they leave out. */
+function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
+  if (!Object.values(body).includes(null)) return body
+  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+}
+
+/** What other dialects than OpenAI's cannot say. @throws Problem 422 */
+export function requireUnderstood({ n, tools }: ChatRequest): void {
+  if ((n ?? 1) > 1) throw invalid(['body', 'n'], 'Should be 1 for this vendor')
+  const other = tools?.findIndex((tool) => tool.function === undefined) ?? -1
+  if (other >= 0) throw invalid(['body', 'tools', other], 'Should be a function for this vendor')
+}

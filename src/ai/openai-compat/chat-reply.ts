@@ -1,0 +1,102 @@
+// OpenAI's chat completions, as a body and as a stream of chunks. What an OpenAI vendor said passes through word for word;
+// what the others said is made into the same shapes here.
+import type { Completion, CompletionStream } from '../gateway.ts'
+import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import type { Piece } from '../vendors/piece.ts'
+import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
+import type { Usage } from '../vendors/vendor.ts'
+
+export function completionBody({ answer, model, usage }: Completion) {
+  return {
+    id: newId(),
+    object: 'chat.completion',
+    created: nowSeconds(),
+    model,
+    choices: [
+      {
+        index: 0,
+        message: {
+          role: 'assistant',
+          content: answer.text === '' && answer.toolCalls.length > 0 ? null : answer.text,
+          refusal: null,
+          ...thoughtsOf(thoughtText(answer.details), answer.details),
+          ...(answer.toolCalls.length > 0 ? { tool_calls: answer.toolCalls } : {}),
+        },
+        logprobs: null,
+        finish_reason: answer.finish,
+      },
+    ],
+    usage: usageBody(usage),
+  }
+}
+
+/** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */
+function thoughtsOf(thought: string, details: ReasoningDetail[] | null) {
+  return {
+    ...(thought === '' ? {} : { reasoning_content: thought }),
+    ...(details === null || details.length === 0 ? {} : { reasoning_details: details }),
+  }
+}
+
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },
+    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+  }
+}
+
+/** `chat.completion.chunk`s: the vendor's own where it has them, else made here around what it said. */
+export function chunkEncoder(wantsUsage: boolean): StreamEncoder {
+  return {
+    answer: (answer) => answerEncoder(answer, wantsUsage),
+    failure: ({ message, alias: code }) =>
+      `data: ${JSON.stringify({ error: { message, type: 'server_error', code, param: null } })}\n\n`,
+  }
+}
+
+function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEncoder {
+  const head = `data: {"id":"${newId()}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
+  let isFirst = true
+
+  const made = (delta: object, finish: string | null) =>
+    `${head}"choices":[{"index":0,"delta":${JSON.stringify(delta)},"logprobs":null,"finish_reason":${JSON.stringify(finish)}}]}\n\n`
+
+  const chunkOf = ({ text, thought, details, tools, finish }: Piece): string => {
+    let chunks = ''
+    if (isFirst) chunks += made({ role: 'assistant', content: '' }, null)
+    isFirst = false
+    if (details !== null) chunks += made(thoughtsOf(thought, details), null)
+    if (text !== '') chunks += made({ content: text }, null)
+    if (tools !== null) {
+      const calls = tools.map(({ index, id, name, arguments: args, extra_content }) => ({
+        index,
+        ...(id === undefined ? {} : { id, type: 'function' }),
+        function: { ...(name === undefined ? {} : { name }), arguments: args },
+        ...(extra_content === undefined ? {} : { extra_content }),
+      }))
+      chunks += made({ tool_calls: calls }, null)
+    }
+    if (finish !== null) chunks += made({}, finish)
+    return chunks
+  }
+
+  return {
+    batch(pieces) {
+      let text = ''
+      for (const piece of pieces) text += piece.chunk === null ? chunkOf(piece) : `data: ${piece.chunk}\n\n`
+      return text
+    },
+    end: () => (wantsUsage ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage()))}}\n\n` : ''),
+  }
+}
+
+function newId(): string {
+  return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000)
+}

@@ -1,0 +1,76 @@
+import type { Embedder } from '#embeddings/embedder.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import { LOCAL_VENDOR } from '../cost.ts'
+import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
+import { guessTextTokens } from '../estimate.ts'
+import type { Gateway } from '../gateway.ts'
+import { aiProblem } from '../problems.ts'
+import { isConfigured, requireAllowed, requireOfKey, routeForModel } from '../routing.ts'
+import type { EmbeddingInput } from '../vendors/vendor.ts'
+
+/** The local embedder answers what no vendor is configured for. */
+export type EmbeddingNeeds = { localEmbedder: Embedder }
+
+type EmbeddingsCall = {
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models'>
+  model: string
+  inputs: EmbeddingInput[]
+  dimensions: number | null
+  encoding: 'float' | 'base64'
+  signal: AbortSignal
+}
+
+/** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
+export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, call: EmbeddingsCall) {
+  const { caller, inputs, dimensions, signal } = call
+  const first = routeForModel(gateway.config, caller, call.model)
+  const guess = inputs.reduce(
+    (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
+    0,
+  )
+  const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder
+  // The local embedder costs nothing and is part of every plan.
+  if (local === null) requireAllowed(gateway.config, caller, first)
+  else requireOfKey(gateway.config, caller, first)
+  const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
+  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
+
+  return recordEmbedding(gateway, record, async (tally) => {
+    const { vectors, model } =
+      local === null
+        ? await embed(gateway, { first, inputs, dimensions, signal }, tally)
+        : await embedHere(local, call, guess, tally)
+    return {
+      object: 'list',
+      data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, call.encoding) })),
+      model,
+      usage: { prompt_tokens: tally.promptTokens, total_tokens: tally.promptTokens },
+    }
+  })
+}
+
+async function embedHere(
+  local: Embedder,
+  { inputs, dimensions, signal }: EmbeddingsCall,
+  guess: number,
+  tally: EmbeddingTally,
+) {
+  if (dimensions !== null) {
+    throw aiProblem('dimensions_fixed')
+  }
+  const texts = inputs.filter((input) => typeof input === 'string')
+  if (texts.length < inputs.length) {
+    throw aiProblem('tokens_unsupported')
+  }
+  const { vectors } = await local.embed(texts, 'document', signal)
+  tally.promptTokens = guess
+  tally.isEstimated = true
+  return { vectors: vectors.map((vector) => Array.from(vector)), model: local.model }
+}
+
+/** OpenAI's clients ask for base64 of little-endian floats, and make numbers of it themselves. */
+function encoded(vector: number[], encoding: 'float' | 'base64'): number[] | string {
+  if (encoding === 'float') return vector
+  const floats = Float32Array.from(vector)
+  return Buffer.from(floats.buffer).toString('base64')
+}

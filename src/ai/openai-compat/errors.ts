@@ -1,0 +1,46 @@
+import type { ErrorDialect } from '#platform/http/openapi.ts'
+import { apiErrors, type ErrorShape, messageOf } from '#platform/http/replies.ts'
+import type { Problem } from '#platform/problem.ts'
+
+/** Errors as OpenAI's clients know them. On 422 they give up with an error that nobody catches: it is told as 400. */
+export const openAiErrors: ErrorShape = {
+  ...apiErrors,
+  status: ({ status }) => (status === 422 ? 400 : status),
+  body(problem) {
+    const { status, alias, detail, extra } = problem
+    const param = typeof detail === 'string' ? (extra.param ?? null) : detail[0]?.loc.slice(1).join('.') || null
+    return { error: { message: messageOf(problem), type: typeOf(status), code: alias, param } }
+  },
+}
+
+function typeOf(status: Problem['status']): string {
+  if (status === 401) return 'authentication_error'
+  if (status === 403) return 'permission_error'
+  if (status === 404) return 'not_found_error'
+  if (status === 429) return 'rate_limit_error'
+  return status >= 500 ? 'server_error' : 'invalid_request_error'
+}
+
+export const openAiErrorDialect: ErrorDialect = {
+  name: 'OpenAi',
+  invalidStatuses: [400],
+  // What its own clients know; a vendor's word may pass through as well.
+  tellsCodes: false,
+  schema: {
+    type: 'object',
+    properties: {
+      error: {
+        title: 'OpenAiErrorObject',
+        type: 'object',
+        properties: {
+          message: { type: 'string' },
+          type: { type: 'string' },
+          code: { type: ['string', 'null'] },
+          param: { type: ['string', 'null'] },
+        },
+        required: ['message', 'type', 'code', 'param'],
+      },
+    },
+    required: ['error'],
+  },
+}

@@ -1,0 +1,140 @@
+// Routing: from the names that a request uses (vendors, slots, models, aliases) to the vendor and model asked first, what the
+// caller's plan and key allow, and the fallbacks behind it.
+// The trap: a fallback that has no key, or that plan or key leave out, is passed over silently; the one asked for is not.
+import {
+  allowancesOf,
+  covers,
+  findModel,
+  isAllowed,
+  isOfKey,
+  isOfPlan,
+  type ModelAccess,
+  ofVendor,
+  type Route,
+  routeNamed,
+  SLOT_NAMES,
+  type VendorEntry,
+} from '#models/catalogue.ts'
+import { invalid } from '#platform/problems.ts'
+import type { Config, VendorConfig } from '#src/config.ts'
+import { aiProblem } from './problems.ts'
+
+/** What a model may be called: letters, digits and signs of ASCII, as all vendors have it. Control characters and halves of
+ * characters would break an address or a database on their way. */
+export const MODEL_NAME = { minLength: 1, maxLength: 200, pattern: '^[ -~]+$' }
+
+type AiConfig = Config['ai']
+
+/** Names that a request may use for a vendor. */
+export function providerNames({ vendors }: Pick<AiConfig, 'vendors'>): string[] {
+  return [...Object.values(vendors).flatMap(({ name, otherNames }) => [name, ...otherNames]), ...SLOT_NAMES]
+}
+
+/** All vendors, each once, in the order of their slots. */
+export function vendorsInOrder({ slots, vendors }: AiConfig): VendorConfig[] {
+  return [...new Set(slots.map(({ vendor }) => vendor))].map((name) => ofVendor(vendors, name))
+}
+
+/**
+ * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
+ * @throws Problem 422 for an alias of another provider's model.
+ */
+export function routeFor(ai: AiConfig, access: ModelAccess, provider: string | null, model: string | null): Route {
+  const usual = provider === null ? ai.slots[0] : (slotNamed(ai, provider) ?? routeNamed(ai, provider))
+  if (usual == null) throw new Error(`no vendor is called '${provider}'`)
+  if (model === null) {
+    return openTo(ai, access, usual, provider === null ? vendorsInOrder(ai) : [ofVendor(ai.vendors, usual.vendor)])
+  }
+  const alias = ai.aliases.get(model)
+  if (alias === undefined) return { vendor: usual.vendor, model }
+  if (provider === null || alias.vendor === usual.vendor) return alias
+  throw invalid(['body', 'model'], `Is an alias of a model of '${alias.vendor}', not of '${usual.vendor}'`)
+}
+
+function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
+  const index = SLOT_NAMES.indexOf(provider)
+  return index === -1 ? undefined : slots[index]
+}
+
+/** Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. */
+function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: VendorConfig[]): Route {
+  if (isAllowed(ai, access, usual)) return usual
+  const configured = vendors.filter((vendor) => vendor.apiKey !== null)
+  const open = configured.flatMap(chatRoutes).filter((route) => isAllowed(ai, access, route))
+  for (const allowance of [...allowancesOf(ai, access.models ?? []), ...(ai.allow.get(access.tier) ?? [])]) {
+    const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
+    if (found !== undefined) return found
+  }
+  return usual
+}
+
+function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
+  const ids = [defaultModel, ...models.filter(({ kind }) => kind === 'chat').map(({ id }) => id)]
+  return ids.map((model) => ({ vendor: name, model }))
+}
+
+/**
+ * By one name: an alias, a listed model, `vendor/model`, or a model whose name tells its maker; any other name goes to the
+ * first slot, as Ollama's do.
+ */
+export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): Route {
+  const prefixed = () => (name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null)
+  const route = ai.aliases.get(name) ?? listedRoute(ai, name) ?? prefixed()
+  if (route !== null) return route
+  const maker = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
+  return { vendor: maker?.name ?? routeFor(ai, access, null, null).vendor, model: name }
+}
+
+/** Where more than one vendor has it: the first that is configured, in the order of their slots. */
+function listedRoute(ai: AiConfig, model: string): Route | null {
+  const having = vendorsInOrder(ai).filter((vendor) => findModel(vendor, model) !== null)
+  const vendor = having.find(({ apiKey }) => apiKey !== null) ?? having[0]
+  return vendor === undefined ? null : { vendor: vendor.name, model }
+}
+
+/** `llm_vendor_1/model`. */
+function slotRoute(ai: AiConfig, name: string): Route | null {
+  const slash = name.indexOf('/')
+  const slot = slotNamed(ai, name.slice(0, slash))
+  return slot === undefined ? null : { vendor: slot.vendor, model: name.slice(slash + 1) || slot.model }
+}
+
+export function isConfigured(ai: AiConfig, vendor: string): boolean {
+  return ofVendor(ai.vendors, vendor).apiKey !== null
+}
+
+/**
+ * The one asked for and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a real vendor was asked,
+ * none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key, 403 when plan or
+ * key leave it out.
+ */
+export function fallbackChain(ai: AiConfig, access: ModelAccess, first: Route): Route[] {
+  requireAllowed(ai, access, first)
+  requireConfigured(ai, first.vendor)
+  const isPlayed = ofVendor(ai.vendors, first.vendor).sandboxed
+  const routes = [first]
+  for (const route of ai.fallbacks) {
+    const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
+    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, access, route)) continue
+    if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model)) routes.push(route)
+  }
+  return routes
+}
+
+export function requireConfigured(ai: AiConfig, vendor: string): void {
+  if (isConfigured(ai, vendor)) return
+  throw aiProblem('provider_not_configured', { vendor })
+}
+
+/** @throws Problem 403 */
+export function requireAllowed(ai: AiConfig, access: ModelAccess, route: Route): void {
+  if (!isOfPlan(ai, access.tier, route))
+    throw aiProblem('model_not_allowed', { model: route.model, whose: 'your plan' })
+  requireOfKey(ai, access, route)
+}
+
+/** @throws Problem 403 */
+export function requireOfKey(ai: AiConfig, { models }: Pick<ModelAccess, 'models'>, route: Route): void {
+  if (isOfKey(ai, models, route)) return
+  throw aiProblem('model_not_allowed', { model: route.model, whose: "this API key's models" })
+}

@@ -1,0 +1,119 @@
+// Encodes an answer as server-sent events, one write a batch of pieces, in the product's own dialect or another's.
+// A write that fills the client's buffers is waited for, and nothing is read from the vendor meanwhile. An answer that is
+// long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
+import type { Problem } from '#platform/problem.ts'
+import type { CompletionStream } from './gateway.ts'
+import type { Piece } from './vendors/piece.ts'
+
+/** A dialect of event streams. */
+export type StreamEncoder = {
+  /** The answer has begun. */
+  answer(answer: CompletionStream): AnswerEncoder
+  /** A cut answer; no `[DONE]` follows. */
+  failure(problem: Problem): string
+}
+
+export type AnswerEncoder = {
+  batch(pieces: Piece[]): string
+  /** Before the last line, `[DONE]`. */
+  end(): string
+}
+
+/** How the API's description tells these streams; an event without a name is a `message`. */
+export const TokenEvent = Type.Object(
+  { token: Type.String() },
+  { title: 'TokenEvent', description: 'A piece of the answer.' },
+)
+export const ErrorEvent = Type.Object(
+  { detail: Type.String(), code: Type.String() },
+  { title: 'ErrorEvent', description: 'The answer is cut; no `[DONE]` follows.' },
+)
+
+/** `data: {"token":"…"}` for each piece with words; the product's own dialect. */
+export function tokenLines(pieces: Piece[]): string {
+  let text = ''
+  for (const piece of pieces) if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  return text
+}
+
+/** `event: error`, and no `[DONE]` after it. */
+export function errorEvent({ message, code }: Problem): string {
+  return `event: error\ndata: ${JSON.stringify({ detail: message, code })}\n\n`
+}
+
+/** The same with `event: reasoning` before the words for what the model thinks aloud. */
+export function tokenLinesWithThoughts(pieces: Piece[]): string {
+  let text = ''
+  for (const piece of pieces) {
+    if (piece.thought !== '') text += `event: reasoning\ndata: {"token":${JSON.stringify(piece.thought)}}\n\n`
+    if (piece.text !== '') text += `data: {"token":${JSON.stringify(piece.text)}}\n\n`
+  }
+  return text
+}
+
+/** Takes the reply over until the end, the cut, or the client's leaving. @throws what fails before the stream is open */
+export function sendAnswerStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { silenceMs }: { silenceMs: number },
+  coming: Promise<CompletionStream>,
+  encoder: StreamEncoder,
+): Promise<FastifyReply> {
+  return sendEventStream(
+    reply,
+    silenceMs,
+    coming,
+    (answer) => answer.headers,
+    async (events, answer) => {
+      const { batch, end } = encoder.answer(answer)
+      await answer.each((pieces) => events.write(batch(pieces)))
+      const last = end()
+      if (last !== '') void events.write(last)
+    },
+    (error) => encoder.failure(streamProblem(error, request.id)),
+  )
+}
+
+/**
+ * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
+ * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`; after `failure` nothing does.
+ * @throws what `coming` rejects with, while nothing was sent
+ */
+export async function sendEventStream<T extends object>(
+  reply: FastifyReply,
+  silenceMs: number,
+  coming: Promise<T>,
+  headersOf: (come: T) => Record<string, string>,
+  write: (events: EventStream, come: T) => Promise<void>,
+  failure: (error: unknown) => string,
+): Promise<FastifyReply> {
+  const come = await withinMs(silenceMs, coming)
+  if (come !== null) reply.headers(headersOf(come))
+  const events = openStream(reply)
+  // It is the first byte of a body that proxies wait for, not the head.
+  if (come === null) void events.write(': ping\n\n')
+  try {
+    await write(events, come ?? (await coming))
+    events.done()
+  } catch (error) {
+    if (!events.signal.aborted) void events.write(failure(error))
+    events.end()
+  }
+  return reply
+}
+
+/** Null when it has not come by then. */
+async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const silence = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, ms, null)
+  })
+  try {
+    return await Promise.race([coming, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}

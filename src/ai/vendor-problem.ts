@@ -1,0 +1,41 @@
+// What a caller reads of a vendor's failure: one Problem for each kind, in the contract's words.
+// The vendor's own words go out only where the request was at fault; all else is in the log, for the operator.
+import type { Log } from '#platform/telemetry/log.ts'
+import { type AttemptLog, answerHeaders } from './attempt-log.ts'
+import { aiProblem } from './problems.ts'
+import { CONTEXT_EXCEEDED, VendorError } from './vendors/vendor-error.ts'
+
+/** What is no vendor's failure passes as it is. */
+export function vendorProblem({ log }: { log: Log }, error: unknown, attemptLog: AttemptLog): unknown {
+  if (!(error instanceof VendorError)) return error
+  const { failure } = error
+  const vendor = error.vendor ?? attemptLog.vendor ?? ''
+  if (failure !== 'refused' && failure !== 'unknown-model')
+    log.warn({ err: error, vendor, tried: attemptLog.steps }, 'a model vendor failed')
+  const headers: Record<string, string> = { ...answerHeaders(attemptLog) }
+  const options = { headers, cause: error }
+  const reason = error.explanation ?? 'no reason given'
+  switch (failure) {
+    case 'limited':
+      headers['Retry-After'] = String(Math.max(1, Math.ceil((error.retryAfterMs ?? 5_000) / 1_000)))
+      return aiProblem('vendor_overloaded', { vendor, seconds: headers['Retry-After'] }, options)
+    case 'timeout':
+      return aiProblem('vendor_timeout', { vendor }, options)
+    case 'unknown-model':
+      return aiProblem('model_not_found', { vendor, reason }, options)
+    case 'refused': {
+      const extra = { reason: error.explanation, ...(error.param === null ? {} : { param: error.param }) }
+      return aiProblem(
+        error.code === CONTEXT_EXCEEDED ? CONTEXT_EXCEEDED : 'vendor_refused',
+        { vendor, reason },
+        { ...options, alias: error.code ?? undefined, extra },
+      )
+    }
+    case 'unauthorized':
+      // Understood by OpenAI's clients, which otherwise repeat a 502.
+      headers['x-should-retry'] = 'false'
+      return aiProblem('vendor_unauthorized', { vendor }, options)
+    default:
+      return aiProblem('vendor_failed', { vendor }, options)
+  }
+}

@@ -1,0 +1,78 @@
+// The body of a vendor's answer, decompressed where a proxy or server has compressed it though it was asked not to, and
+// paused with its reader: the socket stands still while either the reader or the decompression is full.
+import type { Transform } from 'node:stream'
+import { decoderFor, encodingOf } from './decompress.ts'
+
+export type Body = {
+  /** The head has come. */
+  begin(contentEncoding: string | string[] | undefined): void
+  write(chunk: Buffer): void
+  /** What is still being decompressed comes before `onEnd`. */
+  end(): void
+  pause(): void
+  resume(): void
+  destroy(): void
+}
+
+export type BodyEvents = {
+  onData(chunk: Buffer): void
+  onEnd(): void
+  /** In words for the operator. */
+  onUnreadable(words: string, cause?: unknown): void
+}
+
+/** `socket` is null before there is one. */
+export function createBody(socket: () => { pause(): void; resume(): void } | null, events: BodyEvents): Body {
+  let encoding = ''
+  let decoder: Transform | null = null
+  let isFull = false
+  let isPaused = false
+
+  const openDecoder = (first: Buffer): Transform | null => {
+    const opened = decoderFor(encoding, first)
+    if (opened === undefined) {
+      events.onUnreadable(`answered in an encoding that is not known: ${encoding.slice(0, 40)}`)
+      return null
+    }
+    opened.on('data', events.onData)
+    opened.on('drain', () => {
+      isFull = false
+      if (!isPaused) socket()?.resume()
+    })
+    opened.on('end', events.onEnd)
+    opened.on('error', (cause) => events.onUnreadable('sent an answer that cannot be decompressed', cause))
+    if (isPaused) opened.pause()
+    return opened
+  }
+
+  return {
+    begin(contentEncoding) {
+      encoding = encodingOf(contentEncoding)
+    },
+    write(chunk) {
+      if (encoding === '') {
+        events.onData(chunk)
+        return
+      }
+      decoder ??= openDecoder(chunk)
+      if (decoder === null || decoder.write(chunk)) return
+      isFull = true
+      socket()?.pause()
+    },
+    end() {
+      if (decoder === null) events.onEnd()
+      else decoder.end()
+    },
+    pause() {
+      isPaused = true
+      socket()?.pause()
+      decoder?.pause()
+    },
+    resume() {
+      isPaused = false
+      decoder?.resume()
+      if (!isFull) socket()?.resume()
+    },
+    destroy: () => decoder?.destroy(),
+  }
+}

@@ -1,0 +1,102 @@
+// A chat request in OpenAI's own wire format, because that is what /v1 clients speak; the other dialects translate from it.
+import { refusal } from './vendor-error.ts'
+
+/**
+ * Thoughts count against an answer's limit at every vendor. Up to this many tokens a model that thinks by its own choice
+ * is asked by our own routes to think little: an answer cut before its first word helps nobody. Who speaks for itself
+ * (`asAsked`) gets the effort it names, or the model's own.
+ */
+export const SHORT_ANSWER_TOKENS = 4_096
+
+/** What each type holds is read in parts.ts; types that are not known there go to OpenAI as they are. */
+export type ContentPart = {
+  type: string
+  text?: string
+  image_url?: { url: string; detail?: string }
+  cache_control?: CacheControl | null
+  [other: string]: unknown
+}
+
+/** Anthropic's mark on the end of a prefix that shall be kept: `{type: 'ephemeral', ttl?: '5m' | '1h'}`. */
+export type CacheControl = Record<string, unknown>
+
+export type ToolCall = {
+  id: string
+  type: 'function'
+  function: { name: string; arguments: string }
+  /** What a vendor wants back with the call, in the place where its own OpenAI-compatible API keeps it. */
+  extra_content?: { google?: { thought_signature?: string } }
+}
+
+export type ChatMessage = {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  content?: string | ContentPart[] | null
+  name?: string
+  tool_calls?: ToolCall[] | null
+  tool_call_id?: string | null
+  /** What the model thought before it said this, as it came out; read in reasoning.ts. */
+  reasoning_details?: unknown
+  /** The same as other clients keep it: words alone. */
+  reasoning_content?: unknown
+  reasoning?: unknown
+  cache_control?: CacheControl | null
+}
+
+export type ToolDefinition = {
+  type: 'function'
+  function: {
+    name: string
+    description?: string
+    parameters?: Record<string, unknown> | null
+    strict?: boolean | null
+    cache_control?: CacheControl | null
+  }
+  cache_control?: CacheControl | null
+}
+
+/** What the gateway's own routes know of a call beside its words. Never sent to a vendor. */
+export type Wishes = {
+  /** Thoughts shall come out, where the model thinks aloud. */
+  thoughts?: boolean
+  /** The caller speaks for itself: no effort is chosen for it, however short its answer may be. */
+  asAsked?: boolean
+}
+
+/** A chat request as OpenAI's /v1/chat/completions has it, without `model` and `stream`, which the gateway decides. */
+export type ChatRequest = {
+  messages: ChatMessage[]
+  temperature?: number | null
+  top_p?: number | null
+  max_tokens?: number | null
+  max_completion_tokens?: number | null
+  stop?: string | string[] | null
+  tools?: ToolDefinition[]
+  tool_choice?: string | { type: string; function?: { name: string } }
+  parallel_tool_calls?: boolean
+  response_format?: {
+    type: string
+    json_schema?: { name?: string; schema?: Record<string, unknown>; strict?: boolean }
+  }
+  reasoning_effort?: string | null
+  n?: number | null
+  cache_control?: CacheControl | null
+  wishes?: Wishes
+  /** Whatever else a client sends goes to OpenAI as it is and is not understood elsewhere. */
+  [other: string]: unknown
+}
+
+/** What OpenAI alone understands must not be lost in translation. @throws VendorError */
+export function requireTranslatable(request: ChatRequest): void {
+  const { n, tools, tool_choice: choice, modalities, messages } = request
+  if ((n ?? 1) > 1) throw refusal('More than one choice is not supported by this model')
+  if (tools?.some((tool) => tool.function == null))
+    throw refusal('Tools other than functions are not supported by this model')
+  if (messages.some(({ tool_calls }) => tool_calls?.some((call) => call.function == null)))
+    throw refusal('Calls of tools other than functions are not supported by this model')
+  if (typeof choice === 'object' && choice !== null && choice.function == null)
+    throw refusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
+  if (request.functions != null || request.function_call != null)
+    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
+  if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
+    throw refusal('Answers other than text are not supported by this model')
+}

@@ -1,0 +1,138 @@
+// One request to a vendor and its answer, over undici's dispatch without its streams: nothing stands between its parser and
+// ours, and pausing is pausing the socket.
+import type { Agent, Dispatcher } from 'undici'
+import { createBody } from './body.ts'
+import { failureFromWire } from './failures.ts'
+import { limitSilence } from './silence.ts'
+import type { ReplyHeaders, VendorRequest } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
+
+export type ExchangeDeps = {
+  agent: () => Agent
+  timeouts: { firstByteTimeoutMs: number; idleTimeoutMs: number }
+  /** How many have been made up to now. */
+  connections: () => number
+}
+
+export type Listener = {
+  onHead(status: number, headers: ReplyHeaders): void
+  onData(chunk: Buffer): void
+  onEnd(): void
+  /** A VendorError, or the reason of the caller's abort. Nothing is called after it. */
+  onFailure(error: unknown): void
+}
+
+export type Exchange = {
+  pause(): void
+  resume(): void
+  /** The answer itself has begun: from now on silence is a broken line and no thinking. */
+  begun(): void
+  fail(error: Error): void
+}
+
+export function dispatch(
+  { agent, timeouts, connections }: ExchangeDeps,
+  { origin, pathPrefix }: { origin: string; pathPrefix: string },
+  request: VendorRequest,
+  signal: AbortSignal,
+  listener: Listener,
+): Exchange {
+  let controller: Dispatcher.DispatchController | null = null
+  let isOver = false
+  let hasBegun = false
+  let hasHead = false
+
+  const finish = () => {
+    isOver = true
+    silence.stop()
+    signal.removeEventListener('abort', onAbort)
+  }
+  const fail = (error: unknown) => {
+    if (isOver) return
+    finish()
+    controller?.abort(error instanceof Error ? error : new Error('aborted'))
+    body.destroy()
+    listener.onFailure(error)
+  }
+  const onAbort = () => fail(signal.reason)
+  const silence = limitSilence(timeouts.firstByteTimeoutMs, (limitMs) => {
+    const isUnanswered = controller !== null
+    fail(new VendorError('timeout', `sent nothing for ${limitMs} ms`, { isUnanswered }))
+  })
+  const begun = () => {
+    if (hasBegun || isOver) return
+    hasBegun = true
+    silence.limit(timeouts.idleTimeoutMs)
+  }
+
+  const body = createBody(() => controller, {
+    onData: (chunk) => {
+      if (!isOver) listener.onData(chunk)
+    },
+    onEnd() {
+      if (isOver) return
+      finish()
+      listener.onEnd()
+    },
+    onUnreadable: (words, cause) => fail(new VendorError('nonsense', words, { cause })),
+  })
+
+  if (signal.aborted) {
+    queueMicrotask(onAbort)
+    return { pause() {}, resume() {}, begun, fail }
+  }
+  signal.addEventListener('abort', onAbort)
+
+  const before = connections()
+  let isReused = false
+  agent().dispatch(
+    {
+      origin,
+      path: pathPrefix + request.path,
+      method: 'POST',
+      headers: { 'accept-encoding': 'identity', ...request.headers },
+      body: request.body,
+    },
+    {
+      onRequestStart(started) {
+        controller = started
+        // undici does not say over which connection it writes; where none was made meanwhile, it is one that was kept.
+        isReused = connections() === before
+        // The caller may have left while the connection was being made.
+        if (isOver) started.abort(new Error('aborted'))
+      },
+      onResponseStart(_controller, status, headers) {
+        if (isOver) return
+        hasHead = true
+        silence.heard()
+        // A head, a role or a ping is no answer yet: what thinks may go on doing so in silence.
+        if (!hasBegun) silence.limit(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
+        if (status < 200) return
+        body.begin(headers['content-encoding'])
+        listener.onHead(status, headers)
+      },
+      onResponseData(_controller, chunk) {
+        if (isOver) return
+        silence.heard()
+        body.write(chunk)
+      },
+      onResponseEnd: () => body.end(),
+      onResponseError(_controller, error) {
+        if (!isOver) fail(failureFromWire(error, { isStale: isReused && !hasHead }))
+      },
+    },
+  )
+
+  return {
+    pause() {
+      silence.pause()
+      body.pause()
+    },
+    resume() {
+      silence.resume()
+      body.resume()
+    },
+    begun,
+    fail,
+  }
+}

@@ -1,0 +1,28 @@
+// Reads what vendors send, which may be anything.
+import { VendorError } from './vendor-error.ts'
+
+/** A JSON value as an object; null when it is anything else. */
+export function objectOf(value: unknown): Record<string, unknown> | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : null
+}
+
+export function parseEvent(data: string): Record<string, unknown> {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch (cause) {
+    throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
+  }
+  const event = objectOf(value)
+  if (event === null) throw new VendorError('nonsense', 'sent an event that is no object')
+  return event
+}
+
+/** Tokens as a vendor says them. No call has a thousand million: a larger number is a mistake, and would outgrow a sum's column. */
+export function count(value: unknown): number {
+  return typeof value === 'number' && value > 0 ? Math.round(Math.min(value, TOKENS_MAX)) : 0
+}
+
+const TOKENS_MAX = 1_000_000_000

@@ -1,0 +1,42 @@
+// What one event of a vendor's stream brought. One shape for all, so that the engine keeps one hidden class.
+import type { ToolCall } from './chat-request.ts'
+import type { ReasoningDetail } from './reasoning.ts'
+
+/** OpenAI's words; the other vendors' stop reasons are translated into them. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter'
+
+export type ToolDelta = {
+  index: number
+  id?: string
+  name?: string
+  arguments: string
+  extra_content?: ToolCall['extra_content']
+}
+
+export type Piece = {
+  text: string
+  /** What the model thinks aloud. */
+  thought: string
+  /** The same as a client must give it back, and what it cannot read of it. */
+  details: ReasoningDetail[] | null
+  tools: ToolDelta[] | null
+  finish: FinishReason | null
+  /** The event's own JSON, where the vendor already speaks OpenAI's format. */
+  chunk: string | null
+}
+
+export function textPiece(text: string): Piece {
+  return { text, thought: '', details: null, tools: null, finish: null, chunk: null }
+}
+
+export function thoughtPiece(thought: string, detail: ReasoningDetail): Piece {
+  return { text: '', thought, details: [detail], tools: null, finish: null, chunk: null }
+}
+
+export function toolPiece(delta: ToolDelta): Piece {
+  return { text: '', thought: '', details: null, tools: [delta], finish: null, chunk: null }
+}
+
+export function finishPiece(finish: FinishReason): Piece {
+  return { text: '', thought: '', details: null, tools: null, finish, chunk: null }
+}

@@ -1,0 +1,45 @@
+// A limit on a vendor's silence. One timer a call, wound up again when it finds that something was heard meanwhile: a byte
+// costs a look at the clock.
+
+export type SilenceLimit = {
+  heard(): void
+  /** From now on it may be silent for so long. */
+  limit(ms: number): void
+  /** Nobody listens for a while: nothing counts as silence until it is resumed. */
+  pause(): void
+  resume(): void
+  stop(): void
+}
+
+export function limitSilence(firstMs: number, onSilence: (limitMs: number) => void): SilenceLimit {
+  let limitMs = firstMs
+  let heardMs = performance.now()
+  let isPaused = false
+
+  const look = () => {
+    const leftMs = isPaused ? limitMs : limitMs - (performance.now() - heardMs)
+    if (leftMs > 0) timer = setTimeout(look, Math.ceil(leftMs))
+    else onSilence(limitMs)
+  }
+  let timer = setTimeout(look, limitMs)
+
+  return {
+    heard() {
+      heardMs = performance.now()
+    },
+    limit(ms) {
+      if (ms === limitMs) return
+      limitMs = ms
+      clearTimeout(timer)
+      timer = setTimeout(look, ms)
+    },
+    pause() {
+      isPaused = true
+    },
+    resume() {
+      isPaused = false
+      heardMs = performance.now()
+    },
+    stop: () => clearTimeout(timer),
+  }
+}

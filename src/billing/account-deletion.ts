@@ -1,0 +1,39 @@
+/** When a user goes, the subscription goes too: no account, no charge. */
+import type { Db } from '#platform/db/db.ts'
+import { cancelSubscription } from './cancellations.ts'
+import { customersOf } from './customers.ts'
+import type { BillingDeps } from './deps.ts'
+import { isMissing, requireProcessor } from './processor.ts'
+import { factsOf } from './sync.ts'
+
+export const END_CUSTOMER_JOB = 'billing.end-customer'
+
+/** In the transaction that deletes the user. */
+export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, userId: string): Promise<void> {
+  for (const { customer_id: customerId, state } of await customersOf(tx, userId)) {
+    if (state === 'deleted') continue
+    await jobs.enqueue(tx, END_CUSTOMER_JOB, { customerId }, { key: `${END_CUSTOMER_JOB}:${customerId}` })
+  }
+  await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
+  await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
+}
+
+/** Cancels what is live and closes checkouts that are still open, so that nobody pays for an account that is gone. */
+export async function endCustomer(deps: Pick<BillingDeps, 'processor'>, customerId: string): Promise<void> {
+  const processor = requireProcessor(deps.processor)
+  try {
+    for (const { id } of (await processor.checkout.sessions.list({ customer: customerId, status: 'open', limit: 100 }))
+      .data) {
+      await processor.checkout.sessions.expire(id)
+    }
+    for (const subscription of (await processor.subscriptions.list({ customer: customerId, status: 'all', limit: 100 }))
+      .data) {
+      const { status } = factsOf(subscription)
+      if (status !== 'canceled' && status !== 'incomplete_expired') {
+        await cancelSubscription(deps, { subscriptionId: subscription.id })
+      }
+    }
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}

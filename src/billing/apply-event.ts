@@ -1,0 +1,107 @@
+/**
+ * What a billing event changes. An event only tells when to look: the processor's present state is read and written. Where the processor
+ * knows nothing of the matter any more, the event itself is all there is, and counts if it is the newest.
+ */
+import { FREE } from '#catalogue/catalogue.ts'
+import { findUser, type User } from '#identity/users.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { instantOf, lockAccount, updateAccount } from './accounts.ts'
+import { applyState } from './apply-state.ts'
+import type { BillingEvent } from './billing-events.ts'
+import { noteCustomer, ownerOf } from './customers.ts'
+import type { BillingDeps } from './deps.ts'
+import { requireProcessor, unlessMissing } from './processor.ts'
+import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
+import { syncUser } from './sync.ts'
+
+/** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
+export async function applyEvent(deps: BillingDeps, event: BillingEvent): Promise<void> {
+  const user = await userOf(deps.db, event)
+  if (!user) {
+    deps.log.info({ event: event.id, type: event.type }, 'an event concerns nobody here')
+    return
+  }
+  await noteCustomer(deps, user, event)
+  const checkedOut = event.about === 'checkout' ? event.subscriptionId : null
+  const present = await syncUser(deps, user.id, { checkedOut })
+  if (event.about === 'customer' || (await isKnown(deps, event, present))) return
+  await applyUnconfirmed(deps, user.id, event)
+}
+
+async function userOf(db: Db, { customerId, userId }: BillingEvent): Promise<User | null> {
+  const owner = customerId ? await ownerOf(db, customerId) : null
+  const known = owner ?? userId
+  return known ? findUser(db, known) : null
+}
+
+/** True when the processor knows the subscription that the event is about, so that what was just read decides. */
+async function isKnown(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  { subscriptionId }: BillingEvent,
+  present: SubscriptionFacts[] | null,
+): Promise<boolean> {
+  if (subscriptionId === null) return present !== null && present.length > 0
+  if (present?.some((one) => one.id === subscriptionId)) return true
+  return (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !== null
+}
+
+async function applyUnconfirmed(deps: BillingDeps, userId: string, event: BillingEvent): Promise<void> {
+  // An event about another customer than the one on record is an old one.
+  const onRecord = (await findUser(deps.db, userId))?.processor_customer_id ?? null
+  if (event.customerId !== null && event.customerId !== onRecord) return
+  const state = stateIn({ ...event, priceIds: await pricesOf(deps, event) }, deps.config.processor.prices)
+  if (!state) return
+  const at = instantOf(event.created)
+
+  await transaction(deps.db, async (tx) => {
+    const account = await lockAccount(tx, userId)
+    if (account.event_at !== null && at < account.event_at) return
+    // Events carry whole seconds. Within one, an end wins: a subscription that has ended never comes back.
+    if (event.subscriptionId !== null && event.subscriptionId === account.ended_subscription_id) return
+    await updateAccount(tx, userId, {
+      event_at: at,
+      ...(state.status === 'cancelled' ? { ended_subscription_id: event.subscriptionId } : {}),
+    })
+    await applyState(deps, tx, account, state, { at, isInvoice: event.about === 'invoice' })
+  })
+}
+
+/** An event names a checkout's prices only when it was asked to; the processor may still know the checkout. */
+async function pricesOf(
+  { processor }: Pick<BillingDeps, 'processor'>,
+  { sessionId, priceIds }: BillingEvent,
+): Promise<string[]> {
+  if (sessionId === null || priceIds.length > 0) return priceIds
+  const items = await unlessMissing(requireProcessor(processor).checkout.sessions.listLineItems(sessionId))
+  return items ? items.data.flatMap((item) => item.price?.id ?? []) : priceIds
+}
+
+/** What the event itself says; null when it changes nothing. */
+function stateIn(event: BillingEvent, prices: Prices): SubscriptionState | null {
+  const subscription: SubscriptionFacts = {
+    id: event.subscriptionId ?? '',
+    customerId: event.customerId,
+    userId: event.userId,
+    status: event.status ?? '',
+    created: event.created,
+    priceIds: event.priceIds,
+    periodEnd: null,
+    cancelAtPeriodEnd: false,
+  }
+  switch (event.type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+      return event.paid ? { status: 'active', tier: tierOf(event.priceIds, prices), subscription } : null
+    case 'customer.subscription.deleted':
+      return { status: 'cancelled', tier: FREE, subscription }
+    case 'invoice.payment_failed':
+      return { status: 'past_due', tier: null, subscription: { ...subscription, status: 'past_due' } }
+    case 'customer.subscription.created':
+    case 'customer.subscription.updated':
+    case 'customer.subscription.paused':
+    case 'customer.subscription.resumed':
+      return stateOf(subscription, prices)
+    default:
+      return null
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * Writes what a user's subscriptions amount to: the account's snapshot of the one that counts, and the user's status and tier.
+ * A failed payment keeps the tier for PAST_DUE_GRACE_DAYS; when they are over, a job looks once more and closes it.
+ */
+import { recordAudit } from '#audit/audit.ts'
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
+import { setSubscription } from '#identity/subscription.ts'
+import { findUser } from '#identity/users.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { type Account, lockAccount, snapshotOf, updateAccount, usersPastGrace } from './accounts.ts'
+import type { BillingDeps } from './deps.ts'
+import { type SubscriptionState, type SubscriptionStatus, tierOf } from './subscription-state.ts'
+
+/** Carries nobody's id: whoever is due is found by the account. */
+export const GRACE_JOB = 'billing.end-graces'
+
+export type Applied = {
+  /** When the state began, as far as is known: a grace period is counted from there. */
+  at: Instant
+  /** Only an event says so: its invoice tells nothing of the subscription but that a payment failed. */
+  isInvoice?: boolean
+}
+
+/** Under the account's lock. */
+export async function applyState(
+  deps: Pick<BillingDeps, 'config' | 'clock' | 'jobs'>,
+  tx: Db,
+  account: Account,
+  state: SubscriptionState,
+  { at, isInvoice = false }: Applied,
+): Promise<void> {
+  const { user_id: userId } = account
+  const user = await findUser(tx, userId)
+  if (!user) return
+  const { subscription } = state
+  const isSame = account.subscription_id === null || account.subscription_id === subscription.id
+
+  // An old price of ours keeps the tier of who pays it, also after a pause or a failed payment.
+  const before = user.processor_tier === FREE ? null : user.processor_tier
+  const bought: Tier | null =
+    tierOf(subscription.priceIds, deps.config.processor.prices) ?? (isSame ? account.granted_tier : null) ?? before
+  const pastDueAt = pastDueSince(isSame ? account.past_due_at : null, subscription.status, at)
+  const graceEnd = pastDueAt && plus(pastDueAt, deps.config.pastDueGraceDays * DAY_MS)
+  const isGraceOver = graceEnd !== null && graceEnd <= deps.clock.now()
+
+  await updateAccount(tx, userId, {
+    ...(isInvoice ? { processor_status: subscription.status } : snapshotOf(subscription)),
+    granted_tier: bought,
+    past_due_at: pastDueAt,
+    is_grace_over: isGraceOver,
+  })
+  if (graceEnd && !isGraceOver && pastDueAt !== account.past_due_at) {
+    await deps.jobs.enqueue(tx, GRACE_JOB, {}, { runAt: graceEnd, key: `${GRACE_JOB}:${graceEnd}` })
+  }
+
+  const isOpen = state.tier !== FREE && !isGraceOver
+  await setStatus(deps, tx, userId, { status: state.status, tier: isOpen ? (bought ?? user.processor_tier) : FREE })
+}
+
+/** `unpaid` follows on `past_due` and may go back to it: the clock does not begin anew. */
+function pastDueSince(before: Instant | null, status: string, at: Instant): Instant | null {
+  if (status === 'past_due') return before ?? at
+  return status === 'unpaid' ? before : null
+}
+
+/** Writes status and tier to the user, where they differ from what is there. */
+export async function setStatus(
+  { clock }: Pick<BillingDeps, 'clock'>,
+  tx: Db,
+  userId: string,
+  { status, tier }: { status: SubscriptionStatus; tier: Tier },
+): Promise<void> {
+  const user = await findUser(tx, userId)
+  if (!user || (user.subscription_status === status && user.processor_tier === tier)) return
+
+  const now = clock.now()
+  await setSubscription(tx, userId, { status, tier }, now)
+  await recordAudit(tx, {
+    actorId: null,
+    action: 'subscription.changed',
+    subject: `user:${userId}`,
+    data: { status, tier, from: { status: user.subscription_status, tier: user.processor_tier } },
+    at: now,
+  })
+}
+
+/**
+ * Closes the plans whose grace period is over. `look` reads the processor first, which may know of a payment; what it does not know is
+ * closed by our own clock. @throws when one of them could not be looked at.
+ */
+export async function endGracePeriods(
+  deps: Pick<BillingDeps, 'config' | 'db' | 'clock' | 'processor'>,
+  look: (userId: string) => Promise<unknown>,
+): Promise<void> {
+  const { db, clock, config } = deps
+  const before = plus(clock.now(), -config.pastDueGraceDays * DAY_MS)
+  const failures: unknown[] = []
+  for (const userId of await usersPastGrace(db, before)) {
+    try {
+      if (deps.processor) await look(userId)
+    } catch (error) {
+      failures.push(error)
+      continue
+    }
+    await transaction(db, async (tx) => {
+      const account = await lockAccount(tx, userId)
+      if (account.past_due_at === null || account.past_due_at > before || account.is_grace_over) return
+      await updateAccount(tx, userId, { is_grace_over: true })
+      await setStatus(deps, tx, userId, { status: 'past_due', tier: FREE })
+    })
+  }
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} failed payments could not be looked at`)
+}

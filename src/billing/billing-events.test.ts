@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { BILLING_EVENT_TYPES, billingEventOf } from './billing-events.ts'
+
+const event = (type: string, object: object) => ({ id: 'evt_1', type, created: 7, data: { object } })
+
+test('one-time payments, setups and invoices without a subscription are none of our business', () => {
+  assert.equal(billingEventOf(event('checkout.session.completed', { mode: 'payment', customer: 'cus_1' })), null)
+  assert.equal(billingEventOf(event('checkout.session.completed', { mode: 'setup', customer: 'cus_1' })), null)
+  assert.equal(billingEventOf(event('invoice.payment_failed', { customer: 'cus_1', billing_reason: 'manual' })), null)
+  assert.equal(billingEventOf(event('charge.refunded', { customer: 'cus_1' })), null)
+})
+
+test('an invoice names its subscription under parent, or where older versions had it', () => {
+  const parent = { subscription_details: { subscription: 'sub_1' } }
+  assert.equal(billingEventOf(event('invoice.payment_failed', { customer: 'c', parent }))?.subscriptionId, 'sub_1')
+  assert.equal(
+    billingEventOf(event('invoice.payment_failed', { customer: 'c', subscription: 'sub_2' }))?.subscriptionId,
+    'sub_2',
+  )
+})
+
+test('ids are read from expanded objects, too', () => {
+  const found = billingEventOf(
+    event('customer.subscription.updated', {
+      id: 'sub_1',
+      customer: { id: 'cus_1' },
+      status: 'active',
+      items: { data: [{ price: { id: 'p1' } }] },
+    }),
+  )
+  assert.deepEqual([found?.customerId, found?.subscriptionId, found?.priceIds], ['cus_1', 'sub_1', ['p1']])
+})
+
+test('nothing personal is kept of an event', () => {
+  const found = billingEventOf(
+    event('checkout.session.completed', {
+      mode: 'subscription',
+      customer: 'cus_1',
+      customer_details: { email: 'ada@example.com', name: 'Ada' },
+      payment_status: 'paid',
+    }),
+  )
+  assert.doesNotMatch(JSON.stringify(found), /ada|example/i)
+})
+
+test('whatever is sent, reading it never throws', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...BILLING_EVENT_TYPES), fc.object({ maxDepth: 3 }), (type, object) => {
+      billingEventOf(event(type, object))
+    }),
+  )
+  fc.assert(fc.property(fc.anything(), (anything) => billingEventOf(anything) === null))
+})

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
+
+const PRICES = new Map([
+  ['pm', { tier: 'pro', interval: 'month' }],
+  ['ey', { tier: 'enterprise', interval: 'year' }],
+] as const)
+
+const facts = (status: string, more: Partial<SubscriptionFacts> = {}): SubscriptionFacts => ({
+  id: `sub_${status}`,
+  customerId: 'cus',
+  userId: null,
+  status,
+  created: 1,
+  priceIds: ['pm'],
+  periodEnd: null,
+  cancelAtPeriodEnd: false,
+  ...more,
+})
+
+test('each word of the processor becomes one of the four', () => {
+  const table = {
+    active: ['active', 'pro'],
+    trialing: ['active', 'pro'],
+    past_due: ['past_due', 'pro'],
+    unpaid: ['past_due', 'free'],
+    paused: ['past_due', 'free'],
+    canceled: ['cancelled', 'free'],
+    incomplete_expired: ['cancelled', 'free'],
+  }
+  for (const [word, [status, tier]] of Object.entries(table)) {
+    const state = stateOfAll([facts(word)], PRICES)
+    assert.deepEqual([state?.status, state?.tier], [status, tier], word)
+  }
+  assert.equal(stateOfAll([facts('incomplete')], PRICES), null)
+  assert.equal(stateOfAll([facts('a word of tomorrow')], PRICES), null)
+  assert.equal(stateOfAll([], PRICES), null)
+})
+
+test('a live subscription outranks an ended one, whichever is newer; among equals the newest counts', () => {
+  const live = facts('active', { created: 1 })
+  const ended = facts('canceled', { created: 9 })
+  assert.equal(stateOfAll([ended, live], PRICES)?.subscription, live)
+  const newer = facts('active', { id: 'newer', created: 5, priceIds: ['ey'] })
+  assert.equal(stateOfAll([live, newer], PRICES)?.tier, 'enterprise')
+  assert.equal(stateOfAll([facts('incomplete', { created: 99 }), ended], PRICES)?.status, 'cancelled')
+})
+
+test('what is still paid for outranks what waits to be paid or resumed, and that outranks an end', () => {
+  const inOrder = ['active', 'past_due', 'paused', 'canceled'].map((word, n) => facts(word, { created: n }))
+  for (const [n, better] of inOrder.entries()) {
+    for (const worse of inOrder.slice(n + 1)) {
+      assert.equal(stateOfAll([worse, better], PRICES)?.subscription, better, `${better.status} before ${worse.status}`)
+    }
+  }
+})
+
+test('a price that no setting names tells no tier', () => {
+  assert.equal(stateOfAll([facts('active', { priceIds: ['old'] })], PRICES)?.tier, null)
+  assert.equal(tierOf(['old', 'pm', 'ey'], PRICES), 'enterprise')
+})
+
+test('the order in which subscriptions are listed does not matter', () => {
+  const one = fc.record({
+    id: fc.uuid(),
+    status: fc.constantFrom('active', 'trialing', 'past_due', 'canceled', 'incomplete', 'incomplete_expired', 'unpaid'),
+    priceIds: fc.constantFrom(['pm'], ['ey'], ['old']),
+  })
+  fc.assert(
+    fc.property(fc.array(one, { maxLength: 6 }), fc.infiniteStream(fc.nat()), (list, keys) => {
+      const subscriptions = list.map((it, index) => ({ ...facts(it.status), ...it, created: index }))
+      const shuffled = subscriptions
+        .map((it) => ({ it, key: keys.next().value }))
+        .sort((a, b) => a.key - b.key)
+        .map(({ it }) => it)
+      assert.deepEqual(stateOfAll(shuffled, PRICES), stateOfAll(subscriptions, PRICES))
+    }),
+  )
+})

@@ -1,0 +1,80 @@
+/** What a customer's subscriptions amount to: one status and one tier. Pure. */
+import { FREE, type Tier } from '#catalogue/catalogue.ts'
+import type { Config } from '#src/config.ts'
+
+export type SubscriptionStatus = 'free' | 'active' | 'cancelled' | 'past_due'
+export type Prices = Config['processor']['prices']
+
+/** The processor's subscription, reduced to what decides. Times are Unix seconds. */
+export type SubscriptionFacts = {
+  id: string
+  customerId: string | null
+  /** Our own user id, where a checkout of ours began it. */
+  userId: string | null
+  /** The processor's own word, as `trialing`. */
+  status: string
+  created: number
+  priceIds: readonly string[]
+  periodEnd: number | null
+  cancelAtPeriodEnd: boolean
+}
+
+/** `tier` is what is open now; null: the price is none of ours (any more), so the tier stays what it was. */
+export type SubscriptionState = { status: SubscriptionStatus; tier: Tier | null; subscription: SubscriptionFacts }
+
+type Meaning = { status: SubscriptionStatus; rank: number; isClosed?: true }
+
+/** A higher rank decides when a customer has several; `incomplete` says nothing yet. */
+const MEANINGS: Record<string, Meaning> = {
+  active: { status: 'active', rank: 4 },
+  trialing: { status: 'active', rank: 4 },
+  past_due: { status: 'past_due', rank: 3 },
+  unpaid: { status: 'past_due', rank: 2, isClosed: true },
+  paused: { status: 'past_due', rank: 2, isClosed: true },
+  canceled: { status: 'cancelled', rank: 1, isClosed: true },
+  incomplete_expired: { status: 'cancelled', rank: 1, isClosed: true },
+}
+
+/** Null when there is nothing to say: no subscription at all, or none that has begun. */
+export function stateOfAll(subscriptions: readonly SubscriptionFacts[], prices: Prices): SubscriptionState | null {
+  const rankOf = ({ status }: SubscriptionFacts) => MEANINGS[status]?.rank ?? 0
+  const [best] = [...subscriptions].sort((a, b) => rankOf(b) - rankOf(a) || newestFirst(a, b))
+  return best ? stateOf(best, prices) : null
+}
+
+/** What one subscription amounts to; null while it says nothing. */
+export function stateOf(subscription: SubscriptionFacts, prices: Prices): SubscriptionState | null {
+  const meaning = MEANINGS[subscription.status]
+  if (!meaning) return null
+  const tier = meaning.isClosed ? FREE : tierOf(subscription.priceIds, prices)
+  return { status: meaning.status, tier, subscription }
+}
+
+/** A total order, so that whoever decides between two subscriptions decides for the same one. */
+export function newestFirst(a: SubscriptionFacts, b: SubscriptionFacts): number {
+  return b.created - a.created || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)
+}
+
+/**
+ * Of several live subscriptions to our plans the newest stays, once it is paid (or on trial); the others are paid in vain.
+ * Null when there is nothing to end.
+ */
+export function duplicatesOf(
+  subscriptions: readonly SubscriptionFacts[],
+  prices: Prices,
+): { kept: SubscriptionFacts; older: SubscriptionFacts[] } | null {
+  const [kept, ...older] = subscriptions
+    .filter((one) => isLive(one) && tierOf(one.priceIds, prices) !== null)
+    .sort(newestFirst)
+  return kept && older.length > 0 && statusOf(kept.status) === 'active' ? { kept, older } : null
+}
+
+/** The highest tier among the prices, which is the last in the catalogue's order; null when none is known. */
+export function tierOf(priceIds: readonly string[], prices: Prices): Tier | null {
+  return [...prices].findLast(([id]) => priceIds.includes(id))?.[1].tier ?? null
+}
+
+export const isLive = ({ status }: Pick<SubscriptionFacts, 'status'>): boolean => (MEANINGS[status]?.rank ?? 0) >= 2
+
+/** One word of the processor as one of the four; null for `incomplete` and words not known yet. */
+export const statusOf = (word: string): SubscriptionStatus | null => MEANINGS[word]?.status ?? null

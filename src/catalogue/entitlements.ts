@@ -1,0 +1,34 @@
+import type { Caller, Entitlements } from '#platform/http/access-control.ts'
+import type { Problem } from '#platform/problem.ts'
+import { type Catalogue, type Entitlement, grantsOf, namesOfPlansWith } from './catalogue.ts'
+import { catalogueProblem } from './problems.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** What the caller's plan has to grant; where an API key calls, it has to grant API keys as well. */
+    needs?: Entitlement
+  }
+}
+
+/** What routes need, held against what the catalogue's plans grant. */
+export function createEntitlements(catalogue: Catalogue): Entitlements {
+  return {
+    require({ tier, keyId }: Caller, { needs }) {
+      if (!needs) return
+      const granted = grantsOf(catalogue, tier)
+      if (!granted.includes(needs)) throw notGranted(catalogue, needs, 'This feature')
+      // A key that an earlier plan has left would be a way around the present one.
+      if (keyId !== null && !granted.includes('api_keys'))
+        throw notGranted(catalogue, 'api_keys', 'Calling with an API key')
+    },
+    describe: ({ needs }) => (needs ? `${namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan'} only.` : null),
+  }
+}
+
+/** In the catalogue's words: `This feature requires a Pro or Enterprise subscription`. */
+function notGranted(catalogue: Catalogue, entitlement: Entitlement, what: string): Problem {
+  const names = namesOfPlansWith(catalogue, entitlement, 'or')
+  const article = /^[aeiou]/i.test(names ?? '') ? 'an' : 'a'
+  const requirement = names === null ? 'is part of no plan' : `requires ${article} ${names} subscription`
+  return catalogueProblem('paid_tier_needed', { what, requirement })
+}

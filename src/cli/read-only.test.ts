@@ -1,0 +1,101 @@
+// Commands (but for `seed`) are read-only towards the service's data: they make and migrate nothing.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type TestContext, test } from 'node:test'
+import { pino } from 'pino'
+import { openPlatform } from '#platform/platform.ts'
+import { readConfig } from '#src/config.ts'
+import { migrations } from '#src/migrations.ts'
+
+const CLI = join(import.meta.dirname, 'main.ts')
+
+for (const args of [['doctor'], ['audit', 'verify'], ['jobs'], ['superuser', 'add', 'ada@example.com']]) {
+  test(`${args.join(' ')} makes no database where there is none`, async (t) => {
+    const folder = temporary(t)
+    const dataDir = join(folder, 'typo')
+    const { code, text } = await cli(args, { DATA_DIR: dataDir })
+    assert.equal(existsSync(dataDir), false, readdirSync(folder).join())
+    assert.match(text, /there is no database in .*typo: start the service once, or check DATA_DIR/)
+    assert.equal(code, args[0] === 'doctor' ? 0 : 1)
+  })
+
+  test(`${args.join(' ')} leaves a database of an older version as it is`, async (t) => {
+    const dataDir = temporary(t)
+    await make(dataDir, migrations.slice(0, -1))
+    const before = digest(dataDir)
+    const { code, text } = await cli(args, { DATA_DIR: dataDir })
+    assert.match(text, /it is of an older version \(migrations missing: 1\): start the service of this one first/)
+    assert.equal(code, args[0] === 'doctor' ? 0 : 1)
+    assert.deepEqual(digest(dataDir), before)
+  })
+}
+
+test('what only looks changes nothing, and leaves nothing behind', async (t) => {
+  const dataDir = temporary(t)
+  await make(dataDir, migrations)
+  const before = digest(dataDir)
+  for (const args of [['doctor'], ['audit', 'verify'], ['jobs']]) {
+    // A new SECRET_KEY would seal the root: that is the service's to do.
+    const { code, text } = await cli(args, { DATA_DIR: dataDir, SECRET_KEY: 'a secret of the operator' })
+    assert.equal(code, 0, text)
+    assert.deepEqual(digest(dataDir), before, args.join(' '))
+  }
+  assert.equal((await cli(['superuser', 'add', 'ada@example.com'], { DATA_DIR: dataDir })).code, 0)
+  assert.notDeepEqual(digest(dataDir), before)
+})
+
+test('the doctor tells what several processes on one SQLite file share, and finds nothing wrong with it', async (t) => {
+  const { code, text } = await cli(['doctor'], { DATA_DIR: temporary(t), SERVE: 'worker' })
+  assert.match(text, /– SERVE +without DATABASE_URL the processes share one SQLite file/)
+  assert.equal(code, 0, text)
+})
+
+test('the doctor marks what production lacks', async (t) => {
+  const dataDir = temporary(t)
+  const { code, text } = await cli(['doctor'], { DATA_DIR: dataDir, NODE_ENV: 'production', BASE_URL: 'https://x.io' })
+  assert.equal(code, 1)
+  assert.match(text, /✖ SECRET_KEY +not set/)
+  const short = await cli(['doctor'], { DATA_DIR: dataDir, SECRET_KEY: 'short' })
+  assert.match(short.text, /✖ SECRET_KEY +shorter than 16/)
+  const open = await cli(['doctor'], { DATA_DIR: dataDir, BASE_URL: 'https://x.io', SMTP_URL: 'smtp://mail.x.io' })
+  assert.match(open.text, /✖ NODE_ENV +NODE_ENV is not production, but https:\/\/x\.io/)
+  assert.match(open.text, /– Sign-in google/)
+})
+
+async function make(dataDir: string, applied: typeof migrations): Promise<void> {
+  const platform = await openPlatform(readConfig({ DATA_DIR: dataDir }), applied, { log: pino({ level: 'silent' }) })
+  await platform.close()
+}
+
+/** Names of the files, and what the database holds. */
+function digest(dataDir: string): unknown {
+  const file = join(dataDir, 'latchkey.db')
+  const hash = createHash('sha256').update(readFileSync(file)).digest('hex')
+  const database = new DatabaseSync(file)
+  const { applied } = database.prepare('select count(*) as applied from migrations').get() as { applied: number }
+  database.close()
+  return { files: readdirSync(dataDir).sort(), hash, applied }
+}
+
+function temporary(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-cli-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  return folder
+}
+
+async function cli(args: string[], env: Record<string, string>) {
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: tmpdir(),
+    env: { PATH: process.env.PATH, PORT: '0', STOREFRONT_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (text += chunk))
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve))
+  return { code, text }
+}

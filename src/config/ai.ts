@@ -1,0 +1,140 @@
+/** The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's own. */
+import type { Catalogue } from '../catalogue/catalogue.ts'
+import {
+  type Dialect,
+  findModel,
+  type Catalogue as ModelCatalogue,
+  type Route,
+  routeNamed,
+  type VendorEntry,
+  vendorNamed,
+} from '../models/catalogue.ts'
+import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
+import { ConfigError, type Reader, trimSlash } from './reader.ts'
+
+/** A vendor of the catalogue, its address and default model as the settings say. */
+export type VendorConfig = VendorEntry & {
+  /** Null: the vendor is not configured. */
+  apiKey: string | null
+  /** True when the sandbox plays this vendor. */
+  sandboxed: boolean
+}
+
+export type AiConfig = ModelCatalogue<VendorConfig> & {
+  /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
+  slots: readonly Route[]
+  /** Failover order. */
+  fallbacks: readonly Route[]
+  connectTimeoutMs: number
+  firstByteTimeoutMs: number
+  idleTimeoutMs: number
+}
+
+export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { plans }: Catalogue): AiConfig {
+  try {
+    const { vendors: entries, file } = readVendors(read.optional('MODELS'))
+    const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
+    const tiers = plans.map(({ tier }) => tier)
+    const { aliases, allow } = readNames(file, given, tiers)
+    const set = byName(Object.values(given).map((vendor) => withoutAlias(vendor, aliases)))
+    const named = readRoutes(read, 'LLM_VENDORS', { vendors: set, aliases })
+    // The model with which LLM_VENDORS first names a vendor is that vendor's usual one.
+    const vendors = byName(
+      Object.values(set).map((vendor) => ({
+        ...vendor,
+        defaultModel: named.find((slot) => slot.vendor === vendor.name)?.model ?? vendor.defaultModel,
+      })),
+    )
+    return {
+      vendors,
+      aliases,
+      allow,
+      slots: [
+        ...named.filter((slot, index) => named.findIndex((other) => isSame(slot, other)) === index),
+        ...Object.values(vendors)
+          .filter(({ name }) => named.every(({ vendor }) => vendor !== name))
+          .map(({ name, defaultModel }) => ({ vendor: name, model: defaultModel })),
+      ],
+      fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }),
+      connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
+      firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
+      idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
+    }
+  } catch (error) {
+    throw error instanceof WrongModelsFile ? new ConfigError(`MODELS: ${error.message}`) : error
+  }
+}
+
+type Names = Pick<AiConfig, 'vendors' | 'aliases'>
+
+/** A list of vendors, of `vendor/model`, and of aliases. */
+function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names): Route[] {
+  return read.words(setting).map((word) => {
+    const route = aliases.get(word) ?? routeNamed({ vendors }, word)
+    if (route !== null) return route
+    const names = [...Object.keys(vendors), ...aliases.keys()].join(', ')
+    throw new ConfigError(`${setting} names '${word}': expected ${names}, or vendor/model`)
+  })
+}
+
+/** GROQ_MODEL=… may name an alias, of a model of the vendor's own. */
+function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorConfig {
+  const alias = aliases.get(vendor.defaultModel)
+  if (alias === undefined) return vendor
+  if (alias.vendor === vendor.name) return { ...vendor, defaultModel: alias.model }
+  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${alias.vendor}`)
+}
+
+const byName = (vendors: VendorConfig[]) => Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
+
+const SANDBOX_PATHS: Record<Dialect, string> = { openai: '/openai/v1', anthropic: '/anthropic', gemini: '/gemini' }
+
+/** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
+function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
+  const prefix = prefixOf(entry.name)
+  const key = entry.keySetting === null ? 'none' : read.optional(entry.keySetting)
+  const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
+  const vendor = { ...entry, defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel }
+  // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
+  if (sandboxUrl !== null && key === null && baseUrl === null) {
+    return { ...vendor, apiKey: 'sandbox', baseUrl: sandboxUrl + SANDBOX_PATHS[entry.dialect], sandboxed: true }
+  }
+  return {
+    ...vendor,
+    apiKey: key ?? (baseUrl === null ? null : 'none'),
+    baseUrl: trimSlash(baseUrl ?? entry.baseUrl),
+    sandboxed: false,
+  }
+}
+
+const prefixOf = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')
+
+const isSame = (one: Route, other: Route) => one.vendor === other.vendor && one.model === other.model
+
+export function readEmbedder(read: Reader, ai: AiConfig): string {
+  const setting = read.text('EMBEDDER', 'auto')
+  if (setting === 'local') return setting
+  if (setting === 'auto') {
+    // A stand-in for OpenAI without a key may have no embeddings.
+    const { openai } = ai.vendors
+    const isKeyed = openai !== undefined && !openai.sandboxed && read.optional(openai.keySetting ?? '') !== null
+    return isKeyed ? 'openai:text-embedding-3-small' : 'local'
+  }
+  const [, name = '', model = ''] = /^([^:]+):(\S+)$/.exec(setting) ?? []
+  const route = ai.aliases.get(setting) ?? (model === '' ? null : { vendor: name, model })
+  const vendor = route === null ? undefined : vendorNamed(ai, route.vendor)
+  if (route === null || vendor === undefined) {
+    const vendors = Object.keys(ai.vendors).join(', ')
+    throw new ConfigError(
+      `EMBEDDER is wrong: expected auto, local, vendor:MODEL (of ${vendors}) or an alias, got '${setting}'`,
+    )
+  }
+  if (vendor.dialect === 'anthropic') throw new ConfigError(`EMBEDDER=${setting}: ${vendor.name} has no embeddings`)
+  if (findModel(vendor, route.model)?.kind === 'chat') {
+    throw new ConfigError(`EMBEDDER=${setting}: ${route.model} is no model for embeddings`)
+  }
+  if (vendor.apiKey === null || vendor.sandboxed) {
+    throw new ConfigError(`EMBEDDER=${setting} needs ${vendor.keySetting}`)
+  }
+  return `${vendor.name}:${route.model}`
+}

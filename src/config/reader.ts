@@ -1,0 +1,125 @@
+/**
+ * Reads single settings. Each is refused with one line that names it; nothing falls back silently. A secret may stand in a file:
+ * `NAME_FILE`.
+ */
+import { readFileSync } from 'node:fs'
+
+export class ConfigError extends Error {}
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/** A limit of `requests` per `seconds`; null switches it off. */
+export type Rate = { requests: number; seconds: number } | null
+
+export type Reader = ReturnType<typeof createReader>
+
+export function createReader(env: Env) {
+  const optional = (name: string): string | null => {
+    const value = env[name]?.trim()
+    if (value) return value
+    const file = SECRET_NAME.test(name) ? env[`${name}_FILE`]?.trim() : undefined
+    return file ? secretFrom(`${name}_FILE`, file) : null
+  }
+
+  const fail = (name: string, expected: string): never => {
+    throw new ConfigError(
+      `${name} is wrong: expected ${expected}, got '${env[name] === undefined || isSecret(name, env[name]) ? '…' : env[name]}'`,
+    )
+  }
+
+  const positive = (name: string, fallback: number): number => {
+    const value = optional(name)
+    if (value === null) return fallback
+    return /^\d+$/.test(value) && Number(value) > 0 && Number.isSafeInteger(Number(value))
+      ? Number(value)
+      : fail(name, 'a whole number above 0')
+  }
+
+  const words = (name: string): string[] =>
+    (optional(name) ?? '')
+      .split(',')
+      .map((word) => word.trim())
+      .filter((word) => word !== '')
+
+  return {
+    optional,
+    positive,
+    words,
+    text: (name: string, fallback: string) => optional(name) ?? fallback,
+    count: (name: string): number | null => (optional(name) === null ? null : positive(name, 0)),
+    days: (name: string, fallback: number): number => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return /^\d{1,3}$/.test(value) ? Number(value) : fail(name, 'a number of days from 0 to 999')
+    },
+    port: (name: string, fallback: number): number => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return /^\d+$/.test(value) && Number(value) <= 65_535 ? Number(value) : fail(name, 'a port from 0 to 65535')
+    },
+    seconds: (name: string, fallback: number): number => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return /^\d{1,4}$/.test(value) ? Number(value) : fail(name, 'seconds, from 0 to 9999')
+    },
+    flag: (name: string, fallback: boolean): boolean => {
+      const value = optional(name)?.toLowerCase()
+      if (value === undefined) return fallback
+      if (['true', '1', 'yes', 'on'].includes(value)) return true
+      return ['false', '0', 'no', 'off'].includes(value) ? false : fail(name, 'true or false')
+    },
+    oneOf: <const T extends string>(name: string, choices: readonly T[], fallback: NoInfer<T>): T => {
+      const value = optional(name)
+      if (value === null) return fallback
+      return choices.find((choice) => choice === value) ?? fail(name, `one of ${choices.join(', ')}`)
+    },
+    list: <const T extends string>(
+      name: string,
+      choices: readonly T[],
+      fallback: readonly NoInfer<T>[],
+    ): readonly T[] => {
+      const value = words(name)
+      if (value.length === 0) return fallback
+      return value.map(
+        (word) => choices.find((choice) => choice === word) ?? fail(name, `some of ${choices.join(',')}`),
+      )
+    },
+    matching: (name: string, pattern: RegExp, expected: string, fallback: string): string => {
+      const value = optional(name) ?? fallback
+      return pattern.test(value) ? value : fail(name, expected)
+    },
+    url: (name: string, protocols: readonly string[]): string | null => {
+      const value = optional(name)
+      if (value === null) return null
+      const parsed = URL.parse(value)
+      if (parsed === null || !protocols.includes(parsed.protocol))
+        return fail(name, `an address starting with ${protocols.join('// or ')}//`)
+      return trimSlash(value)
+    },
+    rate: (name: string, fallback: string): Rate => {
+      const value = optional(name) ?? fallback
+      if (value.toLowerCase() === 'off') return null
+      const match = /^([1-9]\d{0,8})\/([1-9]\d{0,5})$/.exec(value)
+      return match
+        ? { requests: Number(match[1]), seconds: Number(match[2]) }
+        : fail(name, "requests/seconds, like 100/60, or 'off'")
+    },
+  }
+}
+
+/** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
+const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$/
+
+function secretFrom(setting: string, path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8').trim() || null
+  } catch (error) {
+    throw new ConfigError(`${setting} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+/** An address is one only where it can carry a password. */
+const isSecret = (name: string, value: string) =>
+  /KEY|SECRET|PASSWORD|TOKEN/.test(name) || (name.includes('URL') && /[@?]/.test(value))
+
+export const trimSlash = (url: string) => url.replace(/\/+$/, '')

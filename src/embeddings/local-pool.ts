@@ -1,0 +1,35 @@
+/**
+ * The local embedder as the service shares it: long texts are read on threads, so that nobody else waits for them; short ones here, since the way
+ * to a thread costs more than they do. The trap: it holds threads, so it is made once, handed to every room that embeds, and closed last.
+ */
+import { Piscina } from 'piscina'
+import type { Embedder } from './embedder.ts'
+import { lexical, localEmbedder } from './local.ts'
+import { type PackedVectors, unpackVectors } from './local-worker.ts'
+
+/** Some 4 ms of work. */
+const INLINE_CHARACTERS = 16_000
+const THREADS_MAX = 2
+
+export type LocalEmbedder = ReturnType<typeof createLocalEmbedder>
+
+export function createLocalEmbedder() {
+  const pool = new Piscina<string[], PackedVectors>({
+    filename: new URL('./local-worker.ts', import.meta.url).href,
+    name: 'embedDocuments',
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    idleTimeout: 10_000,
+  })
+
+  return {
+    ...localEmbedder,
+    lexical,
+    async embed(texts, purpose, signal) {
+      const characters = texts.reduce((sum, { length }) => sum + length, 0)
+      if (purpose === 'query' || characters <= INLINE_CHARACTERS) return localEmbedder.embed(texts, purpose, signal)
+      return unpackVectors(await pool.run(texts, { signal }))
+    },
+    close: () => pool.destroy(),
+  } satisfies Embedder & { close(): Promise<void> }
+}

@@ -1,0 +1,223 @@
+/**
+ * What a text is about, as weighted features: stemmed words, pieces of words (so that "Steuern" meets "Steuererklärung"), and pairs of characters
+ * where a script writes no spaces. No dictionary of a language, no model: the same for every text of the world.
+ */
+import { quantityWords, questionWords, stopPhrases, stopWords } from './stop-words.ts'
+
+/** Feature (32-bit hash) → how often it occurs, already scaled by its kind's weight. */
+export type Terms = Map<number, number>
+
+const STOP_WEIGHT = 0.1
+const PIECE_WEIGHT = 0.2
+const SINGLE_WEIGHT = 0.2
+
+// Scripts that write no spaces between words.
+const UNSPACED = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
+const tokens = new RegExp(`[${UNSPACED}]+|[[\\p{L}\\p{N}\\p{M}]--[${UNSPACED}]]+`, 'gv')
+const unspaced = new RegExp(`^[${UNSPACED}]`, 'v')
+
+export function termsOf(text: string): Terms {
+  const terms: Terms = new Map()
+  eachFeature(text, (feature, weight) => {
+    terms.set(feature, (terms.get(feature) ?? 0) + weight)
+  })
+  return terms
+}
+
+/** Every occurrence of every feature, in the order of the text. */
+export function eachFeature(text: string, add: (feature: number, weight: number) => void): void {
+  for (const [token] of fold(text).matchAll(tokens)) {
+    if (unspaced.test(token)) addPairs(token, add)
+    else for (const { feature, weight } of wordFeatures(token)) add(feature, weight)
+  }
+}
+
+const REQUEST_MIN = 3
+
+/**
+ * How many words of a question say what it is about: none in "By whom?", "Und wie lange?" and "Tell me more", one in "Is it paid?". Infinity where
+ * nothing is asked: "Thanks!", "No."
+ */
+export function subjectWords(question: string): number {
+  let words = 0
+  let count = 0
+  let asks = /[?？؟]/.test(question)
+  let isAskedFor = false
+  for (const [run] of question.normalize('NFKC').matchAll(tokens)) {
+    if (unspaced.test(run)) {
+      words += Math.ceil(run.replace(stopPhrases, '').length / 2)
+      continue
+    }
+    count++
+    const token = fold(run)
+    const isAsking = questionWords.has(token)
+    if (!isAskedFor && !isAsking && !stopWords.has(token)) words++
+    asks ||= isAsking
+    isAskedFor = isAsking || (isAskedFor && quantityWords.has(token))
+  }
+  // Without a mark or a word that asks: "No." is none, "Tell me more" is.
+  return asks || (words === 0 && count >= REQUEST_MIN) ? words : Infinity
+}
+
+/** Lower case, compatibility forms unified (ﬁ → fi, full width → half), diacritics off: é = e, ё = е, ß stays. */
+function fold(text: string): string {
+  const lower = text.toLowerCase()
+  return isAscii(lower) ? lower : lower.normalize('NFKD').replace(/\p{Mn}+/gu, '')
+}
+
+function isAscii(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII is meant
+  return /^[\x00-\x7f]*$/.test(text)
+}
+
+type Feature = {
+  feature: number
+  weight: number
+}
+
+/** Texts repeat their words: remembering the last ones makes reading four times as fast. */
+const remembered = new Map<string, Feature[]>()
+const REMEMBERED_MAX = 50_000
+const REMEMBERED_LENGTH_MAX = 40
+
+function wordFeatures(word: string): Feature[] {
+  const known = remembered.get(word)
+  if (known !== undefined) return known
+
+  const features = word.length > WORD_MAX ? readWord(word.slice(0, WORD_MAX)) : readWord(word)
+  if (word.length <= REMEMBERED_LENGTH_MAX) {
+    if (remembered.size >= REMEMBERED_MAX) remembered.clear()
+    remembered.set(word, features)
+  }
+  return features
+}
+
+/** Longer "words" are base64 or the like; their beginning is enough to find them by. */
+const WORD_MAX = 200
+
+function readWord(word: string): Feature[] {
+  if (stopWords.has(word)) return [{ feature: fnv(word), weight: STOP_WEIGHT }]
+  const stem = stemOf(word)
+  const features = [{ feature: fnv(stem), weight: 1 }]
+  if (stem.length < 5) return features
+  const weight = PIECE_WEIGHT / Math.sqrt(stem.length - 3)
+  for (let i = 0; i + 4 <= stem.length; i++) features.push({ feature: fnv(`~${stem.slice(i, i + 4)}`), weight })
+  return features
+}
+
+function addPairs(run: string, add: (feature: number, weight: number) => void): void {
+  for (const part of run.replace(stopPhrases, ' ').split(' ')) {
+    let last = ''
+    for (const c of part) {
+      add(fnv(c), SINGLE_WEIGHT)
+      if (last !== '') add(fnv(last + c), 1)
+      last = c
+    }
+  }
+}
+
+/** Takes off what most often marks number, case, person or tense. Wrong for some words of every language, but wrong alike on both sides. */
+export function stemOf(word: string): string {
+  if (word.length < 4 || /\d/.test(word)) return word
+  for (const [ending, kept] of endings) {
+    if (word.endsWith(ending) && word.length - ending.length >= kept) return word.slice(0, -ending.length)
+  }
+  return word
+}
+
+// Longest first. The number is how many letters must remain.
+const endings: [string, number][] = [
+  ['isation', 4],
+  ['ization', 4],
+  ['aciones', 4],
+  ['amente', 4],
+  ['imento', 4],
+  ['ements', 4],
+  ['ement', 4],
+  ['ments', 4],
+  ['acion', 4],
+  ['ation', 4],
+  ['mente', 4],
+  ['ungen', 4],
+  ['iones', 4],
+  ['ities', 4],
+  ['ment', 4],
+  ['ings', 4],
+  ['ions', 4],
+  ['heit', 4],
+  ['keit', 4],
+  ['isch', 4],
+  ['ados', 4],
+  ['adas', 4],
+  ['idos', 4],
+  ['idas', 4],
+  ['ando', 4],
+  ['iert', 4],
+  ['ing', 3],
+  ['ion', 4],
+  ['ies', 3],
+  ['ung', 4],
+  ['ern', 4],
+  ['ado', 4],
+  ['ada', 4],
+  ['ido', 4],
+  ['ida', 4],
+  ['ity', 4],
+  ['ami', 4],
+  ['ого', 3],
+  ['ему', 3],
+  ['ами', 3],
+  ['ями', 3],
+  ['ает', 3],
+  ['ed', 3],
+  ['es', 3],
+  ['en', 3],
+  ['er', 3],
+  ['em', 3],
+  ['ly', 3],
+  ['os', 3],
+  ['as', 3],
+  ['ar', 4],
+  ['ir', 4],
+  ['al', 4],
+  ['ой', 3],
+  ['ый', 3],
+  ['ая', 3],
+  ['ое', 3],
+  ['ые', 3],
+  ['ых', 3],
+  ['ом', 3],
+  ['ов', 3],
+  ['ей', 3],
+  ['ам', 3],
+  ['ях', 3],
+  ['ах', 3],
+  ['ет', 3],
+  ['ть', 3],
+  ['s', 3],
+  ['e', 3],
+  ['o', 3],
+  ['a', 3],
+  ['n', 4],
+  ['y', 3],
+  ['i', 3],
+  ['а', 3],
+  ['я', 3],
+  ['ы', 3],
+  ['и', 3],
+  ['у', 3],
+  ['ю', 3],
+  ['е', 3],
+  ['о', 3],
+  ['й', 3],
+  ['ь', 3],
+]
+
+/** FNV-1a over UTF-16 units, then mixed, so that its low bits are as good as its high ones. */
+function fnv(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

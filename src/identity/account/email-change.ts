@@ -1,0 +1,127 @@
+// Changes of an account's address: one counts at once, and the old address can undo it for 7 days. Undoing removes
+// every sign-in method and API key that was added since, and in the week before the change: it may be an intruder's,
+// who prepares a way back first.
+import { recordAudit } from '#audit/audit.ts'
+import { emailChangedEmail, emailRestoredEmail, type RemovedAccess, verificationEmail } from '#mail/account-emails.ts'
+import { sendMail } from '#mail/mail.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { countEmail } from '../email-rate.ts'
+import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
+import { mailReset } from '../passwords/password-reset.ts'
+import { identityProblem } from '../problems.ts'
+import { dropTotpSince } from '../second-factors/totp.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
+import { announceUserChange } from '../user-changes.ts'
+import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
+
+/** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
+export async function changeEmail(
+  deps: CredentialDeps & RevocationDeps & Pick<Platform, 'jobs'>,
+  asked: User,
+  { new_email, ...proof }: { new_email: string } & Proof,
+  requester: Requester,
+): Promise<void> {
+  await confirmOwner(deps, asked, proof, requester)
+  if (await findUserByEmail(deps.db, new_email)) throw inUse()
+  const maySend = await countEmail(deps, 'verification-emails', new_email, 'changed')
+
+  await guardUnique(() =>
+    transaction(deps.db, async (tx) => {
+      const now = deps.clock.now()
+      const user = await lockConfirmed(deps, tx, asked, proof, requester)
+      const changes = { email: new_email, email_key: emailKey(new_email), is_verified: false, verified_apart_at: null }
+      await updateUser(tx, user.id, changes, now)
+      await revokeSessions(deps, tx, user.id, requester.sessionId)
+
+      const verify = await issueToken(deps, tx, 'verify', user.id, { email: new_email })
+      const verification = verificationEmail(deps.config, { to: new_email, name: user.full_name, token: verify })
+      if (maySend) await sendMail(deps, tx, verification)
+      const undo = await issueToken(deps, tx, 'undo-email', user.id, { email: user.email })
+      const notice = emailChangedEmail(deps.config, { to: user.email, newEmail: new_email, token: undo, at: now })
+      await sendMail(deps, tx, notice)
+      await recordAudit(tx, {
+        actorId: user.id,
+        action: 'email.changed',
+        data: { from: user.email, to: new_email, was_verified: user.is_verified },
+        at: now,
+      })
+    }),
+  )
+}
+
+export type UndoDeps = RevocationDeps &
+  Pick<IdentityNeeds, 'revokeKeys'> &
+  Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>
+
+type Undo = { email: string }
+
+/** Restores the address, ends every session and mails a password reset to it. @throws Problem 400. */
+export async function undoEmailChange(deps: UndoDeps, token: string): Promise<void> {
+  await guardUnique(() =>
+    transaction(deps.db, async (tx) => {
+      const known = await peekToken<Undo>(deps, tx, 'undo-email', token)
+      // A key or a passkey that is being made now is there before what follows looks, or finds its session ended.
+      if (known?.userId) await lockUser(tx, known.userId)
+      const user = known?.userId ? await findUser(tx, known.userId) : null
+      const spent = user && (await spendToken<Undo>(deps, tx, 'undo-email', token))
+      if (!user || !spent) throw identityProblem('undo_token_invalid')
+
+      const now = deps.clock.now()
+      const { email } = spent.data
+      const removed = await removeAccessSince(deps, tx, user, spent.createdAt)
+      // Someone who can read the old mailbox has followed a link in it: that address is verified as well as ever.
+      // Whose password it is by now nobody knows.
+      const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
+      await updateUser(tx, user.id, restored, now)
+      await revokeSessions(deps, tx, user.id)
+      await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
+      await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
+      await sendMail(deps, tx, emailRestoredEmail(deps.config, { to: email, removed, at: now }))
+      await mailReset(deps, tx, { ...user, email })
+      await recordRevokedKeys(tx, user.id, removed.keys, 'email.restored', now)
+      await recordAudit(tx, {
+        actorId: user.id,
+        action: 'email.restored',
+        data: { from: user.email, to: email },
+        at: now,
+      })
+    }),
+  )
+}
+
+/**
+ * A second factor of more than a week before the change stays: it is what keeps out whoever has got hold of the old
+ * mailbox. So does the provider that the account was made with.
+ */
+async function removeAccessSince(
+  deps: Pick<UndoDeps, 'clock' | 'revokeKeys'>,
+  tx: Db,
+  user: User,
+  changedAt: Instant,
+): Promise<RemovedAccess & { keys: { id: string }[] }> {
+  const weekBefore = plus(changedAt, -7 * DAY_MS)
+  const since = weekBefore > user.created_at ? weekBefore : user.created_at
+  const methods = await removeSignInMethods(tx, user.id, since)
+  const keys = await deps.revokeKeys(tx, user.id, { after: since })
+  const twoFactor = await dropTotpSince(deps, tx, user.id, since)
+  announceUserChange(tx, user.id)
+  return { ...methods, keys, twoFactor }
+}
+
+/** The address may be taken between the look and the write. */
+async function guardUnique(work: () => Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (isUniqueViolation(error)) throw inUse()
+    throw error
+  }
+}
+
+const inUse = () => identityProblem('email_in_use')

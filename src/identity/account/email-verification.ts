@@ -1,0 +1,73 @@
+import { recordAudit } from '#audit/audit.ts'
+import { verificationEmail } from '#mail/account-emails.ts'
+import { sendMail } from '#mail/mail.ts'
+import { transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { countEmail } from '../email-rate.ts'
+import { issueToken, peekToken, spendToken } from '../one-time-tokens.ts'
+import { identityProblem } from '../problems.ts'
+import { isSessionLive } from '../sessions/sessions.ts'
+import { readAccess, type TokenDeps } from '../sessions/tokens.ts'
+import { announceUserChange } from '../user-changes.ts'
+import { emailKey, findUser, findUserByEmail, updateUser } from '../users.ts'
+
+export type VerificationDeps = TokenDeps & Pick<Platform, 'db' | 'secrets'>
+
+type Verification = { email: string }
+
+/**
+ * `bearer` is the access token of whoever follows the link, where they are signed in. Only then is it known that
+ * whoever reads the mailbox has set the password.
+ * @throws Problem 400 when the token is unknown, voided or expired and its address is not verified.
+ */
+export async function verifyEmail(
+  deps: VerificationDeps,
+  token: string,
+  bearer: string | null,
+): Promise<'verified' | 'already'> {
+  const claims = bearer === null ? null : await readAccess(deps, bearer)
+  return transaction(deps.db, async (tx) => {
+    const known = await peekToken<Verification>(deps, tx, 'verify', token)
+    const user = known?.userId ? await findUser(tx, known.userId) : null
+    // A token speaks of the address it was sent to; after a change of address it says nothing.
+    if (!known || !user || emailKey(known.data.email) !== user.email_key) throw verificationTokenInvalid()
+    if (user.is_verified) return 'already'
+    if (!(await spendToken(deps, tx, 'verify', token))) {
+      // Somebody spent it since the look above: with this very link, then the address is verified now.
+      if ((await findUser(tx, user.id))?.is_verified) return 'already'
+      throw verificationTokenInvalid()
+    }
+
+    const now = deps.clock.now()
+    const isHolder = claims?.userId === user.id && (await isSessionLive(deps, tx, claims))
+    await updateUser(tx, user.id, { is_verified: true, verified_apart_at: isHolder ? null : now }, now)
+    announceUserChange(tx, user.id)
+    await recordAudit(tx, { actorId: user.id, action: 'email.verified', data: { signed_in: isHolder }, at: now })
+    return 'verified'
+  })
+}
+
+/**
+ * Known and unknown addresses take one path, a job; what it does takes no one's time.
+ * Past five emails an hour none is sent, and the answer is the same.
+ */
+export async function requestVerification(
+  deps: Pick<Platform, 'db' | 'jobs' | 'limiter' | 'secrets'>,
+  email: string,
+): Promise<void> {
+  const allowed = await countEmail(deps, 'verification-emails', email, 'asked for')
+  await deps.jobs.enqueue(deps.db, 'identity.verification', { email, allowed })
+}
+
+export function handleVerification(deps: Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'secrets'>): void {
+  deps.jobs.handle<{ email: string; allowed: boolean }>('identity.verification', async ({ email, allowed }) => {
+    const user = await findUserByEmail(deps.db, email)
+    if (!user || user.is_verified || !user.is_active || !allowed) return
+    await transaction(deps.db, async (tx) => {
+      const token = await issueToken(deps, tx, 'verify', user.id, { email: user.email })
+      await sendMail(deps, tx, verificationEmail(deps.config, { to: user.email, name: user.full_name, token }))
+    })
+  })
+}
+
+const verificationTokenInvalid = () => identityProblem('verification_token_invalid')

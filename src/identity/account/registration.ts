@@ -1,0 +1,47 @@
+import { recordAudit } from '#audit/audit.ts'
+import { registrationEmail } from '#mail/account-emails.ts'
+import { sendMail } from '#mail/mail.ts'
+import { isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { countEmail } from '../email-rate.ts'
+import { issueToken } from '../one-time-tokens.ts'
+import type { Hasher } from '../passwords/hasher.ts'
+import { refuseWeak } from '../passwords/password-rules.ts'
+import { identityProblem } from '../problems.ts'
+import { findUserByEmail, insertUser, type User } from '../users.ts'
+
+export type RegistrationDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets'> & {
+  hasher: Hasher
+}
+
+export type Registration = { email: string; password: string; full_name?: string | null | undefined }
+
+/**
+ * Makes an account and mails the link that verifies its address.
+ * @throws Problem 400 when the address is taken, 422 for a weak password.
+ */
+export async function register(deps: RegistrationDeps, registration: Registration): Promise<User> {
+  const { db, clock, hasher } = deps
+  const { email, password, full_name = null } = registration
+  refuseWeak(deps, 'password', password, email)
+  if (await findUserByEmail(db, email)) throw taken()
+  const password_hash = await hasher.hash(password)
+  const maySend = await countEmail(deps, 'verification-emails', email, 'registered')
+
+  try {
+    return await transaction(db, async (tx) => {
+      const now = clock.now()
+      const user = await insertUser(tx, { email, password_hash, full_name }, now)
+      const token = await issueToken(deps, tx, 'verify', user.id, { email })
+      if (maySend) await sendMail(deps, tx, registrationEmail(deps.config, { to: email, name: full_name, token }))
+      await recordAudit(tx, { actorId: user.id, action: 'registered', at: now })
+      return user
+    })
+  } catch (error) {
+    // Of two who register one address at once, the second is told as if it had come later.
+    if (isUniqueViolation(error)) throw taken()
+    throw error
+  }
+}
+
+const taken = () => identityProblem('email_taken')

@@ -1,0 +1,285 @@
+import { Readable } from 'node:stream'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import { originOf } from '../origin.ts'
+import { ownUser, ownView } from '../own-user.ts'
+import { NewPassword } from '../passwords/password-rules.ts'
+import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
+import type { CredentialDeps } from '../sign-in/credentials.ts'
+import { type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
+import { UserView, userView } from '../users.ts'
+import { type DeletionDeps, deleteAccount } from './deletion.ts'
+import { changeEmail, type UndoDeps, undoEmailChange } from './email-change.ts'
+import { requestVerification, type VerificationDeps, verifyEmail } from './email-verification.ts'
+import { type ExportDeps, exportAccount, exportEverything } from './export.ts'
+import { changePassword } from './password-change.ts'
+import { AvatarUrl, changeProfile, FullName } from './profile.ts'
+import { type RegistrationDeps, register } from './registration.ts'
+
+const tags = ['users']
+const Email = Type.String({ format: 'email' })
+/** Asked where two-factor is on. */
+const OwnCode = Type.Optional(Nullable(Type.String({ maxLength: 64 })))
+/** Missing or of any length: the contract answers both with 400 `Incorrect password`. */
+const OwnPassword = Type.Optional(Nullable(Type.String({ maxLength: 1_024 })))
+
+/** The fields of `exportAccount`. */
+const AccountExport = Type.Object(
+  {
+    ...Type.Pick(UserView, [
+      'id',
+      'email',
+      'full_name',
+      'avatar_url',
+      'oauth_provider',
+      'is_verified',
+      'subscription_status',
+      'subscription_tier',
+      'created_at',
+    ]).properties,
+    updated_at: Instant,
+    last_login_at: Nullable(Instant),
+    exported_at: Instant,
+  },
+  { title: 'AccountExport' },
+)
+
+const EXPORTED: Described = {
+  replies: {
+    200: {
+      description: 'A file: JSON, or with `full` a ZIP of JSON files.',
+      content: {
+        'application/json': AccountExport,
+        'application/zip': Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
+      },
+      headers: {
+        'content-disposition': { description: '`attachment`, with the name of the file', schema: { type: 'string' } },
+      },
+    },
+  },
+}
+
+type AccountRouteDeps = RegistrationDeps & VerificationDeps & CredentialDeps & UndoDeps & DeletionDeps & ExportDeps
+
+export function accountRoutes(app: App, deps: AccountRouteDeps): void {
+  app.post(
+    '/api/auth/register',
+    {
+      schema: {
+        operationId: 'registerUser',
+        tags: ['auth'],
+        summary: 'Make an account; the verification email is sent',
+        body: Type.Object({
+          email: Email,
+          password: NewPassword,
+          full_name: Type.Optional(Nullable(FullName)),
+        }),
+        response: { 201: UserView },
+      },
+      // Without a limit of their own registrations are requests like others.
+      config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
+    },
+    async (request, reply) =>
+      reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body))),
+  )
+
+  app.get(
+    '/api/auth/me',
+    {
+      schema: { operationId: 'getCurrentUser', tags: ['auth'], summary: 'The caller', response: { 200: UserView } },
+      config: { access: 'user' },
+    },
+    (request) => ownView(deps, request),
+  )
+
+  app.post(
+    '/api/auth/verify-email',
+    {
+      schema: {
+        operationId: 'verifyEmail',
+        tags: ['auth'],
+        summary: 'Verify an address with the mailed token; with a bearer, by the account’s own holder',
+        body: OneTimeTokenBody,
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => ({
+      message:
+        (await verifyEmail(deps, request.body.token, bearerOf(request))) === 'verified'
+          ? 'Email verified successfully'
+          : 'Email already verified',
+    }),
+  )
+
+  app.post(
+    '/api/auth/resend-verification',
+    {
+      schema: {
+        operationId: 'resendVerification',
+        tags: ['auth'],
+        summary: 'Ask for another verification email',
+        body: Type.Object({ email: AnyEmail }),
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await requestVerification(deps, request.body.email)
+      return { message: 'If your email is registered, a verification link has been sent' }
+    },
+  )
+
+  app.post(
+    '/api/auth/undo-email-change',
+    {
+      schema: {
+        operationId: 'undoEmailChange',
+        tags: ['auth'],
+        summary: 'Give an account back to its former address',
+        body: OneTimeTokenBody,
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await undoEmailChange(deps, request.body.token)
+      return { message: 'Email address restored' }
+    },
+  )
+
+  app.get(
+    '/api/users/me',
+    {
+      schema: { operationId: 'getProfile', tags, summary: 'The caller', response: { 200: UserView } },
+      config: { access: 'user' },
+    },
+    (request) => ownView(deps, request),
+  )
+
+  app.patch(
+    '/api/users/me',
+    {
+      schema: {
+        operationId: 'updateProfile',
+        tags,
+        summary: 'Change name or picture; null clears',
+        body: Type.Object({
+          full_name: Type.Optional(Nullable(FullName)),
+          avatar_url: Type.Optional(Nullable(AvatarUrl)),
+        }),
+        response: { 200: UserView },
+      },
+      config: { access: 'user' },
+    },
+    async (request) =>
+      userView(deps.config.catalogue, await changeProfile(deps, callerOf(request).userId, request.body)),
+  )
+
+  app.post(
+    '/api/users/me/change-password',
+    {
+      schema: {
+        operationId: 'changePassword',
+        tags,
+        summary: 'Change the password; every other session ends',
+        body: Type.Object({
+          current_password: Type.String({ maxLength: 1_024 }),
+          new_password: NewPassword,
+          code: OwnCode,
+        }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      await changePassword(deps, await ownUser(deps, request), request.body, requesterOf(request))
+      return { message: 'Password changed successfully' }
+    },
+  )
+
+  app.post(
+    '/api/users/me/change-email',
+    {
+      schema: {
+        operationId: 'changeEmail',
+        tags,
+        summary: 'Change the address; the old one is told and can undo it',
+        body: Type.Object({ new_email: Type.String({ format: 'email' }), password: OwnPassword, code: OwnCode }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      await changeEmail(deps, await ownUser(deps, request), request.body, requesterOf(request))
+      return { message: 'Verification email sent to your new address' }
+    },
+  )
+
+  app.get(
+    '/api/users/me/export',
+    {
+      schema: {
+        operationId: 'exportAccount',
+        tags,
+        summary:
+          'The account as a JSON file; with full=true, after a fresh sign-in, everything we hold, as a ZIP of JSON',
+        querystring: Type.Object({ full: Type.Optional(Type.Boolean()) }),
+      },
+      config: { access: 'user', described: EXPORTED },
+    },
+    async (request, reply) => {
+      const user = await ownUser(deps, request)
+      if (request.query.full) {
+        await requireFreshSignIn(deps, callerOf(request))
+        return reply
+          .type('application/zip')
+          .header('content-disposition', 'attachment; filename="account-export.zip"')
+          .send(Readable.from(exportEverything(deps, user), { objectMode: false }))
+      }
+      return reply
+        .type('application/json; charset=utf-8')
+        .header('content-disposition', 'attachment; filename="account-export.json"')
+        .send(`${JSON.stringify(exportAccount(deps, user), null, 2)}\n`)
+    },
+  )
+
+  app.delete(
+    '/api/users/me',
+    {
+      schema: {
+        operationId: 'deleteAccount',
+        tags,
+        summary: 'Delete the account and everything in it, at once',
+        body: Type.Object({
+          password: OwnPassword,
+          code: OwnCode,
+          confirm: Type.Optional(Nullable(Type.String({ maxLength: 64 }))),
+        }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+      // No body at all is one without a password: 400, not 422.
+      preValidation: async (request) => {
+        request.body ??= {}
+      },
+    },
+    async (request) => {
+      await deleteAccount(deps, await ownUser(deps, request), request.body, requesterOf(request))
+      return { message: 'User deleted successfully' }
+    },
+  )
+}
+
+function requesterOf(request: FastifyRequest): Requester {
+  return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
+}
+
+/** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */
+function bearerOf({ headers }: FastifyRequest): string | null {
+  return /^Bearer (\S{1,4096})$/i.exec(headers.authorization ?? '')?.[1] ?? null
+}

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { plus } from '#platform/clock.ts'
+import { testApp } from '#testing/app.ts'
+import { scansOf } from '#testing/plans.ts'
+import { forgetOldTokens } from '../one-time-tokens.ts'
+import { forgetOldSessions } from '../sessions/sessions.ts'
+import { changeUser, listUsers, userStats } from './administration.ts'
+import { hasSuperuser } from './superuser.ts'
+
+test('what an operator asks for, and what is cleaned up by itself, reads no table from end to end', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const eve = await app.as('eve')
+  const { platform } = app
+  const { clock } = platform
+
+  const scans = await scansOf(app, async (db) => {
+    await hasSuperuser(db)
+    await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, { is_verified: true })
+    await userStats(db, clock.now())
+    await listUsers(db, { page: 2, limit: 20 })
+    await forgetOldSessions({ db, clock })
+    await forgetOldTokens({ clock }, db)
+  })
+
+  assert.deepEqual(scans, [])
+})
+
+test('the numbers are those of the people', async (t) => {
+  const app = await testApp(t)
+  const [ada] = await Promise.all([app.as('ada', { tier: 'pro' }), app.as('bob'), app.as('eve')])
+  const { db, clock } = app.platform
+  await db.updateTable('users').set({ is_verified: true }).where('id', '=', ada.userId).execute()
+  await db
+    .updateTable('users')
+    .set({ created_at: plus(clock.now(), -8 * 86_400_000) })
+    .where('id', '=', ada.userId)
+    .execute()
+  const { total_users, active_subscriptions, new_users_7d, verified_users } = await userStats(db, clock.now())
+  assert.deepEqual([total_users, active_subscriptions, new_users_7d, verified_users], [3, 1, 2, 1])
+
+  const pages = await Promise.all([1, 2, 3].map((page) => listUsers(db, { page, limit: 1 })))
+  assert.equal(pages[2]?.users[0]?.id, ada.userId, 'the oldest comes last')
+  assert.equal(new Set(pages.map(({ users }) => users[0]?.id)).size, 3)
+})
+
+test('more old sessions than a slice holds are all removed, and no others', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const { db, clock } = app.platform
+  const day = 86_400_000
+  const session = (id: string, expiresMs: number, revokedMs: number | null) => ({
+    user_id: ada.userId,
+    id,
+    user_agent: null,
+    ip_address: null,
+    created_at: plus(clock.now(), -60 * day),
+    authenticated_at: plus(clock.now(), -60 * day),
+    last_used_at: plus(clock.now(), -60 * day),
+    expires_at: plus(clock.now(), expiresMs),
+    revoked_at: revokedMs === null ? null : plus(clock.now(), revokedMs),
+  })
+  const old = Array.from({ length: 1_100 }, (_, index) =>
+    index % 2 === 0 ? session(`expired-${index}`, -8 * day, null) : session(`revoked-${index}`, day, -8 * day),
+  )
+  for (let from = 0; from < old.length; from += 100) {
+    await db
+      .insertInto('sessions')
+      .values(old.slice(from, from + 100))
+      .execute()
+  }
+  await db
+    .insertInto('sessions')
+    .values([session('just expired', -6 * day, null), session('just revoked', day, -6 * day)])
+    .execute()
+
+  await forgetOldSessions({ db, clock })
+
+  const left = await db.selectFrom('sessions').select('id').where('user_id', '=', ada.userId).orderBy('id').execute()
+  assert.deepEqual(
+    left.map(({ id }) => id).filter((id) => id.includes(' ')),
+    ['just expired', 'just revoked'],
+  )
+  assert.equal(left.length, 3, 'and the one that is signed in')
+})

@@ -1,0 +1,23 @@
+import { HOUR_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
+import { emailKey } from './users.ts'
+
+/** Of the emails of one kind that anyone could cause, their receiver gets five an hour. */
+const EMAIL_RATE = { requests: 5, seconds: HOUR_MS / 1_000 }
+
+/**
+ * Counts an email to an address that anyone could have named: who is flooded has not asked for it. Each reason has a
+ * count of its own, or else anybody could ask so often for another's email that the one of the registration never
+ * comes.
+ * @returns false when it is not to be sent.
+ */
+export async function countEmail(
+  { limiter, secrets }: Pick<Platform, 'limiter' | 'secrets'>,
+  kind: 'verification-emails' | 'reset-emails' | 'access-emails',
+  email: string,
+  reason?: string,
+): Promise<boolean> {
+  const key = secrets.hash('emails', emailKey(email))
+  const { allowed } = await limiter.hit(kind, reason === undefined ? key : `${reason}:${key}`, EMAIL_RATE)
+  return allowed
+}

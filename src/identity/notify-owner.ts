@@ -1,0 +1,27 @@
+import { type AccessChange, type AccessDetails, accessChangedEmail } from '#mail/account-emails.ts'
+import { sendMail } from '#mail/mail.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { countEmail } from './email-rate.ts'
+import { findUser } from './users.ts'
+
+export type NotifyDeps = Pick<Platform, 'config' | 'clock' | 'jobs' | 'limiter' | 'secrets'>
+
+/**
+ * Mails the owner that a sign-in method, key or role has come or gone, once the transaction that changed it has
+ * committed. What an intruder adds in a stolen session is seen by the one person who can tell. An address that nobody
+ * has proven may be that of somebody who never came here: it gets no more of one kind than anyone may ask for.
+ */
+export async function notifyOwner(
+  deps: NotifyDeps,
+  tx: Db,
+  userId: string,
+  change: AccessChange,
+  details: AccessDetails = {},
+): Promise<void> {
+  const user = await findUser(tx, userId)
+  if (!user) return
+  if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, change))) return
+  const { config, clock } = deps
+  await sendMail(deps, tx, accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }))
+}

@@ -1,0 +1,237 @@
+// Links between accounts and people at providers, by (provider, subject), never by an address alone.
+import Format from 'typebox/format'
+import { recordAudit } from '#audit/audit.ts'
+import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { isPictureUrl } from '../account/profile.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
+import { identityProblem } from '../problems.ts'
+import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
+import { isSessionLive, lockSessionUser, type SessionRef } from '../sessions/sessions.ts'
+import { NO_SIGN_IN_METHODS, recordRevokedKeys, removeSignInMethods, requireSignInMethod } from '../sign-in-methods.ts'
+import type { OAuthProvider } from '../tables.ts'
+import { findUser, findUserByEmail, insertUser, lockUser, type User, updateUser } from '../users.ts'
+import { RefusedSignIn } from './flow.ts'
+import type { ProviderIdentity } from './providers.ts'
+
+/** `revokeKeys`: those from before an address was verified fall when its owner comes. */
+export type LinkDeps = NotifyDeps & RevocationDeps & Pick<IdentityNeeds, 'revokeKeys'> & Pick<Platform, 'db'>
+
+/**
+ * The account of a linked person; else the account with the same address, when the provider and we have both verified
+ * it; else a new account. @throws RefusedSignIn.
+ */
+export async function findOrCreateAccount(
+  deps: LinkDeps,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<User> {
+  const attempt = () => transaction(deps.db, (tx) => findOrCreate(deps, tx, provider, identity))
+  try {
+    return await attempt()
+  } catch (error) {
+    // Two first sign-ins at once: the second now finds what the first has made.
+    if (isUniqueViolation(error)) return attempt()
+    throw error
+  }
+}
+
+async function findOrCreate(
+  deps: LinkDeps,
+  tx: Db,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<User> {
+  const now = deps.clock.now()
+  const refuse = (refusal: RefusedSignIn['refusal']) => new RefusedSignIn(refusal, { linking: false })
+
+  const linked = await linkedUser(tx, provider, identity.subject)
+  if (linked) {
+    if (!linked.is_active) throw refuse('inactive_account')
+    if (isUnproven(deps, provider, linked)) throw refuse('sandboxed_provider')
+    return linked
+  }
+  const { email } = identity
+  // What nobody can register with opens nothing either: the Kelvin sign, in lower case, is the k of another person's
+  // address.
+  if (email === null || !Format.Test('email', email)) throw refuse('email_missing')
+  if (!identity.emailVerified) throw refuse('email_not_verified')
+
+  const existing = await findUserByEmail(tx, email)
+  if (existing) {
+    // Whoever registered this address without proving it may be waiting for its owner to come (account pre-hijacking).
+    if (!existing.is_verified) throw refuse('account_exists')
+    if (!existing.is_active) throw refuse('inactive_account')
+    if (isUnproven(deps, provider, existing)) throw refuse('sandboxed_provider')
+    if (await hasProvider(tx, existing.id, provider)) throw refuse('account_exists')
+    return linkByEmail(deps, tx, existing.id, provider, identity)
+  }
+
+  const user = await insertUser(
+    tx,
+    {
+      email,
+      full_name: nameOf(identity),
+      avatar_url: identity.picture !== null && isPictureUrl(identity.picture) ? identity.picture : null,
+      password_hash: null,
+      oauth_provider: provider,
+      is_verified: true,
+    },
+    now,
+  )
+  await insertLink(tx, user.id, provider, identity, now)
+  await recordAudit(tx, { actorId: user.id, action: 'registered', data: { provider }, at: now })
+  return user
+}
+
+/**
+ * The owner of the address has come. Where somebody else may have set the password (nobody signed in followed the link
+ * that verified the address) it falls, with every session and other sign-in method; so do the API keys from before the
+ * address was verified.
+ */
+async function linkByEmail(
+  deps: LinkDeps,
+  tx: Db,
+  userId: string,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<User> {
+  const now = deps.clock.now()
+  await lockUser(tx, userId)
+  const user = await findUser(tx, userId)
+  if (!user?.is_verified) throw new RefusedSignIn('account_exists', { linking: false })
+  const { verified_apart_at } = user
+  const isDoubtful = verified_apart_at !== null
+  const methods = isDoubtful ? await removeSignInMethods(tx, userId) : NO_SIGN_IN_METHODS
+  const keys = isDoubtful ? await deps.revokeKeys(tx, userId, { before: verified_apart_at }) : []
+  if (isDoubtful) {
+    const changes = { password_hash: null, oauth_provider: provider, verified_apart_at: null }
+    await updateUser(tx, userId, changes, now)
+    await revokeSessions(deps, tx, userId)
+  }
+  await insertLink(tx, userId, provider, identity, now)
+  await notifyOwner(deps, tx, userId, `${provider}-linked`, {
+    address: identity.email,
+    ...(isDoubtful ? { removed: { ...methods, keys, twoFactor: false } } : {}),
+  })
+  await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider, by: 'email' }, at: now })
+  if (isDoubtful && user.password_hash !== null) {
+    await recordAudit(tx, { actorId: userId, action: 'password.removed', data: { by: provider }, at: now })
+  }
+  await recordRevokedKeys(tx, userId, keys, 'provider.linked', now)
+  return (await findUser(tx, userId)) ?? user
+}
+
+/** The sandbox vouches for whatever is typed: not enough for an account that may do everything. */
+function isUnproven({ config }: Pick<Platform, 'config'>, provider: OAuthProvider, user: User): boolean {
+  return user.is_superuser && config.oauth[provider]?.sandboxed === true
+}
+
+/** Links a provider to the account of someone signed in. @throws RefusedSignIn when the person is linked elsewhere. */
+export async function linkProvider(
+  deps: LinkDeps,
+  session: SessionRef,
+  provider: OAuthProvider,
+  identity: ProviderIdentity,
+): Promise<void> {
+  const { userId } = session
+  await transaction(deps.db, async (tx) => {
+    await lockUser(tx, userId)
+    const user = await findUser(tx, userId)
+    if (!user?.is_active) throw new RefusedSignIn('inactive_account', { linking: true })
+    // Signed out since the flow began: whoever did that means to keep out whoever began it.
+    if (!(await isSessionLive(deps, tx, session))) throw new RefusedSignIn('invalid_state', { linking: true })
+    if (isUnproven(deps, provider, user)) throw new RefusedSignIn('sandboxed_provider', { linking: true })
+    const owner = await linkedUser(tx, provider, identity.subject)
+    if (owner?.id === userId) return
+    if (owner || (await hasProvider(tx, userId, provider))) throw new RefusedSignIn('already_linked', { linking: true })
+    await insertLink(tx, userId, provider, identity, deps.clock.now())
+    await notifyOwner(deps, tx, userId, `${provider}-linked`, { address: identity.email })
+    await recordAudit(tx, { actorId: userId, action: 'provider.linked', data: { provider }, at: deps.clock.now() })
+  })
+}
+
+/**
+ * @throws Problem 404 when it is not linked, 400 when it is the only sign-in method, 401 when the session that asks has
+ * ended.
+ */
+export async function unlinkProvider(deps: LinkDeps, session: SessionRef, provider: OAuthProvider): Promise<void> {
+  const { userId } = session
+  await transaction(deps.db, async (tx) => {
+    await lockSessionUser(deps, tx, session)
+    const removed = await tx
+      .deleteFrom('oauth_links')
+      .where('user_id', '=', userId)
+      .where('provider', '=', provider)
+      .returning('provider')
+      .executeTakeFirst()
+    if (!removed) throw identityProblem('oauth_provider_not_linked', { provider })
+    await requireSignInMethod(tx, userId)
+    await renameOrigin(tx, userId)
+    await notifyOwner(deps, tx, userId, `${provider}-unlinked`)
+    await recordAudit(tx, { actorId: userId, action: 'provider.unlinked', data: { provider }, at: deps.clock.now() })
+  })
+}
+
+export type LinkView = { provider: OAuthProvider; email: string | null; linked_at: string }
+
+export async function listLinks(db: Db, userId: string): Promise<LinkView[]> {
+  return db
+    .selectFrom('oauth_links')
+    .select(['provider', 'email', 'linked_at'])
+    .where('user_id', '=', userId)
+    .orderBy('linked_at')
+    .execute()
+}
+
+/** An account without a password shows the provider that it can be opened with. */
+async function renameOrigin(tx: Db, userId: string): Promise<void> {
+  const left = await listLinks(tx, userId)
+  await tx
+    .updateTable('users')
+    .set({ oauth_provider: left[0]?.provider ?? null })
+    .where('id', '=', userId)
+    .where('password_hash', 'is', null)
+    .execute()
+}
+
+async function linkedUser(tx: Db, provider: OAuthProvider, subject: string): Promise<User | null> {
+  const row = await tx
+    .selectFrom('oauth_links')
+    .innerJoin('users', 'users.id', 'oauth_links.user_id')
+    .selectAll('users')
+    .where('oauth_links.provider', '=', provider)
+    .where('oauth_links.subject', '=', subject)
+    .executeTakeFirst()
+  return row ?? null
+}
+
+async function hasProvider(tx: Db, userId: string, provider: OAuthProvider): Promise<boolean> {
+  const row = await tx
+    .selectFrom('oauth_links')
+    .select('subject')
+    .where('user_id', '=', userId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+async function insertLink(
+  tx: Db,
+  userId: string,
+  provider: OAuthProvider,
+  { subject, email }: ProviderIdentity,
+  now: string,
+): Promise<void> {
+  await tx.insertInto('oauth_links').values({ user_id: userId, provider, subject, email, linked_at: now }).execute()
+}
+
+/** A provider's name for a person is a stranger's input like any other. */
+function nameOf({ name }: ProviderIdentity): string | null {
+  const clean = name
+    ?.replaceAll(/[\p{Cc}\u2028\u2029]+/gu, ' ')
+    .trim()
+    .slice(0, 200)
+  return clean === undefined || clean === '' ? null : clean
+}

@@ -1,0 +1,182 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import { platformProblem } from '#platform/problems.ts'
+import { originOf } from '../origin.ts'
+import type { SessionRef } from '../sessions/sessions.ts'
+import { issueChallenge } from '../sign-in/challenge.ts'
+import { type SignInDeps, signIn } from '../sign-in/sign-in.ts'
+import { requireFreshSignIn } from '../sign-in/step-up.ts'
+import type { OAuthProvider } from '../tables.ts'
+import { OAuthProviderName } from '../users.ts'
+import { finishOAuth, type OAuthFlowDeps, providerNamed, RefusedSignIn, startOAuth } from './flow.ts'
+import { findOrCreateAccount, type LinkDeps, linkProvider, listLinks, unlinkProvider } from './links.ts'
+
+const tags = ['auth']
+const Provider = Type.Object({ provider: Type.String({ maxLength: 64 }) })
+const Started = Type.Object({ authorization_url: Type.String(), state: Type.String() }, { title: 'OAuthStart' })
+const FLOW_S = 600
+
+const CALLBACK: Described = {
+  parameters: ['code', 'state', 'iss', 'error'].map((name) => ({ name, in: 'query', schema: { type: 'string' } })),
+  replies: {
+    302: {
+      description:
+        'To the user app: /auth/callback with `access_token` and `refresh_token`; /login with `challenge` where two-factor is on, or with `error`; /account where a provider was linked.',
+      headers: { location: { description: 'Where to go', schema: { type: 'string', format: 'uri' } } },
+    },
+  },
+}
+
+export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDeps): void {
+  const { frontend, base } = deps.config.urls
+  const https = base.startsWith('https:')
+  // `__Host-`: no other subdomain can plant it (RFC 6265bis, 4.1.3.2); browsers take the prefix on https alone.
+  const cookie = https ? '__Host-oauth_browser' : 'oauth_browser'
+
+  app.get(
+    '/api/auth/oauth/:provider',
+    {
+      schema: {
+        operationId: 'startOauth',
+        tags,
+        summary: 'Where to send the browser to sign in with Google or GitHub',
+        params: Provider,
+        response: { 200: Started },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request, reply) => start(request, reply, providerNamed(request.params.provider), null),
+  )
+
+  app.get(
+    '/api/auth/callback/:provider',
+    {
+      schema: {
+        operationId: 'finishOauth',
+        tags,
+        summary: 'Where the provider sends the browser back to',
+        params: Provider,
+      },
+      config: { access: 'anyone', described: CALLBACK },
+    },
+    async (request, reply) => {
+      const provider = providerNamed(request.params.provider)
+      const search = new URL(request.url, base).searchParams
+      const target = await finish(request, provider, search).catch((error) => refusalPage(error))
+      // The address carries tokens: it must not travel on as a referrer.
+      return reply.header('referrer-policy', 'no-referrer').redirect(target, 302)
+    },
+  )
+
+  app.get(
+    '/api/users/me/oauth',
+    {
+      schema: {
+        operationId: 'listOauthLinks',
+        tags: ['users'],
+        summary: 'Providers that open this account',
+        response: {
+          200: Type.Array(
+            Type.Object(
+              { provider: OAuthProviderName, email: Nullable(Type.String()), linked_at: Instant },
+              { title: 'OAuthLink' },
+            ),
+          ),
+        },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => listLinks(deps.db, callerOf(request).userId),
+  )
+
+  app.post(
+    '/api/users/me/oauth/:provider',
+    {
+      schema: {
+        operationId: 'linkOauth',
+        tags: ['users'],
+        summary: 'Where to send the browser to link a provider',
+        params: Provider,
+        response: { 200: Started },
+      },
+      config: { access: 'user' },
+    },
+    async (request, reply) => {
+      const provider = providerNamed(request.params.provider)
+      const { userId, sessionId } = callerOf(request)
+      await requireFreshSignIn(deps, { userId, sessionId })
+      return start(request, reply, provider, { userId, sessionId })
+    },
+  )
+
+  app.delete(
+    '/api/users/me/oauth/:provider',
+    {
+      schema: {
+        operationId: 'unlinkOauth',
+        tags: ['users'],
+        summary: 'Take a provider away; never the last sign-in method',
+        params: Provider,
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const provider = providerNamed(request.params.provider)
+      const caller = callerOf(request)
+      await requireFreshSignIn(deps, caller)
+      await unlinkProvider(deps, caller, provider)
+      return { message: 'Provider unlinked' }
+    },
+  )
+
+  async function start(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    provider: OAuthProvider,
+    linkTo: SessionRef | null,
+  ) {
+    const known = request.cookies[cookie] ?? null
+    const { browserSecret, ...started } = await startOAuth(deps, provider, { browserSecret: known, linkTo })
+    reply.setCookie(cookie, browserSecret, {
+      path: '/',
+      httpOnly: true,
+      secure: https,
+      sameSite: 'lax',
+      maxAge: FLOW_S,
+    })
+    return started
+  }
+
+  /** @returns the page of ours to go to. */
+  async function finish(request: FastifyRequest, provider: OAuthProvider, search: URLSearchParams): Promise<string> {
+    const { identity, linkTo } = await finishOAuth(deps, provider, {
+      search,
+      browserSecret: request.cookies[cookie] ?? null,
+    })
+    if (linkTo !== null) {
+      await linkProvider(deps, linkTo, provider, identity)
+      return `${frontend}/account?${new URLSearchParams({ tab: 'security', linked: provider })}`
+    }
+    const user = await findOrCreateAccount(deps, provider, identity)
+    if (user.is_totp_on) {
+      return `${frontend}/login?${new URLSearchParams({ challenge: await issueChallenge(deps, user.id) })}`
+    }
+    const { access_token, refresh_token } = await signIn(deps, user, originOf(request), provider)
+    return `${frontend}/auth/callback?${new URLSearchParams({ access_token, refresh_token })}`
+  }
+
+  function refusalPage(error: unknown): string {
+    if (error instanceof RefusedSignIn) {
+      return error.linking
+        ? `${frontend}/account?${new URLSearchParams({ tab: 'security', error: error.refusal })}`
+        : `${frontend}/login?${new URLSearchParams({ error: error.refusal })}`
+    }
+    if (platformProblem.is(error, 'inactive_account')) return `${frontend}/login?error=inactive_account`
+    throw error
+  }
+}

@@ -1,0 +1,22 @@
+import type { FastifyRequest } from 'fastify'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { Platform } from '#platform/platform.ts'
+import { unauthenticated } from '#platform/problems.ts'
+import { findUser, findUserView, type User, type UserView } from './users.ts'
+
+/** @throws the 401 of a user who was deleted between authentication and here. */
+export async function ownUser({ db }: Pick<Platform, 'db'>, request: FastifyRequest): Promise<User> {
+  const user = await findUser(db, callerOf(request).userId)
+  if (!user) throw unauthenticated()
+  return user
+}
+
+/** @throws as `ownUser`. */
+export async function ownView(
+  { db, config }: Pick<Platform, 'db' | 'config'>,
+  request: FastifyRequest,
+): Promise<UserView> {
+  const view = await findUserView(config.catalogue, db, callerOf(request).userId)
+  if (!view) throw unauthenticated()
+  return view
+}

@@ -1,0 +1,181 @@
+// Authentication by access token: its signature, and that its session is live. A verified signature is cached until it
+// expires, a session's state for half a second: a change on this node (or told by the bus) counts at once, one that
+// nobody tells within it.
+import { prepared } from '#platform/db/prepared.ts'
+import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
+import type { Platform } from '#platform/platform.ts'
+import { onUserChange, USER_CHANGED } from '../user-changes.ts'
+import { LruCache } from './lru-cache.ts'
+import { type AccessClaims, readAccess, type TokenDeps } from './tokens.ts'
+
+export type Authenticator = {
+  /** Null when the token is not valid now. `fresh`: what is cached of the session does not count. */
+  authenticate(token: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
+  close(): Promise<void>
+}
+
+type AuthenticatorDeps = TokenDeps & Pick<Platform, 'db' | 'bus' | 'log'>
+
+const TOKENS_MAX = 20_000
+const SESSIONS_MAX = 20_000
+/** The contract gives a revocation one second; half of it is left for the query itself. */
+const STATE_AGE_MS = 500
+const TOUCH_MS = 60_000
+const FLUSH_MS = 5_000
+
+type SessionState = { caller: Caller | null; expiresMs: number; readMs: number }
+
+export function createAuthenticator(deps: AuthenticatorDeps): Authenticator {
+  const { bus, clock } = deps
+  const tokens = new LruCache<string, AccessClaims>(TOKENS_MAX)
+  const states = new LruCache<string, SessionState>(SESSIONS_MAX)
+  const reading = new Map<string, Promise<SessionState>>()
+  const touches = createTouches(deps)
+
+  const forget = (userId: string) => {
+    for (const [sessionId, { caller }] of states.entries()) if (caller?.userId === userId) states.delete(sessionId)
+    // What is being read now may have been read before the change; it is used once and not remembered.
+    reading.clear()
+  }
+  const stopListening = onUserChange((userId) => bus.publish(USER_CHANGED, { userId }))
+  bus.on(USER_CHANGED, (payload) => forget((payload as { userId: string }).userId))
+
+  return {
+    authenticate(token, { fresh = false } = {}) {
+      const claims = tokens.get(token)
+      if (fresh && claims) {
+        states.delete(claims.sessionId)
+        reading.delete(claims.sessionId)
+      }
+      const state = claims && recentState(claims)
+      return state ? callerOfState(claims, state) : look(token)
+    },
+    async close() {
+      stopListening()
+      await touches.close()
+    },
+  }
+
+  async function look(token: string): Promise<Caller | null> {
+    const claims = tokens.get(token) ?? (await verify(token))
+    if (!claims || claims.expiresMs <= clock.ms()) return null
+    return callerOfState(claims, await stateOf(claims))
+  }
+
+  function callerOfState(claims: AccessClaims, state: SessionState): Caller | null {
+    const now = clock.ms()
+    if (!state.caller || claims.expiresMs <= now || state.expiresMs <= now) return null
+    touches.note(claims, now)
+    return state.caller
+  }
+
+  async function verify(token: string): Promise<AccessClaims | null> {
+    const claims = await readAccess(deps, token)
+    if (claims) tokens.set(token, claims)
+    return claims
+  }
+
+  function recentState({ userId, sessionId }: AccessClaims): SessionState | null {
+    const known = states.get(sessionId)
+    return known?.caller?.userId === userId && Math.abs(clock.ms() - known.readMs) < STATE_AGE_MS ? known : null
+  }
+
+  function stateOf(claims: AccessClaims): MaybePromise<SessionState> {
+    const known = recentState(claims)
+    if (known) return known
+    const { sessionId } = claims
+    const running = reading.get(sessionId)
+    if (running) return running
+
+    const read = readSessionState(deps, claims).then((state) => {
+      if (reading.get(sessionId) === read) {
+        reading.delete(sessionId)
+        if (state.caller) states.set(sessionId, state)
+      }
+      return state
+    })
+    read.catch(() => reading.delete(sessionId))
+    reading.set(sessionId, read)
+    return read
+  }
+}
+
+const findSession = prepared(
+  (db) =>
+    db
+      .selectFrom('sessions')
+      .innerJoin('users', 'users.id', 'sessions.user_id')
+      .select([
+        'sessions.expires_at',
+        'sessions.revoked_at',
+        'users.email',
+        'users.subscription_tier',
+        'users.is_active',
+        'users.is_verified',
+        'users.is_superuser',
+      ])
+      .where('sessions.user_id', '=', '')
+      .where('sessions.id', '=', ''),
+  2,
+)
+
+async function readSessionState(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  { userId, sessionId }: AccessClaims,
+): Promise<SessionState> {
+  const readMs = clock.ms()
+  const row = await findSession(db, userId, sessionId)
+  if (!row || row.revoked_at !== null) return { caller: null, expiresMs: 0, readMs }
+  const caller: Caller = {
+    userId,
+    sessionId,
+    keyId: null,
+    email: row.email,
+    tier: row.subscription_tier,
+    isActive: row.is_active,
+    isVerified: row.is_verified,
+    isSuperuser: row.is_superuser,
+    scopes: null,
+  }
+  return { caller, expiresMs: Date.parse(row.expires_at), readMs }
+}
+
+/** `last_used_at` moves forward at most once a minute and session, off the request's path. */
+function createTouches({ db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>) {
+  const noted = new LruCache<string, number>(SESSIONS_MAX)
+  const pending = new Map<string, { userId: string; at: string }>()
+  let timer: NodeJS.Timeout | null = null
+
+  return {
+    note({ userId, sessionId }: AccessClaims, now: number) {
+      if (now - (noted.get(sessionId) ?? Number.NEGATIVE_INFINITY) < TOUCH_MS) return
+      noted.set(sessionId, now)
+      pending.set(sessionId, { userId, at: clock.now() })
+      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+    },
+    async close() {
+      if (timer) clearTimeout(timer)
+      await flush()
+    },
+  }
+
+  async function flush() {
+    timer = null
+    const batch = [...pending]
+    pending.clear()
+    if (batch.length === 0) return
+    try {
+      for (const [sessionId, { userId, at }] of batch) {
+        await db
+          .updateTable('sessions')
+          .set({ last_used_at: at })
+          .where('user_id', '=', userId)
+          .where('id', '=', sessionId)
+          .where('last_used_at', '<', at)
+          .execute()
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'the last use of sessions was not noted')
+    }
+  }
+}

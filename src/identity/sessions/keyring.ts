@@ -1,0 +1,144 @@
+// The keys that sign tokens: Ed25519, sealed in the database, a new one every 30 days, published a day ahead. An old
+// key verifies for 31 days more, a day longer than the longest token that it has signed.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto'
+import '../tables.ts'
+import { DAY_MS, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
+import { headerOf } from './jws.ts'
+
+export type SigningKey = {
+  kid: string
+  header: string
+  publicX: string
+  publicKey: KeyObject
+  privateKey: KeyObject
+  signsFromMs: number
+  verifiesUntilMs: number
+}
+
+/** RFC 8037, section 2. */
+export type PublishedKey = { kty: 'OKP'; crv: 'Ed25519'; x: string; kid: string; use: 'sig'; alg: 'EdDSA' }
+
+export type Keyring = {
+  /** The key to sign with now. */
+  current(): Promise<SigningKey>
+  /** The key whose tokens carry this encoded header; null when there is none that may still verify. */
+  find(header: string): SigningKey | null
+  /** As `find`, but looks into the database for a key that another node has made. */
+  seek(header: string): Promise<SigningKey | null>
+  /** What /.well-known/jwks.json shows: every key that verifies, the next one included. */
+  published(): Promise<{ keys: PublishedKey[] }>
+}
+
+const PERIOD_MS = 30 * DAY_MS
+const GRACE_MS = 31 * DAY_MS
+const AHEAD_MS = DAY_MS
+const RELOAD_MS = MINUTE_MS
+/** A flood of unknown headers costs one query a second. */
+const SEEK_MS = SECOND_MS
+
+type KeyringDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
+
+export function createKeyring(deps: KeyringDeps): Keyring {
+  const { clock } = deps
+  let keys: SigningKey[] = []
+  let loadedMs = Number.NEGATIVE_INFINITY
+  let loading: Promise<void> | null = null
+
+  return {
+    async current() {
+      await refresh(RELOAD_MS)
+      const now = clock.ms()
+      const key = keys.findLast(({ signsFromMs }) => signsFromMs <= now)
+      if (!key) throw new Error('no key signs now: the clock of this machine is behind that of the database')
+      return key
+    },
+
+    find,
+
+    async seek(header) {
+      await refresh(SEEK_MS)
+      return find(header)
+    },
+
+    async published() {
+      await refresh(RELOAD_MS)
+      const now = clock.ms()
+      return {
+        keys: keys
+          .filter(({ verifiesUntilMs }) => verifiesUntilMs > now)
+          .map(({ kid, publicX: x }) => ({ kty: 'OKP', crv: 'Ed25519', x, kid, use: 'sig', alg: 'EdDSA' })),
+      }
+    },
+  }
+
+  function find(header: string): SigningKey | null {
+    const key = keys.find((candidate) => candidate.header === header)
+    return key && key.verifiesUntilMs > clock.ms() ? key : null
+  }
+
+  async function refresh(ageMs: number) {
+    if (Math.abs(clock.ms() - loadedMs) < ageMs) return
+    loading ??= load().finally(() => {
+      loading = null
+    })
+    await loading
+  }
+
+  async function load() {
+    await addMissingKeys(deps)
+    keys = await readKeys(deps)
+    loadedMs = clock.ms()
+  }
+}
+
+/** A key for this period, and for the next one when it is near. Of two nodes that try, one wins. */
+async function addMissingKeys({ db, clock, secrets }: KeyringDeps) {
+  const now = clock.ms()
+  const slots = new Set([Math.floor(now / PERIOD_MS), Math.floor((now + AHEAD_MS) / PERIOD_MS)])
+  const known = await db
+    .selectFrom('signing_keys')
+    .select('slot')
+    .where('slot', 'in', [...slots])
+    .execute()
+  for (const { slot } of known) slots.delete(slot)
+
+  for (const slot of slots) {
+    const { privateKey } = generateKeyPairSync('ed25519')
+    const { x = '', d = '' } = privateKey.export({ format: 'jwk' })
+    await db
+      .insertInto('signing_keys')
+      .values({
+        kid: `k${slot}-${x.slice(0, 8)}`,
+        slot,
+        public_x: x,
+        private_sealed: secrets.seal('signing-keys', d),
+        signs_from: new Date(slot * PERIOD_MS).toISOString(),
+        verifies_until: new Date((slot + 1) * PERIOD_MS + GRACE_MS).toISOString(),
+      })
+      .onConflict((conflict) => conflict.column('slot').doNothing())
+      .execute()
+  }
+  if (slots.size > 0) {
+    await db.deleteFrom('signing_keys').where('verifies_until', '<', clock.now()).execute()
+  }
+}
+
+async function readKeys({ db, secrets }: KeyringDeps): Promise<SigningKey[]> {
+  const rows = await db.selectFrom('signing_keys').selectAll().orderBy('slot').execute()
+  return rows.map((row) => {
+    const jwk = { kty: 'OKP', crv: 'Ed25519', x: row.public_x }
+    return {
+      kid: row.kid,
+      header: headerOf(row.kid),
+      publicX: row.public_x,
+      publicKey: createPublicKey({ key: jwk, format: 'jwk' }),
+      privateKey: createPrivateKey({
+        key: { ...jwk, d: secrets.open('signing-keys', row.private_sealed) },
+        format: 'jwk',
+      }),
+      signsFromMs: Date.parse(row.signs_from),
+      verifiesUntilMs: Date.parse(row.verifies_until),
+    }
+  })
+}

@@ -1,0 +1,53 @@
+// The end of sessions, in every room that keeps some.
+import { recordAudit } from '#audit/audit.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { IdentityNeeds } from '../deps.ts'
+import { voidTokens } from '../one-time-tokens.ts'
+import { identityProblem } from '../problems.ts'
+import { endSession, endSessions, type SessionRef } from './sessions.ts'
+
+export type RevocationDeps = Pick<Platform, 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>
+
+/** Signs a session out, whichever room's. @throws Problem 404 when the user has no such live session. */
+export async function revokeSession(
+  { db, clock, sessionsElsewhere }: RevocationDeps & Pick<Platform, 'db'>,
+  userId: string,
+  sessionId: string,
+): Promise<void> {
+  const ended = await transaction(db, async (tx) => {
+    let found = await endSession({ clock }, tx, userId, sessionId)
+    for (const room of sessionsElsewhere) found ||= await room.end(tx, userId, sessionId)
+    if (!found) return false
+    const at = clock.now()
+    await recordAudit(tx, { actorId: userId, action: 'session.ended', subject: `session:${sessionId}`, at })
+    return true
+  })
+  if (!ended) throw identityProblem('session_not_found')
+}
+
+/** Signs every session out but the one that asks. */
+export async function revokeOtherSessions(
+  deps: RevocationDeps & Pick<Platform, 'db'>,
+  { userId, sessionId }: SessionRef,
+): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    await revokeSessions(deps, tx, userId, sessionId)
+    await recordAudit(tx, { actorId: userId, action: 'sessions.ended', at: deps.clock.now() })
+  })
+}
+
+/**
+ * Ends what was signed in and what was half-way: sessions (but the one to keep), open two-factor challenges and reset
+ * links. Rooms with sessions of their own take part through `sessionsElsewhere`.
+ */
+export async function revokeSessions(
+  { clock, sessionsElsewhere }: RevocationDeps,
+  tx: Db,
+  userId: string,
+  keepId: string | null = null,
+): Promise<void> {
+  await endSessions({ clock }, tx, userId, keepId)
+  await voidTokens({ clock }, tx, userId, ['challenge', 'reset'])
+  for (const room of sessionsElsewhere) await room.endAll(tx, userId)
+}

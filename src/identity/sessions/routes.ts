@@ -1,0 +1,135 @@
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Instant, Message, Nullable } from '#platform/http/schema.ts'
+import { type RefreshDeps, refreshTokens } from './refresh.ts'
+import { type RevocationDeps, revokeOtherSessions, revokeSession } from './revocation.ts'
+import { listSessions } from './sessions.ts'
+import { TokenView, tokenView } from './token-view.ts'
+
+const Jwks = Type.Object(
+  {
+    keys: Type.Array(
+      Type.Object(
+        {
+          kty: Type.String(),
+          crv: Type.String(),
+          x: Type.String(),
+          kid: Type.String(),
+          use: Type.String(),
+          alg: Type.String(),
+        },
+        { title: 'SigningKey' },
+      ),
+    ),
+  },
+  { title: 'KeySet' },
+)
+const SessionView = Type.Object(
+  {
+    id: Type.String(),
+    user_agent: Nullable(Type.String()),
+    ip_address: Nullable(Type.String()),
+    created_at: Instant,
+    last_used_at: Instant,
+    current: Type.Boolean(),
+  },
+  { title: 'Session' },
+)
+
+export function sessionRoutes(app: App, deps: RefreshDeps & RevocationDeps): void {
+  app.post(
+    '/api/auth/refresh',
+    {
+      schema: {
+        operationId: 'refreshTokens',
+        tags: ['auth'],
+        summary: 'Exchange a refresh token for a new pair',
+        body: Type.Object({ refresh_token: Type.String({ maxLength: 4_096 }) }),
+        response: { 200: TokenView },
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => tokenView(await refreshTokens(deps, request.body.refresh_token), null),
+  )
+
+  app.post(
+    '/api/auth/logout',
+    {
+      schema: {
+        operationId: 'logOut',
+        tags: ['auth'],
+        summary: 'Say goodbye; the client discards its tokens',
+        response: { 200: Message },
+      },
+      config: { access: 'anyone' },
+    },
+    async () => ({ message: 'Successfully logged out' }),
+  )
+
+  app.get(
+    '/.well-known/jwks.json',
+    {
+      schema: {
+        operationId: 'getSigningKeys',
+        tags: ['auth'],
+        summary: 'The keys that sign access tokens (RFC 7517)',
+        response: { 200: Jwks },
+      },
+      config: { access: 'anyone' },
+    },
+    async (_request, reply) => {
+      reply.header('cache-control', 'public, max-age=300')
+      return deps.keyring.published()
+    },
+  )
+
+  app.get(
+    '/api/users/me/sessions',
+    {
+      schema: {
+        operationId: 'listSessions',
+        tags: ['users'],
+        summary: 'Where the account is signed in',
+        response: { 200: Type.Array(SessionView) },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => listSessions(deps, callerOf(request)),
+  )
+
+  app.delete(
+    '/api/users/me/sessions',
+    {
+      schema: {
+        operationId: 'revokeOtherSessions',
+        tags: ['users'],
+        summary: 'Sign every other session out',
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      await revokeOtherSessions(deps, callerOf(request))
+      return { message: 'Other sessions revoked' }
+    },
+  )
+
+  app.delete(
+    '/api/users/me/sessions/:id',
+    {
+      schema: {
+        operationId: 'revokeSession',
+        tags: ['users'],
+        summary: 'Sign a session out',
+        params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
+        response: { 200: Message },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      await revokeSession(deps, callerOf(request).userId, request.params.id)
+      return { message: 'Session revoked' }
+    },
+  )
+}

@@ -1,0 +1,185 @@
+// Sessions: one per sign-in, known by the `sid` of its tokens, ended by a date in its row. Whoever ends one calls
+// `announceUserChange`, and every node drops what it had cached.
+import '../tables.ts'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import type { Platform } from '#platform/platform.ts'
+import { unauthenticated } from '#platform/problems.ts'
+import type { IdentityNeeds, LiveSession } from '../deps.ts'
+import type { Origin } from '../origin.ts'
+import { announceUserChange } from '../user-changes.ts'
+import { lockUser } from '../users.ts'
+import { REFRESH_MS, signAccess, signRefresh, type TokenDeps } from './tokens.ts'
+
+/** The session in which somebody asks; null for a caller without one, who is refused. */
+export type SessionRef = { userId: string; sessionId: string | null }
+
+export type OpenedSession = { userId: string; sessionId: string; jti: string; issuedAt: string }
+
+export const USER_AGENT_MAX = 400
+/** Counted from the sign-in: renewals move the end of a session no further than this. */
+export const SESSION_LIFE_MS = 90 * DAY_MS
+
+export async function openSession(
+  { clock }: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string,
+  { userAgent, address }: Origin,
+): Promise<OpenedSession> {
+  const now = clock.now()
+  const session = { userId, sessionId: crypto.randomUUID(), jti: crypto.randomUUID(), issuedAt: now }
+  await tx
+    .insertInto('sessions')
+    .values({
+      user_id: userId,
+      id: session.sessionId,
+      user_agent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
+      ip_address: address,
+      created_at: now,
+      authenticated_at: now,
+      last_used_at: now,
+      expires_at: plus(now, REFRESH_MS),
+      revoked_at: null,
+    })
+    .execute()
+  await tx
+    .insertInto('session_tokens')
+    .values({
+      user_id: userId,
+      session_id: session.sessionId,
+      jti: session.jti,
+      issued_at: now,
+      spent_at: null,
+      successor: null,
+    })
+    .execute()
+  return session
+}
+
+export type TokenPair = { access_token: string; refresh_token: string; token_type: 'bearer' }
+
+/** Outside of transactions: signing needs a key, and the key may have to be read. */
+export async function signPair(deps: TokenDeps, session: OpenedSession): Promise<TokenPair> {
+  return {
+    access_token: await signAccess(deps, session),
+    refresh_token: await signRefresh(deps, session),
+    token_type: 'bearer',
+  }
+}
+
+export type SessionView = LiveSession & { current: boolean }
+
+/** Live ones of every room, the one last used first. */
+export async function listSessions(
+  { db, clock, sessionsElsewhere }: Pick<Platform, 'db' | 'clock'> & Pick<IdentityNeeds, 'sessionsElsewhere'>,
+  { userId, sessionId }: SessionRef,
+): Promise<SessionView[]> {
+  const rows = await db
+    .selectFrom('sessions')
+    .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at'])
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', clock.now())
+    .execute()
+  for (const room of sessionsElsewhere) rows.push(...(await room.list(db, userId, clock.now())))
+  return rows
+    .sort((a, b) => b.last_used_at.localeCompare(a.last_used_at) || a.id.localeCompare(b.id))
+    .map((row) => ({ ...row, current: row.id === sessionId }))
+}
+
+/** False when the user has no such live session. */
+export async function endSession(
+  { clock }: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string,
+  sessionId: string,
+): Promise<boolean> {
+  const ended = await tx
+    .updateTable('sessions')
+    .set({ revoked_at: clock.now() })
+    .where('user_id', '=', userId)
+    .where('id', '=', sessionId)
+    .where('revoked_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  announceUserChange(tx, userId)
+  return ended !== undefined
+}
+
+/** When the credentials of a live session were shown; null when it is none. */
+export async function authenticatedAt(
+  { clock }: Pick<Platform, 'clock'>,
+  db: Db,
+  { userId, sessionId }: SessionRef,
+): Promise<Instant | null> {
+  const row = await db
+    .selectFrom('sessions')
+    .select('authenticated_at')
+    .where('user_id', '=', userId)
+    .where('id', '=', sessionId ?? '')
+    .where('revoked_at', 'is', null)
+    .where('expires_at', '>', clock.now())
+    .executeTakeFirst()
+  return row?.authenticated_at ?? null
+}
+
+export async function isSessionLive(deps: Pick<Platform, 'clock'>, db: Db, session: SessionRef): Promise<boolean> {
+  return (await authenticatedAt(deps, db, session)) !== null
+}
+
+/**
+ * Locks the user whose session asks for something lasting. Whoever ended the session since the request came in meant to
+ * keep out whoever asks. @throws Problem 401 then.
+ */
+export async function lockSessionUser(deps: Pick<Platform, 'clock'>, tx: Db, session: SessionRef): Promise<void> {
+  await lockUser(tx, session.userId)
+  if (!(await isSessionLive(deps, tx, session))) throw unauthenticated()
+}
+
+/** All of a user's, but the one to keep. */
+export async function endSessions(
+  { clock }: Pick<Platform, 'clock'>,
+  tx: Db,
+  userId: string,
+  keepId: string | null = null,
+): Promise<void> {
+  await tx
+    .updateTable('sessions')
+    .set({ revoked_at: clock.now() })
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .$if(keepId !== null, (query) => query.where('id', '!=', keepId ?? ''))
+    .execute()
+  announceUserChange(tx, userId)
+}
+
+/** A week after their end sessions are of no use to anyone. */
+export async function forgetOldSessions(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  const before = plus(clock.now(), -7 * DAY_MS)
+  // One after the other: each has an index, both at once have none.
+  for (const ended of ['expires_at', 'revoked_at'] as const) {
+    await inSlices(
+      () =>
+        db
+          .deleteFrom('sessions')
+          .where((e) =>
+            e(
+              e.refTuple('user_id', 'id'),
+              'in',
+              e
+                .selectFrom('sessions')
+                .select(['user_id', 'id'])
+                .where(ended, '<', before)
+                .limit(SLICE_ROWS)
+                .$asTuple('user_id', 'id'),
+            ),
+          )
+          .executeTakeFirst(),
+      signal,
+    )
+  }
+}

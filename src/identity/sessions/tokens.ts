@@ -1,0 +1,78 @@
+import { DAY_MS, type Instant, MINUTE_MS } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
+import { openJws, signJws, splitJws } from './jws.ts'
+import type { Keyring } from './keyring.ts'
+
+export const ACCESS_MS = 30 * MINUTE_MS
+export const REFRESH_MS = 30 * DAY_MS
+
+export type TokenDeps = Pick<Platform, 'clock' | 'config'> & { keyring: Keyring }
+
+export type AccessClaims = { userId: string; sessionId: string; expiresMs: number }
+export type RefreshClaims = { userId: string; sessionId: string; jti: string }
+
+export async function signAccess(
+  deps: TokenDeps,
+  { userId, sessionId }: { userId: string; sessionId: string },
+): Promise<string> {
+  const now = seconds(deps.clock.ms())
+  return signToken(deps, 'access', {
+    sub: userId,
+    sid: sessionId,
+    iat: now,
+    exp: now + ACCESS_MS / 1_000,
+    jti: crypto.randomUUID(),
+  })
+}
+
+/** Ed25519 is deterministic: the same arguments give the same token, so a repeated refresh needs no stored token. */
+export async function signRefresh(
+  deps: TokenDeps,
+  { userId, sessionId, jti, issuedAt }: { userId: string; sessionId: string; jti: string; issuedAt: Instant },
+): Promise<string> {
+  const issued = seconds(Date.parse(issuedAt))
+  return signToken(deps, 'refresh', { sub: userId, sid: sessionId, iat: issued, exp: issued + REFRESH_MS / 1_000, jti })
+}
+
+/** Null unless it is an access token of this service, signed by a published key, and not expired. */
+export async function readAccess(deps: TokenDeps, token: string): Promise<AccessClaims | null> {
+  const claims = await readToken(deps, 'access', token)
+  return claims && { userId: claims.sub, sessionId: claims.sid, expiresMs: claims.exp * 1_000 }
+}
+
+export async function readRefresh(deps: TokenDeps, token: string): Promise<RefreshClaims | null> {
+  const claims = await readToken(deps, 'refresh', token)
+  return claims && { userId: claims.sub, sessionId: claims.sid, jti: claims.jti }
+}
+
+type TokenType = 'access' | 'refresh'
+type Claims = { sub: string; sid: string; iat: number; exp: number; jti: string }
+
+/** RFC 7519, 4.1.3: whom the tokens are for. */
+const audienceOf = (base: string) => `${base}/api`
+
+async function signToken({ keyring, config }: TokenDeps, type: TokenType, claims: Claims): Promise<string> {
+  const key = await keyring.current()
+  const { base } = config.urls
+  return signJws(key.header, key.privateKey, { ...claims, type, iss: base, aud: audienceOf(base) })
+}
+
+async function readToken(
+  { keyring, clock, config }: TokenDeps,
+  type: TokenType,
+  token: string,
+): Promise<Claims | null> {
+  const parts = splitJws(token)
+  if (!parts) return null
+  const key = keyring.find(parts.header) ?? (await keyring.seek(parts.header))
+  const claims = key && openJws(token, key.publicKey)
+  if (!claims) return null
+  const { base } = config.urls
+  const { sub, sid, iat, exp, jti } = claims
+  if (claims.type !== type || claims.iss !== base || claims.aud !== audienceOf(base)) return null
+  if (typeof sub !== 'string' || typeof sid !== 'string' || typeof jti !== 'string') return null
+  if (typeof iat !== 'number' || typeof exp !== 'number' || exp * 1_000 <= clock.ms()) return null
+  return { sub, sid, iat, exp, jti }
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1_000)

@@ -1,0 +1,99 @@
+// Step-up authentication: what a session left open is not enough for asks for a fresh sign-in, the password, a code.
+import { MINUTE_MS } from '#platform/clock.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { unauthenticated } from '#platform/problems.ts'
+import type { Hasher } from '../passwords/hasher.ts'
+import { identityProblem } from '../problems.ts'
+import { acceptCode, codeWrong } from '../second-factors/totp.ts'
+import { authenticatedAt, isSessionLive, type SessionRef } from '../sessions/sessions.ts'
+import type { User } from '../users.ts'
+import type { CredentialDeps } from './credentials.ts'
+import { countAttempt, type SignInLimitDeps } from './sign-in-limits.ts'
+
+const FRESH_MS = 10 * MINUTE_MS
+
+/**
+ * Asks for a sign-in of the last ten minutes: for changes of sign-in methods and second factors, the whole export, a
+ * superuser's changes to users.
+ * @throws Problem 403 `Fresh sign-in required`, 401 when the session was ended since the request came in.
+ */
+export async function requireFreshSignIn(
+  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  session: SessionRef,
+): Promise<void> {
+  const signedInAt = await authenticatedAt({ clock }, db, session)
+  if (signedInAt === null) throw unauthenticated()
+  if (clock.ms() - Date.parse(signedInAt) > FRESH_MS) throw identityProblem('fresh_sign_in_required')
+}
+
+/** What a signed-in user shows again before a sensitive change. */
+export type Proof = { password?: string | null | undefined; code?: string | null | undefined }
+
+/** What a wrong password is called where it is asked for. */
+export type WrongPassword = 'password_wrong' | 'current_password_wrong'
+
+/** Which session asks, and from where. */
+export type Requester = { sessionId: string | null; address: string }
+
+/**
+ * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which
+ * `lockConfirmed` then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
+ */
+export async function confirmOwner(
+  deps: CredentialDeps,
+  user: User,
+  { password, code }: Proof,
+  { sessionId, address }: Requester,
+  wrong: WrongPassword = 'password_wrong',
+): Promise<void> {
+  if (user.password_hash === null) await requireFreshSignIn(deps, { userId: user.id, sessionId })
+  await confirmPassword(deps, user, password, { wrong, address })
+  if (!user.is_totp_on) return
+  if (!code) throw codeMissing()
+  // Where there is a password, asking for it has counted the attempt.
+  if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
+}
+
+/**
+ * Asks a signed-in user for the password before a sensitive change. Counts as a sign-in attempt on the account: a
+ * stolen access token is no way to guess at leisure. Asks nothing of an account without a password.
+ * @throws Problem 400 `wrong`, 429.
+ */
+export async function confirmPassword(
+  deps: SignInLimitDeps & { hasher: Hasher },
+  user: User,
+  password: string | null | undefined,
+  { wrong, address }: { wrong: WrongPassword; address: string },
+): Promise<void> {
+  if (user.password_hash === null) return
+  await countAttempt(deps, { account: user.email_key, address })
+  const { right } = await deps.hasher.verify(password ?? '', user.password_hash)
+  if (!right) throw identityProblem(wrong)
+}
+
+/**
+ * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what
+ * it is shown for, so that a change that fails does not use it up. A hash takes its time, and a storm makes it seconds:
+ * a password that was changed in them, or a session that was ended, to shut someone out, is no longer right.
+ * @throws Problem 400 then or for the code, 401 when the user or the session is gone.
+ */
+export async function lockConfirmed(
+  deps: Pick<Platform, 'clock' | 'secrets'>,
+  tx: Db,
+  confirmed: User,
+  { code }: Proof,
+  { sessionId }: Requester,
+  wrong: WrongPassword = 'password_wrong',
+): Promise<User> {
+  const user = await forUpdate(tx, tx.selectFrom('users').selectAll().where('id', '=', confirmed.id)).executeTakeFirst()
+  if (!user?.is_active) throw unauthenticated()
+  if (user.password_hash !== confirmed.password_hash) throw identityProblem(wrong)
+  if (!(await isSessionLive(deps, tx, { userId: user.id, sessionId }))) throw unauthenticated()
+  if (!user.is_totp_on) return user
+  if (!code) throw codeMissing()
+  if (!(await acceptCode(deps, tx, user.id, code))) throw codeWrong()
+  return user
+}
+
+const codeMissing = () => identityProblem('two_factor_code_required', { status: 400 })

@@ -1,0 +1,271 @@
+// The emails about accounts. All that comes from people is text here; the layout escapes it.
+import type { Config } from '../config.ts'
+import { composeEmail, type Email } from './email.ts'
+
+type Urls = Pick<Config, 'urls' | 'brand'>
+type Linked = { to: string; name: string | null; token: string }
+
+export function registrationEmail(config: Urls, { to, name, token }: Linked): Email {
+  return composeEmail({
+    to,
+    subject: `Welcome to ${brand(config)}: verify your email address`,
+    before: [hello(name), 'Your account is there. One step is left: show us that this address is yours.'],
+    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    after: [
+      'The link works for 24 hours, once.',
+      'If you did not register, someone mistyped their address: do nothing, and nothing more will come.',
+    ],
+  })
+}
+
+export function verificationEmail(config: Urls, { to, name, token }: Linked): Email {
+  return composeEmail({
+    to,
+    subject: 'Verify your email address',
+    before: [hello(name), `Show us that this address is yours, so that ${brand(config)} may use it for your account.`],
+    button: { label: 'Verify email address', url: link(config, 'verify-email', token) },
+    after: ['The link works for 24 hours, once; it replaces the ones we sent before.'],
+  })
+}
+
+export function passwordResetEmail(config: Urls, { to, name, token }: Linked): Email {
+  return composeEmail({
+    to,
+    subject: 'Reset your password',
+    before: [hello(name), `Someone, probably you, asked to set a new password for your ${brand(config)} account.`],
+    button: { label: 'Set a new password', url: link(config, 'reset-password', token) },
+    after: ['The link works for one hour, once.', 'If it was not you, do nothing: your password stays as it is.'],
+  })
+}
+
+export function passwordChangedEmail(
+  config: Urls,
+  { to, removed = NOTHING_REMOVED, at }: { to: string; removed?: RemovedAccess; at: string },
+): Email {
+  return composeEmail({
+    to,
+    subject: 'Your password was changed',
+    before: [
+      `The password of your ${brand(config)} account was changed, and every other session was signed out.`,
+      ...(removed.passkeys.length + removed.providers.length > 0
+        ? ['Nobody had proven the address before, so the other ways to sign in were removed.']
+        : []),
+      ...(removed.keys.length > 0 ? ['Your API keys were revoked: programs that use them need new ones.'] : []),
+    ],
+    facts: [['When', moment(at)], ...removedFacts(removed)],
+    button: { label: 'It was not me: reset it', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+export function emailChangedEmail(
+  config: Urls,
+  { to, newEmail, token, at }: { to: string; newEmail: string; token: string; at: string },
+): Email {
+  return composeEmail({
+    to,
+    subject: 'The email address of your account was changed',
+    before: [`Your ${brand(config)} account now has another address. If that was you, there is nothing to do.`],
+    facts: [
+      ['New address', newEmail],
+      ['When', moment(at)],
+    ],
+    button: { label: 'It was not me: undo the change', url: link(config, 'undo-email-change', token) },
+    after: [
+      'The link works for 7 days. It gives the account back to this address, signs out every session, removes what was added lately (passkeys, providers, two-factor, API keys), and lets you set a new password.',
+    ],
+  })
+}
+
+/** What was taken away from an account with something else. */
+export type RemovedAccess = {
+  passkeys: string[]
+  providers: ('google' | 'github')[]
+  keys: { name: string }[]
+  twoFactor: boolean
+}
+
+const NOTHING_REMOVED: RemovedAccess = { passkeys: [], providers: [], keys: [], twoFactor: false }
+
+export function emailRestoredEmail(
+  config: Urls,
+  { to, removed, at }: { to: string; removed: RemovedAccess; at: string },
+): Email {
+  return composeEmail({
+    to,
+    subject: 'The email address of your account was restored',
+    before: [
+      `Your ${brand(config)} account has this address again. Every session was signed out, and what was added lately was removed, since it may have been somebody else’s.`,
+    ],
+    facts: [['When', moment(at)], ...removedFacts(removed)],
+    after: ['What of it was yours can be made again. Another email has the link that sets a new password.'],
+  })
+}
+
+export type AccessChange = keyof typeof ACCESS_CHANGES
+
+export type AccessDetails = {
+  name?: string
+  /** How a key begins. */
+  prefix?: string
+  /** By which the provider knows the person. */
+  address?: string | null
+  /** Set where what opened the account before fell, the password with it. */
+  removed?: RemovedAccess
+}
+
+/** A sign-in method, key or role that has come or gone. */
+export function accessChangedEmail(
+  config: Urls,
+  { to, change, details, at }: { to: string; change: AccessChange; details: AccessDetails; at: string },
+): Email {
+  const { subject, says, pages } = ACCESS_CHANGES[change]
+  return composeEmail({
+    to,
+    subject,
+    before: [
+      says.replace('{account}', () => `${brand(config)} account`),
+      ...(details.removed
+        ? [
+            'The address was verified by somebody who was not signed in, so what opened the account before may have been a stranger’s: the password, passkeys and other providers that it had were removed, and every session was signed out. You can set a password of your own at any time.',
+            `API keys that were made after the address was verified still open it, and two-factor authentication stays on where it was: look at both, at ${config.urls.frontend}/api-keys and ${config.urls.frontend}/${SECURITY}.`,
+          ]
+        : []),
+    ],
+    facts: [
+      ['When', moment(at)],
+      ...(details.name ? ([['Name', givenName(details.name)]] satisfies Fact[]) : []),
+      ...(details.prefix ? ([['Begins with', details.prefix]] satisfies Fact[]) : []),
+      ...(details.address ? ([['Signs in as', printable(details.address)]] satisfies Fact[]) : []),
+      ...(details.removed ? removedFacts(details.removed) : []),
+    ],
+    after: [
+      `If that was you, there is nothing to do. If it was not: set a new password, and look at what is there at ${config.urls.frontend}/${pages}.`,
+    ],
+    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+const SECURITY = 'account?tab=security'
+const ACCESS_CHANGES = {
+  'passkey-added': {
+    subject: 'A passkey was added to your account',
+    says: 'A new passkey now opens your {account}.',
+    pages: SECURITY,
+  },
+  'passkey-removed': {
+    subject: 'A passkey was removed from your account',
+    says: 'A passkey no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'google-linked': {
+    subject: 'Google now opens your account',
+    says: 'A sign-in with Google now opens your {account}.',
+    pages: SECURITY,
+  },
+  'google-unlinked': {
+    subject: 'Google no longer opens your account',
+    says: 'A sign-in with Google no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'github-linked': {
+    subject: 'GitHub now opens your account',
+    says: 'A sign-in with GitHub now opens your {account}.',
+    pages: SECURITY,
+  },
+  'github-unlinked': {
+    subject: 'GitHub no longer opens your account',
+    says: 'A sign-in with GitHub no longer opens your {account}.',
+    pages: SECURITY,
+  },
+  'two-factor-on': {
+    subject: 'Two-factor authentication is on',
+    says: 'Your {account} now asks for a code after the password.',
+    pages: SECURITY,
+  },
+  'two-factor-off': {
+    subject: 'Two-factor authentication is off',
+    says: 'Your {account} no longer asks for a code after the password.',
+    pages: SECURITY,
+  },
+  'key-made': {
+    subject: 'An API key was made',
+    says: 'A new API key of your {account} lets programs work in your name.',
+    pages: 'api-keys',
+  },
+  'key-rotated': {
+    subject: 'An API key was rotated',
+    says: 'An API key of your {account} has a new secret.',
+    pages: 'api-keys',
+  },
+  'superuser-made': {
+    subject: 'You are a superuser now',
+    says: 'Your {account} may now see and change everything here, other accounts included.',
+    pages: SECURITY,
+  },
+} as const
+
+export function newDeviceEmail(
+  config: Urls,
+  { to, userAgent, address, at }: { to: string; userAgent: string | null; address: string | null; at: string },
+): Email {
+  return composeEmail({
+    to,
+    subject: 'New sign-in to your account',
+    before: [`Your ${brand(config)} account was opened from a device that we have not seen before.`],
+    facts: [
+      ['When', moment(at)],
+      ['Program', printable(userAgent ?? 'unknown').slice(0, 200)],
+      ['Network address', address ?? 'unknown'],
+    ],
+    after: ['If that was you, there is nothing to do.'],
+    button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+export function accountDeletedEmail(config: Urls, { to }: { to: string }): Email {
+  return composeEmail({
+    to,
+    subject: 'Your account was deleted',
+    before: [`Your ${brand(config)} account and what belonged to it are gone. This is the last email about it.`],
+  })
+}
+
+const brand = ({ brand: name }: Urls) => name.charAt(0).toUpperCase() + name.slice(1)
+
+/**
+ * Anyone may register an address with any name: one that holds a link, or is a sentence, is somebody's advertisement in
+ * our email.
+ */
+const hello = (name: string | null) => (name && !ADVERTISES.test(name) ? `Hello ${printable(name)},` : 'Hello,')
+
+/** What somebody has called a thing of the account: on an address that nobody has proven, a stranger may have. */
+const givenName = (name: string) => (ADVERTISES.test(name) ? '(not shown here)' : printable(name))
+
+const ADVERTISES = /:\/\/|www\.|\w\.[a-z]{2,}(?:\W|$)|.{81}/iu
+
+const PROVIDER_NAMES = { google: 'Google', github: 'GitHub' } as const
+
+type Fact = [name: string, value: string]
+
+const KEYS_SHOWN_MAX = 20
+
+/** An email is no list of a thousand keys. */
+function removedFacts({ passkeys, providers, keys, twoFactor }: RemovedAccess): Fact[] {
+  const shown = keys.slice(0, KEYS_SHOWN_MAX)
+  return [
+    ...passkeys.map((name): Fact => ['Passkey removed', givenName(name)]),
+    ...providers.map((provider): Fact => ['Sign-in removed', PROVIDER_NAMES[provider]]),
+    ...(twoFactor ? ([['Two-factor', 'off']] satisfies Fact[]) : []),
+    ...shown.map(({ name }): Fact => ['API key revoked', givenName(name)]),
+    ...(keys.length > shown.length ? ([['API keys revoked', `${keys.length} in all`]] satisfies Fact[]) : []),
+  ]
+}
+
+const link = ({ urls }: Urls, path: string, token: string) =>
+  `${urls.frontend}/${path}?token=${encodeURIComponent(token)}`
+
+/** `2026-11-20 09:30 UTC` */
+const moment = (at: string) => `${at.slice(0, 16).replace('T', ' ')} UTC`
+
+/** Control characters could draw a line of their own into the text part. */
+const printable = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')

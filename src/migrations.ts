@@ -1,0 +1,21 @@
+/** Every room's migrations. Fresh databases run them in this order: a table is made after those that it refers to. */
+import { apiKeyMigrations } from '#api-keys/migrations.ts'
+import { auditMigrations } from '#audit/migrations.ts'
+import { billingMigrations } from '#billing/migrations.ts'
+import { identityMigrations } from '#identity/migrations.ts'
+import type { Migration } from '#platform/db/migrate.ts'
+import { platformMigrations } from '#platform/migrations.ts'
+import { ragMigrations } from '#rag/migrations.ts'
+import { storefrontMigrations } from '#storefront/migrations.ts'
+import { usageMigrations } from '#usage/migrations.ts'
+
+export const migrations: Migration[] = [
+  ...platformMigrations,
+  ...auditMigrations,
+  ...identityMigrations,
+  ...billingMigrations,
+  ...storefrontMigrations,
+  ...apiKeyMigrations,
+  ...usageMigrations,
+  ...ragMigrations,
+]

@@ -1,0 +1,25 @@
+import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
+import type { Secrets } from '#platform/secrets.ts'
+import type { Config } from './config.ts'
+import { migrations } from './migrations.ts'
+
+/** The platform with every room's tables, for the service and for commands. @throws Error with a sentence for the operator. */
+export async function openWithRooms(config: Config, options: PlatformOptions): Promise<Platform> {
+  const platform = await openPlatform(config, migrations, options)
+  return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
+}
+
+/** What the sandbox signs its events with where nobody set a secret: every data folder has its own. */
+function withSandboxSecrets(config: Config, secrets: Secrets): Config {
+  const { processor } = config
+  if (!processor.sandboxed) return config
+  const made = (name: string) => `whsec_sandbox_${secrets.key(`sandbox/webhook/${name}`).toString('base64url')}`
+  return Object.freeze({
+    ...config,
+    processor: Object.freeze({
+      ...processor,
+      webhookSecret: processor.webhookSecret ?? made('billing'),
+      storefrontWebhookSecret: processor.storefrontWebhookSecret ?? made('storefront'),
+    }),
+  })
+}

@@ -1,0 +1,235 @@
+/**
+ * Access control, an onRequest hook: who calls, how often, and whether they may. Each route's policy stands in its `config`.
+ * The order is identify, count, authorize, so that a flood of bad tokens is counted by its address.
+ */
+import '@fastify/cookie'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { Rate } from '../../config.ts'
+import type { Problem } from '../problem.ts'
+import { platformProblem, unauthenticated } from '../problems.ts'
+import { type Hit, type RateLimiter, rateHeaders, rateProblem } from '../rate-limiter.ts'
+import { addressKey } from './address.ts'
+import { isApiRequest } from './path.ts'
+
+/** Who asks. `keyId` is set for an API key, `sessionId` for a JWT or a session's cookie. */
+export type Caller = {
+  userId: string
+  email: string
+  sessionId: string | null
+  keyId: string | null
+  tier: string
+  isActive: boolean
+  isVerified: boolean
+  isSuperuser: boolean
+  /** What an API key is confined to; null: everything that keys may do. */
+  scopes: readonly string[] | null
+  /** Models that a key may ask for, by names and patterns; null: what the plan has. */
+  models?: readonly string[] | null
+  /** A key's own limit, which counts beside the bucket's. */
+  rate?: { requests: number; seconds: number } | null
+}
+
+export type Access = 'anyone' | 'user' | 'user-or-key' | 'superuser' | 'session'
+
+/** What a route says of itself, in its `config`. */
+export type RoutePolicy = FastifyContextConfig
+
+/** At once where memory tells it: each promise costs a small request a turn of the queue. */
+export type MaybePromise<T> = T | Promise<T>
+
+/** Tells who holds a credential; null when it is not valid. */
+export type Authenticators = {
+  /** A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now, not as remembered. */
+  bearer(token: string, options: { keys: boolean; fresh?: boolean }): MaybePromise<Caller | null>
+  session: {
+    cookie: string
+    authenticate(token: string): Promise<Caller | null>
+    /** What a route with `access: 'session'` says to who has none. */
+    problem(): Problem
+  }
+}
+
+/** What the callers' plans grant. */
+export type Entitlements = {
+  /** @throws Problem when the caller's plan does not grant what the route needs. */
+  require(caller: Caller, policy: RoutePolicy): void
+  /** Which plans grant it, for the API's description; null where a route needs nothing. */
+  describe(policy: RoutePolicy): string | null
+}
+
+/** By bucket; null switches one off. */
+export type Limits = Readonly<Record<string, Rate>>
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    access?: Access
+    /** The bucket that counts the call, or `none`; left out: `general`, for requests to the API. */
+    limit?: string
+    /** The scope that a confined API key needs. */
+    scope?: string
+    /** What the reply may stream, by the event's name, each with a description; `message` where an event has none. */
+    events?: Record<string, object>
+    /** Whether the route is of the API, told by its pattern; unset where a route takes every address. */
+    isApi?: boolean | undefined
+  }
+  interface FastifyRequest {
+    caller: Caller | null
+  }
+}
+
+type Deps = {
+  limiter: RateLimiter
+  limits: Limits
+  authenticators: Authenticators
+  entitlements: Entitlements
+  /** Which paths are the API's. */
+  api: RegExp
+}
+
+/** @returns an onRequest hook. */
+export function createAccessControl({ limiter, limits, authenticators, entitlements, api }: Deps) {
+  return function accessControl(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+    let outcome: MaybePromise<void>
+    try {
+      outcome = controlAccess(request, reply)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    if (outcome === undefined) done()
+    else outcome.then(() => done(), done)
+  }
+
+  function controlAccess(request: FastifyRequest, reply: FastifyReply): MaybePromise<void> {
+    // Fastify gathers `routeOptions` anew at each look; an address that is malformed has none.
+    const policy = request.routeOptions.config ?? {}
+    let caller: MaybePromise<Caller | null>
+    try {
+      caller = identify(request, policy.access ?? 'anyone', authenticators)
+    } catch (error) {
+      return countAndThrow(request, reply, policy, error)
+    }
+    return caller instanceof Promise
+      ? caller.then(
+          (found) => countAndAuthorize(request, reply, policy, found),
+          (error) => countAndThrow(request, reply, policy, error),
+        )
+      : countAndAuthorize(request, reply, policy, caller)
+  }
+
+  function countAndAuthorize(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    policy: RoutePolicy,
+    caller: Caller | null,
+  ): MaybePromise<void> {
+    request.caller = caller
+    const counted = count(request, reply, policy)
+    if (counted !== undefined) return counted.then(() => authorizeAsOfNow(request, policy))
+    return authorizeAsOfNow(request, policy)
+  }
+
+  /** Who cannot be identified, because the database is away, is counted by the address. */
+  async function countAndThrow(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    policy: RoutePolicy,
+    error: unknown,
+  ): Promise<never> {
+    await count(request, reply, policy)
+    throw error
+  }
+
+  function count(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): MaybePromise<void> {
+    const bucket = policy.limit ?? (isApiRequest(request, policy, api) ? 'general' : 'none')
+    const { caller } = request
+    // A key's own limit holds whatever the others are set to.
+    if (caller?.rate && caller.keyId !== null) return countKeyToo(request, reply, bucket, caller.keyId, caller.rate)
+    const hit = hitBucket(request, bucket)
+    if (hit instanceof Promise) return hit.then((one) => requireWithinLimit(reply, one))
+    if (hit !== null) requireWithinLimit(reply, hit)
+  }
+
+  /** The key's limit goes first: what it refuses takes nothing from the user's other keys. The nearer of the two is told. */
+  async function countKeyToo(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    bucket: string,
+    keyId: string,
+    own: NonNullable<Rate>,
+  ): Promise<void> {
+    const ofKey = await limiter.hit('key', keyId, own)
+    requireWithinLimit(reply, ofKey)
+    const ofUser = await hitBucket(request, bucket)
+    if (ofUser && (!ofUser.allowed || ofUser.remaining < ofKey.remaining)) requireWithinLimit(reply, ofUser)
+  }
+
+  /** All keys of a user share the user's count: else a thousand keys were a thousand limits. */
+  function hitBucket({ caller, ip }: FastifyRequest, bucket: string): MaybePromise<Hit> | null {
+    const rate = bucket === 'none' ? null : limits[bucket]
+    return rate ? limiter.hit(bucket, caller ? caller.userId : addressKey(ip), rate) : null
+  }
+
+  /**
+   * What is remembered of a caller is up to half a second old, and another node may just have sold what is asked for: a
+   * refusal is read again before it is spoken. Refusals are few; what is allowed costs nothing more.
+   */
+  function authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
+    try {
+      authorize(request.caller, policy)
+    } catch (refusal) {
+      const token = request.caller && policy.access !== 'session' ? bearerToken(request.headers.authorization) : null
+      if (token === null) throw refusal
+      return authorizeAnew(request, policy, token)
+    }
+  }
+
+  async function authorizeAnew(request: FastifyRequest, policy: RoutePolicy, token: string): Promise<void> {
+    request.caller = await authenticators.bearer(token, { keys: policy.access === 'user-or-key', fresh: true })
+    authorize(request.caller, policy)
+  }
+
+  function authorize(caller: Caller | null, policy: RoutePolicy): void {
+    const { access = 'anyone', scope } = policy
+    if (access === 'anyone') return
+    if (!caller) throw access === 'session' ? authenticators.session.problem() : unauthenticated()
+    if (!caller.isActive) throw platformProblem('inactive_account')
+    if (access === 'superuser' && !caller.isSuperuser) throw platformProblem('not_superuser')
+    entitlements.require(caller, policy)
+    if (scope && caller.scopes && !caller.scopes.includes(scope)) {
+      throw platformProblem('scope_missing', { scope })
+    }
+  }
+}
+
+/** The caller of a route whose `access` is not `anyone`. */
+export function callerOf(request: FastifyRequest): Caller {
+  if (!request.caller) throw new Error(`${request.routeOptions.url} asks for its caller without saying who may call it`)
+  return request.caller
+}
+
+function identify(
+  request: FastifyRequest,
+  access: Access,
+  { bearer, session }: Authenticators,
+): MaybePromise<Caller | null> {
+  if (access === 'anyone') return null
+  if (access === 'session') {
+    const token = request.cookies?.[session.cookie]
+    return token ? session.authenticate(token) : null
+  }
+  const token = bearerToken(request.headers.authorization)
+  return token ? bearer(token, { keys: access === 'user-or-key' }) : null
+}
+
+function requireWithinLimit(reply: FastifyReply, hit: Hit): void {
+  if (!hit.allowed) throw rateProblem(hit)
+  reply.headers(rateHeaders(hit))
+}
+
+/** RFC 6750: one space, the scheme in any case. Whether the rest is a token, who checks it must say. */
+function bearerToken(header: string | undefined): string | null {
+  if (!header || header.length > 4_096 || header.charCodeAt(6) !== 0x20) return null
+  const scheme = header.slice(0, 6)
+  return scheme === 'Bearer' || scheme.toLowerCase() === 'bearer' ? header.slice(7) : null
+}

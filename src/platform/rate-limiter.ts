@@ -1,0 +1,118 @@
+/**
+ * Fixed-window rate limiter, in memory or in Redis; a window opens with its first hit. Windows follow the service's clock.
+ * Counting is one step (a Map here, one Lua script there), so that parallel hits cannot slip past.
+ */
+import type { Rate } from '../config.ts'
+import type { Clock } from './clock.ts'
+import type { Problem } from './problem.ts'
+import { platformProblem } from './problems.ts'
+import type { Redis } from './redis.ts'
+
+export type Hit = {
+  allowed: boolean
+  limit: number
+  remaining: number
+  /** Until the window ends, rounded up. */
+  resetSeconds: number
+}
+
+export type RateLimiter = {
+  /** Counts one hit of `key` in `bucket`; a refused hit is not counted. */
+  hit(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
+  /** Forgets the count, as after a successful sign-in. */
+  clear(bucket: string, key: string): Promise<void>
+}
+
+const WINDOWS_MAX = 200_000
+
+export function memoryLimiter(clock: Clock): RateLimiter {
+  const windows = new Map<string, { count: number; endsMs: number }>()
+
+  return {
+    hit(bucket, key, rate) {
+      const now = clock.ms()
+      const name = `${bucket}:${key}`
+      let window = windows.get(name)
+      if (!window || window.endsMs <= now) {
+        windows.delete(name)
+        if (windows.size >= WINDOWS_MAX) makeRoom(windows, now)
+        window = { count: 0, endsMs: now + rate.seconds * 1_000 }
+        windows.set(name, window)
+      }
+      const allowed = window.count < rate.requests
+      if (allowed) window.count++
+      return hitOf(allowed, rate.requests, window.count, window.endsMs - now)
+    },
+    async clear(bucket, key) {
+      windows.delete(`${bucket}:${key}`)
+    },
+  }
+}
+
+/** The window's end is told by the nodes' clocks, as all else is; Redis's own expiry only takes old windows away. */
+const HIT_SCRIPT = `
+local now = tonumber(ARGV[3])
+local window = redis.call('hmget', KEYS[1], 'count', 'ends')
+local count = tonumber(window[1] or '0')
+local ends = tonumber(window[2] or '0')
+if ends <= now then
+  count = 0
+  ends = now + tonumber(ARGV[2])
+  redis.call('hset', KEYS[1], 'count', 0, 'ends', ends)
+  redis.call('pexpire', KEYS[1], tonumber(ARGV[2]) + 60000)
+end
+if count < tonumber(ARGV[1]) then return {1, redis.call('hincrby', KEYS[1], 'count', 1), ends - now} end
+return {0, count, ends - now}
+`
+
+/** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats an outage. */
+export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): RateLimiter {
+  const fallback = memoryLimiter(clock)
+  const nameOf = (bucket: string, key: string) => `limit:${bucket}:${key}`
+
+  return {
+    async hit(bucket, key, rate) {
+      try {
+        const [allowed, count, ttlMs] = (await redis.ask((client) =>
+          client.eval(HIT_SCRIPT, 1, nameOf(bucket, key), rate.requests, rate.seconds * 1_000, clock.ms()),
+        )) as [number, number, number]
+        return hitOf(allowed === 1, rate.requests, count, ttlMs)
+      } catch {
+        return fallback.hit(bucket, key, rate)
+      }
+    },
+    async clear(bucket, key) {
+      await Promise.all([
+        fallback.clear(bucket, key),
+        redis.ask((client) => client.del(nameOf(bucket, key))).catch(() => 0),
+      ])
+    },
+  }
+}
+
+/** Headers of every counted reply. */
+export function rateHeaders(hit: Hit): Record<string, string> {
+  return {
+    'RateLimit-Limit': String(hit.limit),
+    'RateLimit-Remaining': String(hit.remaining),
+    'RateLimit-Reset': String(hit.resetSeconds),
+  }
+}
+
+/** The 429 of a refused hit. */
+export function rateProblem(hit: Hit): Problem {
+  return platformProblem('rate_limited', { headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) } })
+}
+
+function hitOf(allowed: boolean, limit: number, count: number, leftMs: number): Hit {
+  return { allowed, limit, remaining: Math.max(0, limit - count), resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)) }
+}
+
+/** Drops what has ended; an attacker with countless addresses then loses the oldest windows, not our memory. */
+function makeRoom(windows: Map<string, { endsMs: number }>, now: number) {
+  for (const [name, window] of windows) if (window.endsMs <= now) windows.delete(name)
+  for (const name of windows.keys()) {
+    if (windows.size < WINDOWS_MAX * 0.9) break
+    windows.delete(name)
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * A room, as the composition sees it: whatever it is about, it is mounted, opened, started and closed like the others, and says
+ * what it holds about a user. What a room has not it leaves out.
+ */
+import type { Part } from '../config.ts'
+import type { Db } from './db/db.ts'
+import type { Limits } from './http/access-control.ts'
+import type { App } from './http/app.ts'
+import type { Tag } from './http/openapi.ts'
+
+export type Room = {
+  /** In the API's description: its routes' tags, in the order that readers see. */
+  tags?: readonly Tag[]
+  /** The server that its routes are mounted on; the API's when left out. */
+  server?: Exclude<Part, 'worker'>
+  routes?(app: App): unknown
+  /** The buckets that its routes count in, beside `general`. */
+  limits?: Limits
+  /** Removes what it holds about a user who is deleted, in the deletion's transaction. */
+  erase?(tx: Db, userId: string): Promise<void>
+  /** What it holds about a user, for the full export. */
+  collect?(db: Db, userId: string): Promise<Collected>
+  /** Awaited before the ports open, in a process that has the API. */
+  open?(): Promise<void>
+  /** Begins what recurs. Awaited before jobs run, in a process that runs them. */
+  start?(): unknown
+  /** Awaited when no reply and no job runs any more. The rooms that were made later are closed by then. */
+  close?(): unknown
+}
+
+/** By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. */
+export type Collected = Record<string, object | null | (() => Promise<object>)>

@@ -1,0 +1,124 @@
+/** SQL of chunks. They are found only through the version that a document names as its own. */
+import '../tables.ts'
+import type { Db } from '#platform/db/db.ts'
+
+export type ChunkRow = {
+  index: number
+  content: string
+  vector: Uint8Array
+}
+
+/** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
+const ROWS_A_STATEMENT = 200
+
+export async function insertChunks(tx: Db, userId: string, version: string, rows: ChunkRow[]): Promise<void> {
+  for (let from = 0; from < rows.length; from += ROWS_A_STATEMENT) {
+    await tx
+      .insertInto('rag_chunks')
+      .values(
+        rows.slice(from, from + ROWS_A_STATEMENT).map(({ index, content, vector }) => ({
+          user_id: userId,
+          version,
+          chunk_index: index,
+          content,
+          vector,
+        })),
+      )
+      .execute()
+  }
+}
+
+export function readChunk(db: Db, userId: string, version: string, index: number) {
+  return db
+    .selectFrom('rag_chunks')
+    .select(['chunk_index', 'content'])
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '=', index)
+    .executeTakeFirst()
+}
+
+export function readChunks(db: Db, userId: string, version: string, from: number, to: number) {
+  return db
+    .selectFrom('rag_chunks')
+    .select(['chunk_index', 'content'])
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '>=', from)
+    .where('chunk_index', '<', to)
+    .orderBy('chunk_index')
+    .execute()
+}
+
+/** The contents of some chunks, by `version/index`. */
+export async function readContents(
+  db: Db,
+  userId: string,
+  chunks: { version: string; index: number }[],
+): Promise<Map<string, string>> {
+  const contents = new Map<string, string>()
+  // One statement a version: for a long list of pairs SQLite would walk through all of the user's chunks.
+  const versions = [...Map.groupBy(chunks, ({ version }) => version)]
+  await Promise.all(
+    versions.map(async ([version, wanted]) => {
+      const rows = await db
+        .selectFrom('rag_chunks')
+        .select(['chunk_index', 'content'])
+        .where('user_id', '=', userId)
+        .where('version', '=', version)
+        .where(
+          'chunk_index',
+          'in',
+          wanted.map(({ index }) => index),
+        )
+        .execute()
+      for (const row of rows) contents.set(`${version}/${row.chunk_index}`, row.content)
+    }),
+  )
+  return contents
+}
+
+/** Whole documents, for the export: their chunks in order. */
+export async function readTexts(
+  db: Db,
+  userId: string,
+  ids: string[],
+): Promise<{ id: string; chunks: { id: string; content: string }[] }[]> {
+  const texts: { id: string; chunks: { id: string; content: string }[] }[] = []
+  for (const id of ids) {
+    const rows = await db
+      .selectFrom('rag_documents')
+      .innerJoin('rag_chunks', (join) =>
+        join
+          .onRef('rag_chunks.user_id', '=', 'rag_documents.user_id')
+          .onRef('rag_chunks.version', '=', 'rag_documents.version'),
+      )
+      .select(['chunk_index', 'content'])
+      .where('rag_documents.user_id', '=', userId)
+      .where('rag_documents.id', '=', id)
+      .orderBy('chunk_index')
+      .execute()
+    texts.push({ id, chunks: rows.map(({ chunk_index, content }) => ({ id: `${id}_${chunk_index}`, content })) })
+  }
+  return texts
+}
+
+/** @returns how many there were. */
+export async function deleteChunks(tx: Db, userId: string, version: string, indexes: number[] | null): Promise<number> {
+  let query = tx.deleteFrom('rag_chunks').where('user_id', '=', userId).where('version', '=', version)
+  if (indexes !== null) query = query.where('chunk_index', 'in', indexes)
+  const { numDeletedRows } = await query.executeTakeFirst()
+  return Number(numDeletedRows)
+}
+
+/** The next chunks of a version, so that a large one is deleted in slices. */
+export async function someIndexes(tx: Db, userId: string, version: string, limit: number): Promise<number[]> {
+  const rows = await tx
+    .selectFrom('rag_chunks')
+    .select('chunk_index')
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .limit(limit)
+    .execute()
+  return rows.map(({ chunk_index }) => chunk_index)
+}

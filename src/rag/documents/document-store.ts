@@ -1,0 +1,193 @@
+/** SQL of documents, their external ids and the revision of a user's store. Every statement but the job's names the user first. */
+import '../tables.ts'
+import type { Selectable } from 'kysely'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { RagDocumentsTable } from '../tables.ts'
+
+export type DocumentRow = Selectable<RagDocumentsTable>
+export type DocumentVersion = { id: string; version: string; edition: number }
+
+/** Makes the user's other changes wait until the transaction ends. */
+export async function lockDocuments(tx: Db, userId: string): Promise<void> {
+  await tx
+    .insertInto('rag_stores')
+    .values({ user_id: userId, revision: 0 })
+    .onConflict((conflict) => conflict.column('user_id').doNothing())
+    .execute()
+  await forUpdate(tx, tx.selectFrom('rag_stores').select('revision').where('user_id', '=', userId)).execute()
+}
+
+export async function bumpRevision(tx: Db, userId: string): Promise<void> {
+  await tx
+    .updateTable('rag_stores')
+    .set((e) => ({ revision: e('revision', '+', 1) }))
+    .where('user_id', '=', userId)
+    .execute()
+}
+
+export async function revisionOf(db: Db, userId: string): Promise<number> {
+  const row = await db.selectFrom('rag_stores').select('revision').where('user_id', '=', userId).executeTakeFirst()
+  return row?.revision ?? 0
+}
+
+export function findDocument(db: Db, userId: string, id: string): Promise<DocumentRow | undefined> {
+  return db
+    .selectFrom('rag_documents')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** @returns the version that it takes the place of. */
+export async function putDocument(tx: Db, row: DocumentRow): Promise<string | undefined> {
+  const before = await tx
+    .selectFrom('rag_documents')
+    .select('version')
+    .where('user_id', '=', row.user_id)
+    .where('id', '=', row.id)
+    .executeTakeFirst()
+  const { user_id, id, ...rest } = row
+  await tx
+    .insertInto('rag_documents')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['user_id', 'id']).doUpdateSet(rest))
+    .execute()
+  return before?.version
+}
+
+export async function updateDocument(tx: Db, userId: string, id: string, set: Partial<DocumentRow>): Promise<void> {
+  await tx.updateTable('rag_documents').set(set).where('user_id', '=', userId).where('id', '=', id).execute()
+}
+
+export async function deleteDocumentRow(tx: Db, userId: string, id: string): Promise<void> {
+  await tx.deleteFrom('rag_external_ids').where('user_id', '=', userId).where('document_id', '=', id).execute()
+  await tx.deleteFrom('rag_documents').where('user_id', '=', userId).where('id', '=', id).execute()
+}
+
+/** Gives a document an external id, takes it from the one that had it, and says which that was. */
+export async function setExternalId(
+  tx: Db,
+  userId: string,
+  { externalId, id, at }: { externalId: string; id: string; at: string },
+): Promise<string | undefined> {
+  const before = await tx
+    .selectFrom('rag_external_ids')
+    .select('document_id')
+    .where('user_id', '=', userId)
+    .where('external_id', '=', externalId)
+    .executeTakeFirst()
+  await tx
+    .insertInto('rag_external_ids')
+    .values({ user_id: userId, external_id: externalId, document_id: id, named_at: at })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'external_id']).doUpdateSet({ document_id: id, named_at: at }),
+    )
+    .execute()
+  return before?.document_id
+}
+
+export async function hasExternalId(tx: Db, userId: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('rag_external_ids')
+    .select('external_id')
+    .where('user_id', '=', userId)
+    .where('document_id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function moveExternalIds(tx: Db, userId: string, from: string, to: string): Promise<void> {
+  await tx
+    .updateTable('rag_external_ids')
+    .set({ document_id: to })
+    .where('user_id', '=', userId)
+    .where('document_id', '=', from)
+    .execute()
+}
+
+export async function listIdsOfSource(tx: Db, userId: string, source: string): Promise<string[]> {
+  const rows = await tx
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('source', '=', source)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+export function listVersions(db: Db, userId: string): Promise<DocumentVersion[]> {
+  return db.selectFrom('rag_documents').select(['id', 'version', 'edition']).where('user_id', '=', userId).execute()
+}
+
+export function readDocuments(db: Db, userId: string, ids: string[]): Promise<DocumentRow[]> {
+  return db.selectFrom('rag_documents').selectAll().where('user_id', '=', userId).where('id', 'in', ids).execute()
+}
+
+export async function listDocumentRows(db: Db, userId: string, limit: number, offset: number) {
+  const mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
+  const rows = await mine
+    .select(['id', 'source', 'chunks', 'characters', 'metadata_json', 'created_at'])
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { total } = await mine.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  const externalIds = await externalIdsOf(
+    db,
+    userId,
+    rows.map(({ id }) => id),
+  )
+  return {
+    rows: rows.map((row) => {
+      const external_ids = externalIds.get(row.id) ?? []
+      return { ...row, external_id: external_ids[0] ?? null, external_ids }
+    }),
+    total: Number(total),
+  }
+}
+
+/** For more documents all the user's external ids are read. */
+const DOCUMENTS_A_STATEMENT = 1_000
+
+async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map<string, string[]>> {
+  if (ids.length === 0) return new Map()
+  let query = db.selectFrom('rag_external_ids').select(['external_id', 'document_id']).where('user_id', '=', userId)
+  if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('document_id', 'in', ids)
+  const rows = await query.orderBy('named_at', 'desc').orderBy('external_id').execute()
+  const idsOf = new Map<string, string[]>()
+  for (const { external_id, document_id } of rows) {
+    const known = idsOf.get(document_id)
+    if (known) known.push(external_id)
+    else idsOf.set(document_id, [external_id])
+  }
+  return idsOf
+}
+
+/** Whether a document names these chunks as its own. */
+export async function isLive(tx: Db, userId: string, version: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Documents whose vectors are another embedder's or lie in another store. */
+export function listStale(db: Db, embedder: string, keptIn: string, limit: number) {
+  return db
+    .selectFrom('rag_documents')
+    .select(['user_id', 'id', 'version', 'edition'])
+    .where((e) => e.or([e('embedder', '<>', embedder), e('kept_in', '<>', keptIn)]))
+    .limit(limit)
+    .execute()
+}
+
+export async function eraseDocuments(tx: Db, userId: string): Promise<void> {
+  for (const table of ['rag_chunks', 'rag_external_ids', 'rag_documents', 'rag_stores'] as const) {
+    await tx.deleteFrom(table).where('user_id', '=', userId).execute()
+  }
+}

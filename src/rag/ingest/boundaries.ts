@@ -1,0 +1,171 @@
+/** The places where a text may be cut, found in one pass: each with its strength, and the blocks (code, tables) that belong together. */
+import { Comma, FullComma, FullStop, isCaseless, isSpace, markOf, Stop, sentenceEnd } from '#embeddings/sentences.ts'
+
+export const Clause = 1
+export const Sentence = 2
+export const Paragraph = 3
+export const Heading = 4
+
+export type Boundaries = {
+  /** Ascending offsets; a cut there ends one chunk and starts the next. */
+  at: Int32Array
+  strength: Uint8Array
+  /** Pairs of start and end offsets, ascending, not nested. */
+  blocks: Int32Array
+}
+
+/** Linear in the text: every character is read at most twice. */
+export function findBoundaries(text: string): Boundaries {
+  const found = new BoundaryList()
+  const caseless = isCaseless(text)
+  let fence: string | undefined
+  let blockStart = -1
+  let wasHeading = false
+  let wasBlank = false
+  let line = 0
+
+  while (line < text.length) {
+    const end = lineEnd(text, line)
+    const kind = fence === undefined ? kindOf(text, line, end) : undefined
+
+    if (fence !== undefined) {
+      found.add(line, Clause)
+      if (text.startsWith(fence, firstInk(text, line, end))) {
+        fence = undefined
+        found.block(blockStart, end)
+        blockStart = -1
+        found.add(end, Paragraph)
+      }
+    } else if (kind === 'fence') {
+      const at = firstInk(text, line, end)
+      fence = text.slice(at, at + 3)
+      if (!wasHeading) found.add(line, Paragraph)
+      blockStart = line
+    } else if (kind === 'row') {
+      if (blockStart < 0) {
+        if (!wasHeading) found.add(line, Paragraph)
+        blockStart = line
+      } else found.add(line, Clause)
+    } else {
+      if (blockStart >= 0) {
+        found.block(blockStart, line)
+        blockStart = -1
+        found.add(line, Paragraph)
+      }
+      // What follows a heading stays with it: a chunk that ends in its own title helps nobody.
+      if (kind === 'heading') found.add(line, Heading)
+      else if (kind !== 'blank' && wasBlank && !wasHeading) found.add(line, Paragraph)
+      else if (kind === 'item') found.add(line, Sentence)
+      else if (kind === 'prose' && !wasHeading) found.add(line, Clause)
+      if (kind === 'prose' || kind === 'item') scanProse(text, line, end, caseless, found)
+    }
+
+    // Only the first line after white space is a place, so that a million empty lines are not a million places.
+    wasBlank = kind === 'blank'
+    wasHeading = kind === 'heading' || (wasHeading && wasBlank)
+    line = end
+  }
+  if (blockStart >= 0) found.block(blockStart, text.length)
+  return found.boundaries()
+}
+
+function scanProse(text: string, from: number, to: number, caseless: boolean, found: BoundaryList): void {
+  for (let i = from; i < to; i++) {
+    const mark = markOf(text.charCodeAt(i))
+    if (mark === 0) continue
+    if (mark === Stop || mark === FullStop) {
+      const end = sentenceEnd(text, i, caseless)
+      if (end < 0) continue
+      found.add(afterSpace(text, end, to), Sentence)
+      i = end - 1
+    } else if (mark === FullComma) found.add(i + 1, Clause)
+    else if (mark === Comma && isSpace(text.charCodeAt(i + 1))) found.add(afterSpace(text, i + 1, to), Clause)
+  }
+}
+
+function afterSpace(text: string, at: number, to: number): number {
+  let i = at
+  while (i < to && isSpace(text.charCodeAt(i))) i++
+  return i
+}
+
+/** Just after the line's newline. */
+function lineEnd(text: string, from: number): number {
+  const at = text.indexOf('\n', from)
+  return at < 0 ? text.length : at + 1
+}
+
+type Kind = 'blank' | 'heading' | 'fence' | 'row' | 'item' | 'prose'
+
+function kindOf(text: string, from: number, to: number): Kind {
+  const at = firstInk(text, from, to)
+  if (at === to) return 'blank'
+  const c = text[at]
+  if (c === '#') return /^#{1,6}[ \t]/.test(text.slice(at, at + 8)) ? 'heading' : 'prose'
+  if (c === '`' || c === '~') return text.startsWith(`${c}${c}${c}`, at) ? 'fence' : 'prose'
+  if (c === '|') return 'row'
+  if (c === '-' || c === '*' || c === '+' || c === '•') return isSpace(text.charCodeAt(at + 1)) ? 'item' : 'prose'
+  if (c !== undefined && c >= '0' && c <= '9' && /^\d{1,4}[.)]\s/.test(text.slice(at, at + 7))) return 'item'
+  return hasColumns(text, at, to) ? 'row' : 'prose'
+}
+
+/** A longer line is prose that happens to hold tabs. */
+const ROW_MAX = 1000
+
+/** Two or more tabs or spaced bars: a table row as spreadsheets, converters and our own document parsers write it. */
+function hasColumns(text: string, from: number, to: number): boolean {
+  if (to - from > ROW_MAX) return false
+  let columns = 0
+  for (let i = from + 1; i < to; i++) {
+    const code = text.charCodeAt(i)
+    if (code === 9 || (code === 124 && text.charCodeAt(i - 1) === 32 && text.charCodeAt(i + 1) === 32)) columns++
+    if (columns === 2) return true
+  }
+  return false
+}
+
+function firstInk(text: string, from: number, to: number): number {
+  let i = from
+  while (i < to && isSpace(text.charCodeAt(i))) i++
+  return i
+}
+
+class BoundaryList {
+  #at = new Int32Array(1024)
+  #strength = new Uint8Array(1024)
+  #count = 0
+  #blocks: number[] = []
+
+  /** Two reasons for one place: the stronger counts. Places before the last one are dropped (a closing quote ran over them). */
+  add(at: number, strength: number): void {
+    const last = this.#count - 1
+    if (last >= 0 && (this.#at[last] as number) >= at) {
+      if (this.#at[last] === at && (this.#strength[last] as number) < strength) this.#strength[last] = strength
+      return
+    }
+    if (this.#count === this.#at.length) this.#grow()
+    this.#at[this.#count] = at
+    this.#strength[this.#count++] = strength
+  }
+
+  block(start: number, end: number): void {
+    this.#blocks.push(start, end)
+  }
+
+  boundaries(): Boundaries {
+    return {
+      at: this.#at.subarray(0, this.#count),
+      strength: this.#strength.subarray(0, this.#count),
+      blocks: Int32Array.from(this.#blocks),
+    }
+  }
+
+  #grow(): void {
+    const at = new Int32Array(this.#at.length * 2)
+    at.set(this.#at)
+    this.#at = at
+    const strength = new Uint8Array(this.#strength.length * 2)
+    strength.set(this.#strength)
+    this.#strength = strength
+  }
+}

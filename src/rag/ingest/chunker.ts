@@ -1,0 +1,208 @@
+/**
+ * Cuts a text into overlapping chunks that start and end where a reader would pause. `size` is a hard ceiling in UTF-16 units (so never more
+ * code points either), and every chunk is an exact slice.
+ * Linear in the text: a window reaches at most `size` back, and each chunk brings at least a tenth of `size` in new text, whatever the overlap.
+ */
+import { isSpace } from '#embeddings/sentences.ts'
+import { type Boundaries, Clause, findBoundaries, Heading, Paragraph, Sentence } from './boundaries.ts'
+
+export type ChunkSettings = {
+  /** Ceiling of a chunk, in UTF-16 units. */
+  size: number
+  /** Most that a chunk repeats of the one before it; less than `size`. */
+  overlap: number
+}
+
+export type Chunk = {
+  start: number
+  end: number
+  text: string
+}
+
+/** The least share of `size` that a cut at this strength may fill: a paragraph's end is worth a shorter chunk than a comma. */
+const fillOf = { [Heading]: 0.5, [Paragraph]: 0.6, [Sentence]: 0.3, [Clause]: 0.5 }
+const FILL_MIN = 0.3
+const NEW_TEXT_MIN = 0.1
+
+/** All of the text but white space at the edges of chunks is covered, in order. A text of white space gives no chunks. */
+export function* chunks(text: string, { size, overlap }: ChunkSettings): Generator<Chunk> {
+  const boundaries = findBoundaries(text)
+  const repeat = Math.min(overlap, Math.floor(size * (1 - NEW_TEXT_MIN)))
+  const inked = trimEnd(text, 0, text.length)
+  let start = skipSpace(text, 0)
+  let covered = start
+
+  while (start < inked) {
+    const end = inked - start <= size ? inked : endOf(text, boundaries, start, covered, size)
+    const inkEnd = trimEnd(text, start, end)
+    if (inkEnd > start) yield { start, end: inkEnd, text: text.slice(start, inkEnd) }
+
+    covered = skipSpace(text, end)
+    if (covered >= inked) return
+    start = startOf(text, boundaries, { start, end: inkEnd, covered, size, repeat })
+  }
+}
+
+export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
+  return [...chunks(text, settings)]
+}
+
+/** The chunks as pairs of start and end. */
+export function spansOf(text: string, settings: ChunkSettings): Int32Array {
+  const spans: number[] = []
+  for (const { start, end } of chunks(text, settings)) spans.push(start, end)
+  return Int32Array.from(spans)
+}
+
+function endOf(text: string, boundaries: Boundaries, start: number, covered: number, size: number): number {
+  const ceiling = start + size
+  // The place may lie beyond white space that will be trimmed, so a sentence that fills the chunk exactly still fits.
+  const reach = skipSpace(text, ceiling)
+  const floor = Math.min(
+    Math.max(start + Math.floor(size * FILL_MIN), covered + Math.ceil(size * NEW_TEXT_MIN)),
+    ceiling,
+  )
+
+  const last = lastBoundary(boundaries, reach)
+  for (const level of [Heading, Paragraph, Sentence, Clause] as const) {
+    const least = Math.max(start + Math.floor(size * fillOf[level]), floor)
+    for (let i = last; i >= 0 && (boundaries.at[i] as number) >= least; i--) {
+      if ((boundaries.strength[i] as number) < level) continue
+      const at = boundaries.at[i] as number
+      if (trimEnd(text, start, at) > ceiling) continue
+      return level === Clause ? beforeBlock(boundaries, at, covered, size) : at
+    }
+  }
+  return beforeBlock(boundaries, wordEnd(text, floor, ceiling, reach), covered, size)
+}
+
+/** Code or a table that fits into a chunk of its own is not cut: the chunk ends before it, however short. */
+function beforeBlock({ blocks }: Boundaries, at: number, covered: number, size: number): number {
+  let low = 0
+  let high = blocks.length / 2
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((blocks[middle * 2 + 1] as number) <= at) low = middle + 1
+    else high = middle
+  }
+  const start = blocks[low * 2]
+  const end = blocks[low * 2 + 1]
+  if (start === undefined || end === undefined) return at
+  return start < at && end - start <= size && start > covered ? start : at
+}
+
+type PreviousChunk = {
+  start: number
+  end: number
+  covered: number
+  size: number
+  repeat: number
+}
+
+/** Where the next chunk starts: at most `repeat` before the end of the last, at the earliest pause in that reach. */
+function startOf(text: string, boundaries: Boundaries, { start, end, covered, size, repeat }: PreviousChunk): number {
+  if (repeat === 0) return covered
+  const block = blockAt(boundaries, covered)
+  const roomFor = block !== undefined && block - covered <= size ? block - size : 0
+  const earliest = Math.max(end - repeat, start + 1, roomFor)
+  if (earliest >= end) return covered
+
+  const from = lastBoundary(boundaries, earliest - 1) + 1
+  for (const level of [Sentence, Clause]) {
+    for (let i = from; i < boundaries.at.length && (boundaries.at[i] as number) < end; i++) {
+      if ((boundaries.strength[i] as number) >= level) return boundaries.at[i] as number
+    }
+  }
+  for (let i = earliest; i < end - 1; i++) if (isSpace(text.charCodeAt(i))) return skipSpace(text, i)
+  return graphemeStart(text, earliest, end) ?? covered
+}
+
+/** The end of the block that starts at `at`, if one does. */
+function blockAt({ blocks }: Boundaries, at: number): number | undefined {
+  let low = 0
+  let high = blocks.length / 2
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((blocks[middle * 2] as number) < at) low = middle + 1
+    else high = middle
+  }
+  return blocks[low * 2] === at ? blocks[low * 2 + 1] : undefined
+}
+
+/** The index of the last break at or before `limit`, or -1. */
+function lastBoundary({ at }: Boundaries, limit: number): number {
+  let low = 0
+  let high = at.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((at[middle] as number) <= limit) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+/** Made when first needed: their data takes 20 ms of a start to load. */
+const segmenters: { word?: Intl.Segmenter; grapheme?: Intl.Segmenter } = {}
+const segmenterOf = (granularity: 'word' | 'grapheme') => {
+  segmenters[granularity] ??= new Intl.Segmenter(undefined, { granularity })
+  return segmenters[granularity]
+}
+/** How far back from the ceiling a text without spaces is looked at. Intl.Segmenter is slow, so this bounds its share. */
+const SEGMENT_REACH = 64
+
+/** The last place between words in [floor, ceiling]; in scripts without spaces by dictionary; at worst between graphemes. */
+function wordEnd(text: string, floor: number, ceiling: number, reach: number): number {
+  if (reach > ceiling) return reach
+  for (let i = ceiling; i > floor; i--) if (isSpace(text.charCodeAt(i - 1))) return i
+
+  const from = codePointStart(text, Math.max(floor, ceiling - SEGMENT_REACH))
+  const window = text.slice(from, ceiling + SEGMENT_REACH)
+  const segmenter = segmenterOf(/[\p{L}\p{M}]/u.test(window) ? 'word' : 'grapheme')
+  return (
+    lastSegmentStart(segmenter, window, from, ceiling) ??
+    lastSegmentStart(segmenterOf('grapheme'), window, from, ceiling) ??
+    codePointStart(text, ceiling)
+  )
+}
+
+function lastSegmentStart(
+  segmenter: Intl.Segmenter,
+  window: string,
+  from: number,
+  ceiling: number,
+): number | undefined {
+  let best: number | undefined
+  for (const { index } of segmenter.segment(window)) {
+    if (from + index > ceiling) break
+    if (index > 0) best = from + index
+  }
+  return best
+}
+
+function graphemeStart(text: string, earliest: number, end: number): number | undefined {
+  const from = codePointStart(text, earliest)
+  for (const { index } of segmenterOf('grapheme').segment(text.slice(from, Math.min(end, from + SEGMENT_REACH)))) {
+    // The window's first "grapheme" may be the tail of one that began before it.
+    if (index > 0 && from + index >= earliest) return from + index
+  }
+  return undefined
+}
+
+/** `at`, or one less if it lies inside a surrogate pair. */
+function codePointStart(text: string, at: number): number {
+  const code = text.charCodeAt(at)
+  const before = text.charCodeAt(at - 1)
+  return code >= 0xdc00 && code <= 0xdfff && before >= 0xd800 && before <= 0xdbff ? at - 1 : at
+}
+
+function skipSpace(text: string, from: number): number {
+  let i = from
+  while (i < text.length && isSpace(text.charCodeAt(i))) i++
+  return i
+}
+
+function trimEnd(text: string, from: number, to: number): number {
+  let i = to
+  while (i > from && isSpace(text.charCodeAt(i - 1))) i--
+  return i
+}

@@ -1,0 +1,111 @@
+/**
+ * From a text to embedded chunks. A long text stays on a worker thread from its bytes on, behind a handle; a short one is cut here.
+ * The trap: each handle holds a thread, of which there are two, until it is closed.
+ */
+import { once } from 'node:events'
+import { MessageChannel, type Transferable } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import type { Embedded, Embedder } from '#embeddings/embedder.ts'
+import { unpackVectors } from '#embeddings/local-worker.ts'
+import { ragProblem } from '../problems.ts'
+import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
+import type { ChunkSettings } from './chunker.ts'
+import type { ChunkBatch, TextHead, TextRequest, TextTask } from './text-worker.ts'
+
+export type IngestPipeline = ReturnType<typeof createIngestPipeline>
+
+/** A text cut into chunks, wherever it lies. */
+export type ChunkedText = ChunkedTextInfo & {
+  /** The chunks from `from` up to `to`, embedded. */
+  read(from: number, to: number, signal: AbortSignal): Promise<{ texts: string[]; embedded: Embedded }>
+}
+
+/** A text that lies on a worker thread. Close it whatever happens. */
+export type TextHandle = {
+  sizeBytes: number
+  head(): Promise<TextHead>
+  chunk(settings: ChunkSettings): Promise<ChunkedTextInfo>
+  read(from: number, to: number, isEmbedded: boolean): Promise<ChunkBatch>
+  close(): void
+}
+
+/** Longer bodies and texts go to a worker from the start. */
+export const LONG_BYTES = 512 * 1024
+const THREADS_MAX = 2
+/** Each waits with all its bytes. */
+const WAITING_MAX = 8
+
+export function createIngestPipeline() {
+  // A pool of its own: a long text stays for as long as it is written, and what else is embedded shall not wait for that. Nor is it the
+  // parser's: a stranger's file may hold its thread for a minute, under a limit on memory that would be too small here.
+  const pool = new Piscina<TextTask, void>({
+    filename: new URL('./text-worker.ts', import.meta.url).href,
+    name: 'serveText',
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    maxQueue: WAITING_MAX,
+    idleTimeout: 10_000,
+  })
+
+  return { open, chunk, close: () => pool.destroy() }
+
+  /** The bytes go over to the worker and are gone here. */
+  function open(bytes: Uint8Array, form: TextTask['form']): TextHandle {
+    const { port1: port, port2 } = new MessageChannel()
+    const sizeBytes = bytes.byteLength
+    const stop = new AbortController()
+    // Node keeps small buffers in a pool that other requests share: only a buffer of its own may be handed over.
+    const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
+    const transferList: Transferable[] = [port2, own.buffer as ArrayBuffer]
+    const run = pool.run(
+      { port: port2, bytes: own, form },
+      { transferList: transferList as never, signal: stop.signal },
+    )
+    const died = run.then(
+      () => new Promise<never>(() => {}),
+      (error) => {
+        if (stop.signal.aborted || !/queue/i.test(String(error))) throw error
+        throw ragProblem('reader_busy', { headers: { 'Retry-After': '10' } })
+      },
+    )
+    died.catch(() => port.close())
+
+    const ask = async <T>(request: TextRequest): Promise<T> => {
+      port.postMessage(request)
+      const [answer] = await Promise.race([once(port, 'message'), died])
+      return answer as T
+    }
+    return {
+      sizeBytes,
+      head: () => ask({ ask: 'head' }),
+      chunk: (settings) => ask({ ask: 'chunk', settings }),
+      read: (from, to, isEmbedded) => ask({ ask: 'read', from, to, isEmbedded }),
+      close() {
+        port.close()
+        stop.abort()
+      },
+    }
+  }
+}
+
+async function chunk(text: string | TextHandle, settings: ChunkSettings, embedder: Embedder): Promise<ChunkedText> {
+  if (typeof text === 'string') {
+    const { info, slice } = chunkedText(text, settings)
+    return {
+      ...info,
+      async read(from, to, signal) {
+        const texts = slice(from, to)
+        return { texts, embedded: await embedder.embed(texts, 'document', signal) }
+      },
+    }
+  }
+  // The worker that has the text embeds it as well, when that needs no vendor.
+  const isLocal = embedder.lexical !== undefined
+  return {
+    ...(await text.chunk(settings)),
+    async read(from, to, signal) {
+      const { texts, packed } = await text.read(from, to, isLocal)
+      return { texts, embedded: packed ? unpackVectors(packed) : await embedder.embed(texts, 'document', signal) }
+    },
+  }
+}

@@ -1,0 +1,190 @@
+/** Takes a text in: measured, cut, embedded and written batch by batch; it is found once its document's row names its chunks. */
+import { randomUUID } from 'node:crypto'
+import { sumFrequencies } from '#embeddings/idf.ts'
+import { HOUR_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { invalid } from '#platform/problems.ts'
+import type { RagDeps } from '../deps.ts'
+import { insertChunks } from '../documents/chunk-store.ts'
+import {
+  bumpRevision,
+  findDocument,
+  hasExternalId,
+  listIdsOfSource,
+  lockDocuments,
+  moveExternalIds,
+  putDocument,
+  setExternalId,
+} from '../documents/document-store.ts'
+import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
+import { metered, type RagCall } from '../metering.ts'
+import { ragProblem } from '../problems.ts'
+import type { Metadata } from '../tables.ts'
+import type { TextHandle } from './ingest-pipeline.ts'
+
+export type NewDocument = {
+  text: string | TextHandle
+  metadata: Metadata
+  source: string | null
+  /** The client's own id: the document that had it before goes. */
+  externalId: string | null
+  /** Whether other documents of this source go. */
+  replacesSource: boolean
+  chunkSize: number
+  chunkOverlap: number
+}
+
+export type Ingested = {
+  document_ids: string[]
+  chunks_created: number
+}
+
+type StoreDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs' | 'embedder' | 'vectors' | 'pipeline'>
+export type IngestDeps = StoreDeps & Pick<RagDeps, 'gateway' | 'maxTextBytes'>
+
+/** @throws Problem 413 for a text that is larger than is kept, however it was wrapped; 422; what the embedder throws */
+export async function ingest(deps: IngestDeps, call: RagCall, document: NewDocument): Promise<Ingested> {
+  const { text } = document
+  const { hasNul, textBytes } =
+    typeof text === 'string' ? { hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) } : await text.head()
+  if (textBytes > deps.maxTextBytes) {
+    throw ragProblem('text_too_large', { max: Math.round(deps.maxTextBytes / 1024 / 1024) })
+  }
+  if (hasNul) throw invalid(['body', 'content'], 'Should not hold the character NUL')
+  return metered(deps, call, embeddedBytes(document), (deps) =>
+    storeDocument(deps, call.caller.userId, document, call.signal),
+  )
+}
+
+/** Where chunks overlap, a text is embedded more than once. */
+function embeddedBytes({ text, chunkSize, chunkOverlap }: NewDocument): number {
+  const bytes = typeof text === 'string' ? Buffer.byteLength(text) : text.sizeBytes
+  return Math.ceil((bytes * chunkSize) / (chunkSize - chunkOverlap))
+}
+
+/** More would be an accident of a tiny chunk_size on a huge text. */
+const CHUNKS_MAX = 250_000
+const UNCLAIMED_FOR_MS = 6 * HOUR_MS
+
+/** Neither measured nor metered. @throws Problem 422 for a text without content or with too many chunks; what the embedder throws */
+export async function storeDocument(
+  deps: StoreDeps,
+  userId: string,
+  document: NewDocument,
+  signal: AbortSignal,
+): Promise<Ingested> {
+  const { db, clock, jobs, embedder, vectors, pipeline } = deps
+  const settings = { size: document.chunkSize, overlap: document.chunkOverlap }
+  const chunked = await pipeline.chunk(document.text, settings, embedder)
+  const { id, total } = chunked
+  if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
+  if (total > CHUNKS_MAX) {
+    throw invalid(
+      ['body', 'chunk_size'],
+      `This would make ${total} chunks; at most ${CHUNKS_MAX} are kept: choose a larger chunk_size`,
+    )
+  }
+
+  const version = randomUUID()
+  // Written first: if this process dies half-way, the job takes the unclaimed chunks away.
+  if (total > CHUNKS_PER_BATCH) {
+    await transaction(db, (tx) =>
+      jobs.enqueue(tx, 'rag.sweep', { userId, version }, { runAt: plus(clock.now(), UNCLAIMED_FOR_MS) }),
+    )
+  }
+
+  const frequencies: Uint8Array[] = []
+  for (let from = 0; from < total; from += CHUNKS_PER_BATCH) {
+    signal.throwIfAborted()
+    const { texts, embedded } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
+    if (embedded.frequencies) frequencies.push(embedded.frequencies)
+    const chunks = texts.map((content, i) => ({ chunk_index: from + i, content }))
+
+    await transaction(db, async (tx) => {
+      await insertBatch(tx, vectors, { userId, version }, chunks, embedded.vectors)
+      const isLast = from + CHUNKS_PER_BATCH >= total
+      if (isLast) await publish(deps, tx, userId, document, { ...chunked, version, frequencies })
+    })
+  }
+  return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
+}
+
+/** Chunks with their vectors, which a vector store may keep elsewhere. */
+export async function insertBatch(
+  tx: Db,
+  vectors: RagDeps['vectors'],
+  { userId, version }: { userId: string; version: string },
+  chunks: { chunk_index: number; content: string }[],
+  embedded: Float32Array[],
+): Promise<void> {
+  const rows = chunks.map(({ chunk_index, content }, i) => ({
+    index: chunk_index,
+    content,
+    vector: embedded[i] as Float32Array,
+  }))
+  await insertChunks(
+    tx,
+    userId,
+    version,
+    rows.map((row) => ({ ...row, vector: vectors.bytesOf(row.vector) })),
+  )
+  await vectors.insert(tx, userId, version, rows)
+}
+
+type Written = { id: string; version: string; total: number; characters: number; frequencies: Uint8Array[] }
+
+/** From here on the document is found, and what it takes the place of is not. */
+async function publish(
+  deps: StoreDeps,
+  tx: Db,
+  userId: string,
+  document: NewDocument,
+  { id, version, total, characters, frequencies }: Written,
+): Promise<void> {
+  const { clock, embedder, vectors } = deps
+  await lockDocuments(tx, userId)
+  const replaced = await putDocument(tx, {
+    user_id: userId,
+    id,
+    version,
+    edition: 0,
+    source: document.source,
+    metadata_json: document.metadata,
+    chunks: total,
+    total_chunks: total,
+    characters,
+    embedder: embedder.id,
+    kept_in: vectors.name,
+    occurrences: sumFrequencies(frequencies),
+    created_at: clock.now(),
+  })
+  await bumpRevision(tx, userId)
+  if (replaced !== undefined) await dropChunks(deps, tx, userId, replaced)
+  for (const old of await superseded(tx, userId, id, document, clock.now())) {
+    const row = await findDocument(tx, userId, old)
+    if (row !== undefined) await removeDocument(deps, tx, userId, row)
+  }
+}
+
+/** The documents that this one takes the place of. One that another external id stands for stays: its file may not have changed. */
+async function superseded(
+  tx: Db,
+  userId: string,
+  id: string,
+  { externalId, source, replacesSource }: NewDocument,
+  at: string,
+): Promise<Set<string>> {
+  const ids = new Set<string>()
+  if (externalId !== null) {
+    const before = await setExternalId(tx, userId, { externalId, id, at })
+    if (before !== undefined && !(await hasExternalId(tx, userId, before))) ids.add(before)
+  }
+  if (replacesSource && source !== null) {
+    for (const other of await listIdsOfSource(tx, userId, source)) {
+      if (other === id) continue
+      await moveExternalIds(tx, userId, other, id)
+      ids.add(other)
+    }
+  }
+  return ids
+}

@@ -1,0 +1,49 @@
+import { invalid } from '#platform/problems.ts'
+import type { Metadata } from '../tables.ts'
+
+/** The service's own: what a user sends under these names is ignored. */
+const RESERVED = new Set(['user_id', 'chunk_index', 'total_chunks'])
+const BYTES_MAX = 65_536
+const DEPTH_MAX = 20
+
+/** @throws Problem 422 when it is too large or too deep, or holds the character NUL, which PostgreSQL cannot store */
+export function checkedMetadata(metadata: Metadata): Metadata {
+  if (depthOf(metadata, 0) > DEPTH_MAX)
+    throw invalid(['body', 'metadata'], `Should be nested at most ${DEPTH_MAX} deep`)
+  const text = JSON.stringify(metadata)
+  if (Buffer.byteLength(text) > BYTES_MAX) throw invalid(['body', 'metadata'], 'Should have at most 64 KB')
+  if (text.includes('\\u0000')) throw invalid(['body', 'metadata'], 'Should not hold the character NUL')
+  return Object.fromEntries(
+    Object.entries(JSON.parse(text.toWellFormed()) as Metadata).filter(([key]) => !RESERVED.has(key)),
+  )
+}
+
+export const EXTERNAL_ID_MAX = 512
+
+/** The client's own id, or null. @throws Problem 422 when it is too long or holds the character NUL */
+export function checkedExternalId(id: string | undefined): string | null {
+  if (id === undefined || id === '') return null
+  if (id.length > EXTERNAL_ID_MAX)
+    throw invalid(['body', 'external_id'], `Should have at most ${EXTERNAL_ID_MAX} characters`, 'string_too_long')
+  if (id.includes('\0')) throw invalid(['body', 'external_id'], 'Should not hold the character NUL')
+  return id.toWellFormed()
+}
+
+function depthOf(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null || depth > DEPTH_MAX) return depth
+  return Object.values(value).reduce(
+    (deepest: number, inner) => Math.max(deepest, depthOf(inner, depth + 1)),
+    depth + 1,
+  )
+}
+
+/** Only the name of a file that a client sent with a path, without what would break a line or a terminal, 255 characters at most. */
+export function fileName(name: string): string {
+  const base = name.split(/[\\/]/).at(-1) ?? ''
+  const clean = base
+    .replace(/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, '')
+    .toWellFormed()
+    .trim()
+  const ending = /\.[^.]{1,16}$/.exec(clean)?.[0] ?? ''
+  return clean.length <= 255 ? clean : clean.slice(0, 255 - ending.length) + ending
+}

@@ -1,0 +1,196 @@
+/**
+ * Word documents: paragraphs, headings as markdown, lists, tables as rows of cells, notes at the end. Deleted text, field codes and
+ * fallbacks are left out.
+ * Reads the XML itself instead of with mammoth, which builds two trees of it: 16 s and 692 MB for a file of 475 KB that takes 0.4 s here.
+ */
+import { type Reading, Unreadable, type Warning } from './unreadable.ts'
+import { walkXml } from './xml.ts'
+import { openZip, type Zip } from './zip.ts'
+
+const PART_MAX = 150_000_000
+const SMALL_PART_MAX = 10_000_000
+
+export function parseDocx(bytes: Uint8Array): Reading {
+  const zip = openZip(bytes)
+  const main = mainPart(zip)
+  const document = zip.read(main, PART_MAX)
+  if (document === undefined) throw new Unreadable('The file is not a Word document: it has no text part.')
+
+  const folder = main.slice(0, main.lastIndexOf('/') + 1)
+  const headings = headingStyles(zip.read(`${folder}styles.xml`, SMALL_PART_MAX))
+  const parts = [
+    document,
+    zip.read(`${folder}footnotes.xml`, SMALL_PART_MAX),
+    zip.read(`${folder}endnotes.xml`, SMALL_PART_MAX),
+  ]
+  const text = parts
+    .map((part) => (part === undefined ? '' : readParagraphs(decodeXml(part), headings)))
+    .filter((part) => part !== '')
+    .join('\n\n')
+  return { text, warnings: leftOut(zip, folder.toLowerCase(), decodeXml(document)) }
+}
+
+const besides: [RegExp, string][] = [
+  [/^media\//, 'Pictures are left out: text in them is not read.'],
+  [/^charts\/chart/, 'Charts are left out.'],
+  [/^diagrams\/data/, 'Diagrams (SmartArt) are left out.'],
+  [/^embeddings\//, 'Embedded documents are left out.'],
+]
+
+/** What a reader of the document sees and its text does not have. */
+function leftOut(zip: Zip, folder: string, document: string): Warning[] {
+  const names = zip.names.filter((name) => name.startsWith(folder)).map((name) => name.slice(folder.length))
+  const hasText = (file: RegExp) =>
+    names.some((name) => {
+      if (!file.test(name)) return false
+      try {
+        const part = zip.read(folder + name, SMALL_PART_MAX)
+        return part !== undefined && readParagraphs(decodeXml(part), new Map()) !== ''
+      } catch {
+        // One that cannot be unpacked is left out as well.
+        return true
+      }
+    })
+
+  const reasons = besides.flatMap(([file, reason]) => (names.some((name) => file.test(name)) ? [reason] : []))
+  if (hasText(/^(header|footer)\d*\.xml$/)) reasons.push('Page headers and footers are left out.')
+  if (hasText(/^comments\.xml$/)) reasons.push('Comments are left out.')
+  if (/<(?:\w+:)?altChunk\b/.test(document)) reasons.push('A document that was inserted as a whole is left out.')
+  return reasons.map((reason) => ({ page: null, reason }))
+}
+
+/** Where the package says its main document is; the usual place when it does not say. */
+function mainPart(zip: Zip): string {
+  let target = 'word/document.xml'
+  const relations = zip.read('_rels/.rels', SMALL_PART_MAX)
+  if (relations === undefined) return target
+  walkXml(decodeXml(relations), {
+    open(name, attributes) {
+      if (name === 'Relationship' && attributes().get('Type')?.endsWith('/officeDocument')) {
+        target = attributes().get('Target')?.replace(/^\/+/, '') ?? target
+      }
+    },
+    close() {},
+    text() {},
+  })
+  return target
+}
+
+/** Style ids are translated ("berschrift1"); their names ("heading 1") are not. */
+function headingStyles(part: Uint8Array | undefined): Map<string, number> {
+  const levels = new Map<string, number>()
+  let id = ''
+  if (part === undefined) return levels
+  walkXml(decodeXml(part), {
+    open(name, attributes) {
+      if (name === 'style') id = attributes().get('styleId') ?? ''
+      else if (name === 'name') {
+        const value = attributes().get('val')?.toLowerCase() ?? ''
+        const level = value === 'title' ? 1 : Number(/^heading ([1-6])$/.exec(value)?.[1])
+        if (level >= 1) levels.set(id, level)
+      }
+    },
+    close() {},
+    text() {},
+  })
+  return levels
+}
+
+type Paragraph = {
+  text: string
+  heading: number
+  isItem: boolean
+}
+
+type Table = {
+  rows: string[][]
+  cell: string[]
+}
+
+function readParagraphs(xml: string, headings: Map<string, number>): string {
+  const blocks: { text: string; isItem: boolean }[] = []
+  const paragraphs: Paragraph[] = []
+  const tables: Table[] = []
+  let inText = 0
+  let skipped = 0
+
+  const write = (text: string) => {
+    const paragraph = paragraphs.at(-1)
+    if (paragraph !== undefined && skipped === 0) paragraph.text += text
+  }
+  const place = (text: string, isItem: boolean) => {
+    if (text === '') return
+    const table = tables.at(-1)
+    if (table) table.cell.push(text)
+    else blocks.push({ text, isItem })
+  }
+
+  walkXml(xml, {
+    open(name, attributes) {
+      const paragraph = paragraphs.at(-1)
+      if (skippedParts.has(name)) skipped++
+      else if (name === 'p') paragraphs.push({ text: '', heading: 0, isItem: false })
+      else if (name === 't') inText++
+      else if (name === 'tab') write(tables.length > 0 ? ' ' : '\t')
+      else if (name === 'br' || name === 'cr') write(tables.length > 0 ? ' ' : '\n')
+      else if (name === 'noBreakHyphen') write('-')
+      else if (name === 'tbl') tables.push({ rows: [], cell: [] })
+      else if (name === 'tr') tables.at(-1)?.rows.push([])
+      else if (name === 'tc') {
+        const table = tables.at(-1)
+        if (table) table.cell = []
+      } else if (paragraph && name === 'pStyle') paragraph.heading = headings.get(attributes().get('val') ?? '') ?? 0
+      else if (paragraph && name === 'numPr') paragraph.isItem = true
+    },
+    close(name) {
+      if (skippedParts.has(name)) skipped = Math.max(0, skipped - 1)
+      else if (name === 't') inText = Math.max(0, inText - 1)
+      else if (name === 'p') {
+        const paragraph = paragraphs.pop()
+        if (paragraph) place(written(paragraph, tables.length > 0), paragraph.isItem && paragraph.heading === 0)
+      } else if (name === 'tc') {
+        const table = tables.at(-1)
+        table?.rows.at(-1)?.push(table.cell.join(' '))
+      } else if (name === 'tbl') {
+        const table = tables.pop()
+        if (table) place(rowsOf(table, tables.length > 0), false)
+      }
+    },
+    text(text) {
+      if (inText > 0) write(text)
+    },
+  })
+  // A paragraph that a damaged file leaves open is still text.
+  for (const paragraph of paragraphs) place(written(paragraph, false), false)
+
+  let text = ''
+  for (const [i, block] of blocks.entries()) {
+    const before = blocks[i - 1]
+    if (before) text += before.isItem && block.isItem ? '\n' : '\n\n'
+    text += block.text
+  }
+  return text
+}
+
+/** What a reader of the finished document does not see. */
+const skippedParts = new Set(['del', 'moveFrom', 'Fallback', 'instrText', 'delText', 'delInstrText', 'tabs'])
+
+function written({ text, heading, isItem }: Paragraph, inCell: boolean): string {
+  const trimmed = text.replaceAll('\u00ad', '').trim()
+  if (trimmed === '' || inCell) return trimmed.replace(/\s+/g, ' ')
+  if (heading > 0) return `${'#'.repeat(heading)} ${trimmed.replace(/\s+/g, ' ')}`
+  return isItem ? `- ${trimmed}` : trimmed
+}
+
+function rowsOf({ rows }: Table, inCell: boolean): string {
+  const filled = rows.filter((row) => row.some((cell) => cell !== ''))
+  if (inCell) return filled.map((row) => row.filter((cell) => cell !== '').join(', ')).join('; ')
+  return filled.map((row) => `| ${row.map((cell) => cell.replaceAll('|', '/')).join(' | ')} |`).join('\n')
+}
+
+function decodeXml(bytes: Uint8Array): string {
+  const [a, b] = bytes
+  if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  return new TextDecoder().decode(bytes)
+}

@@ -1,0 +1,415 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { deflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import type { Problem } from '#platform/problem.ts'
+import { createParser } from '#rag/ingest/parsers/parser.ts'
+import { docxOf, drawn, paragraph, pdfOf, zipOf } from '#rag/ingest/parsers/samples.ts'
+import { walkXml } from '#rag/ingest/parsers/xml.ts'
+
+const parser = createParser()
+const cramped = createParser({ timeMs: 10_000, heapMb: 64, buffersMb: 100 })
+after(() => Promise.all([parser.close(), cramped.close()]))
+
+const patient = new AbortController().signal
+const read = (name: string, bytes: Uint8Array | string) => opened(name, bytes).then(({ text }) => String(text))
+const opened = (name: string, bytes: Uint8Array | string) =>
+  parser.read(name, typeof bytes === 'string' ? new TextEncoder().encode(bytes) : bytes, patient)
+
+async function refused(promise: Promise<unknown>): Promise<{ status: number; reason: string }> {
+  const problem = await promise.then(
+    (text) => assert.fail(`read as ${JSON.stringify(String(text).slice(0, 80))}`),
+    (error: Problem) => error,
+  )
+  const { detail } = problem
+  return { status: problem.status, reason: typeof detail === 'string' ? detail : (detail[0]?.msg ?? '') }
+}
+
+const encodings: [string, Uint8Array, string][] = [
+  ['UTF-8', Buffer.from('naïve – 東京'), 'naïve – 東京'],
+  ['UTF-8 with a mark', Buffer.from('\ufeffnaïve'), 'naïve'],
+  ['UTF-16 LE with a mark', Buffer.from('\ufeffnaïve', 'utf16le'), 'naïve'],
+  ['UTF-16 BE with a mark', Buffer.from('\ufeffnaïve', 'utf16le').swap16(), 'naïve'],
+  ['UTF-16 LE without a mark', Buffer.from('plain words', 'utf16le'), 'plain words'],
+  ['windows-1252', Buffer.from([0x6e, 0x61, 0xef, 0x76, 0x65, 0x20, 0x96, 0x20, 0x80]), 'naïve – €'],
+]
+for (const [name, bytes, text] of encodings) {
+  test(`plain text in ${name}`, async () => assert.equal(await read('a.txt', new Uint8Array(bytes)), text))
+}
+
+test('a Word document gives headings, lists and tables, without what was deleted', async () => {
+  const bytes = docxOf(
+    [
+      paragraph('Title', '<w:pStyle w:val="berschrift1"/>'),
+      paragraph('Fish &amp; chips &#8364;5'),
+      paragraph('one', '<w:numPr/>'),
+      paragraph('two', '<w:numPr/>'),
+      '<w:p><w:r><w:t>kept</w:t></w:r><w:del><w:r><w:delText>gone</w:delText></w:r></w:del></w:p>',
+      `<w:tbl><w:tr><w:tc>${paragraph('a')}</w:tc><w:tc>${paragraph('b')}</w:tc></w:tr><w:tr><w:tc>${paragraph('c')}</w:tc><w:tc>${paragraph('d')}</w:tc></w:tr></w:tbl>`,
+    ].join(''),
+    {
+      'word/styles.xml': '<w:styles><w:style w:styleId="berschrift1"><w:name w:val="heading 1"/></w:style></w:styles>',
+    },
+  )
+
+  assert.equal(
+    await read('a.docx', bytes),
+    '# Title\n\nFish & chips €5\n\n- one\n- two\n\nkept\n\n| a | b |\n| c | d |',
+  )
+})
+
+test('a PDF gives paragraphs with joined lines and words', async () => {
+  const page = drawn([
+    'The first paragraph goes on for a while and is then hyphen-',
+    'ated over two lines of about the same length as this.',
+  ])
+  const second = drawn(['A second paragraph stands apart.'], { y: 640 })
+
+  assert.equal(
+    await read('a.pdf', pdfOf([`${page}\n${second}`])),
+    'The first paragraph goes on for a while and is then hyphenated over two lines of about the same length as this.\n\nA second paragraph stands apart.',
+  )
+})
+
+/** A page: its text from y = 720 down, and what stands at its head and foot. */
+function pageOf(lines: string[], { head = '', foot = '', step = 14 } = {}): string {
+  return [
+    ...(head === '' ? [] : [drawn([head], { y: 770 })]),
+    drawn(lines, { y: 720, step }),
+    ...(foot === '' ? [] : [drawn([foot], { y: 30 })]),
+  ].join('\n')
+}
+
+const prose = (page: number) =>
+  Array.from(
+    { length: 30 },
+    (_, i) =>
+      `On this ${['first', 'second', 'third', 'fourth', 'fifth', 'sixth', 'seventh', 'eighth'][page - 1]} page line ${i + 1} of the report speaks of the harbour and of its ships.`,
+  )
+
+const heads: [string, (page: number) => { head?: string; foot?: string }, RegExp][] = [
+  ['the same words', () => ({ head: 'Annual report 2026', foot: 'Confidential' }), /Annual|Confidential/],
+  ['a number alone', (n) => ({ foot: `${n}` }), /^\d+$/m],
+  ['a journal’s number', (n) => ({ foot: `- ${464 + n} -` }), /46\d/],
+  ['a page of all', (n) => ({ foot: `Page ${n} of 8` }), /Page \d/],
+  ['another language', (n) => ({ foot: `Jahresbericht, Seite ${n}` }), /Jahresbericht/],
+  ['a number before the title', (n) => ({ head: `${n} | Annual report` }), /Annual/],
+  ['a number behind the title', (n) => ({ foot: `Annual report | ${n}` }), /Annual/],
+  ['the same words in capitals', () => ({ head: 'ACME HARBOUR WORKS LTD' }), /ACME/],
+]
+for (const [title, edge, gone] of heads) {
+  test(`running lines are left out: ${title}`, async () => {
+    const pages = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => pageOf(prose(n), edge(n)))
+
+    const { text, warnings } = await opened('a.pdf', pdfOf(pages))
+
+    assert.doesNotMatch(String(text), gone)
+    assert.match(String(text), /first page line 1 [\s\S]*eighth page line 30 /)
+    assert.deepEqual(warnings, [{ page: null, reason: 'Repeated page headers and footers are left out.' }])
+  })
+}
+
+for (const last of [
+  'Week 1',
+  'Balance due 20',
+  'Total: 5',
+  'Invoice 12',
+  'Voucher 7',
+  '3. Delivery',
+  '9 vouchers so far',
+]) {
+  test(`a last line whose number goes up with the pages stays: ${last}`, async () => {
+    const foots = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => last.replace(/\d+/, (first) => `${Number(first) + n - 1}`))
+    const pages = foots.map((foot, i) => pageOf(prose(i + 1), { foot }))
+
+    const { text, warnings } = await opened('a.pdf', pdfOf(pages))
+
+    for (const foot of foots) assert.ok(String(text).includes(foot), foot)
+    assert.deepEqual(warnings, [])
+  })
+}
+
+const rows = <T>(count: number, row: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => row(i))
+const cut = (all: string[], each: number) =>
+  Array.from({ length: Math.ceil(all.length / each) }, (_, i) => all.slice(i * each, (i + 1) * each))
+const letter = rows(20, (i) => `Dear customer, sentence ${i} of this letter explains the statement that follows it.`)
+const alike: [string, string[][], object?][] = [
+  [
+    'a statement behind a letter',
+    [
+      letter,
+      ...cut(
+        rows(132, (i) => `2026-01-${(i % 28) + 1} Card payment ${1001 + i} EUR ${18 + i}.01`),
+        22,
+      ),
+    ],
+    { step: 28 },
+  ],
+  [
+    'laboratory results',
+    rows(6, (n) => [
+      ...rows(21, (i) => `Sample ${101 + n * 21 + i}: pH 1.${i} temp 2${n} C`),
+      `Note of page ${'abcdef'[n]}: done`,
+    ]),
+    { step: 28 },
+  ],
+  [
+    'numbered rows',
+    cut(
+      rows(100, (i) => `${i + 1} Item of the list`),
+      20,
+    ),
+    { step: 28 },
+  ],
+  [
+    'serial numbers',
+    cut(
+      rows(100, (i) => `SN ${40_000 + i}`),
+      20,
+    ),
+    { step: 28 },
+  ],
+  ['a ticket a page', rows(8, (n) => [`Ticket ${1001 + n}`, ...prose(n + 1)])],
+  ['a question a page', rows(8, (n) => [`Question ${n + 1}`, ...prose(n + 1)])],
+  ['a day a page', rows(8, (n) => [`Log of 2026-03-0${n + 1}`, ...prose(n + 1)])],
+  [
+    'numbers alone',
+    cut(
+      rows(120, (i) => `${1000 + i}`),
+      24,
+    ),
+    { step: 28 },
+  ],
+  [
+    'invoices',
+    rows(7, (n) => ['Invoice', `Number ${501 + n}`, `Customer ${n}`, `Total EUR ${n * 7}.50`, 'Due in 14 days']),
+  ],
+  ['slides', rows(9, (n) => ['Agenda', `Point ${'abcdefghi'[n]} of the talk`, 'Questions?'])],
+  ['the same form', rows(6, () => ['Form 12', 'Name', 'Street', 'City'])],
+]
+for (const [title, pages, layout = {}] of alike) {
+  test(`rows that look alike stay: ${title}`, async () => {
+    const text = await read('a.pdf', pdfOf(pages.map((lines) => pageOf(lines, layout))))
+
+    const seen = text.replace(/\s+/g, ' ')
+    for (const line of pages.flat()) assert.ok(seen.includes(line), `${line} is not in ${seen.slice(0, 300)}`)
+    const count = (line: string) => pages.flat().filter((other) => other === line).length
+    for (const line of new Set(pages.flat())) assert.ok(seen.split(line).length - 1 >= count(line), line)
+  })
+}
+
+test('the names of a table’s columns stay, though every page repeats them', async () => {
+  const columns = [72, 240, 420].map((x, i) => drawn([['Date', 'Payee', 'Amount'][i] ?? ''], { x, y: 740 })).join('\n')
+  const pages = [1, 2, 3, 4, 5, 6].map((n) => `${columns}\n${pageOf(prose(n), { foot: `Page ${n}` })}`)
+
+  const text = await read('a.pdf', pdfOf(pages))
+
+  assert.equal(text.match(/Date\s+Payee\s+Amount/g)?.length, 6)
+  assert.doesNotMatch(text, /Page \d/)
+})
+
+test('a head that states a fact is kept once', async () => {
+  const pages = [1, 2, 3, 4, 5, 6].map((n) =>
+    pageOf(prose(n), { head: 'Patient: Ada Lovelace, born 1815', foot: `Account DE89 3704 0044 0532 · Page ${n}` }),
+  )
+
+  const text = await read('a.pdf', pdfOf(pages))
+
+  assert.equal(text.match(/Patient: Ada Lovelace/g)?.length, 1)
+  assert.equal(text.match(/DE89 3704 0044 0532/g)?.length, 1)
+})
+
+test('a page that has nothing but its head and foot keeps them', async () => {
+  const pages = [1, 2, 3, 4, 5, 6].map((n) => pageOf(n === 4 ? [] : prose(n), { head: 'Annual report', foot: `${n}` }))
+
+  const text = await read('a.pdf', pdfOf(pages))
+
+  assert.equal(text.match(/Annual report/g)?.length, 1)
+})
+
+test('pages are judged one by one: what cannot be read is left out with a warning', async () => {
+  const unreadable = Array.from({ length: 12 }, () => 'BT /F 12 Tf 72 700 Td <0102030405060708> Tj ET').join('\n')
+  const { text, warnings } = await opened(
+    'a.pdf',
+    pdfOf([drawn(['The first page is good.']), '0 0 m 9 9 l S', unreadable, drawn(['The last one, too.'])]),
+  )
+
+  assert.equal(text, 'The first page is good.\n\nThe last one, too.')
+  assert.deepEqual(
+    warnings.map(({ page }) => page),
+    [2, 3],
+  )
+  assert.match(warnings[0]?.reason ?? '', /no text.*OCR/)
+  assert.match(warnings[1]?.reason ?? '', /fonts/)
+  const { status, reason } = await refused(read('a.pdf', pdfOf([unreadable, unreadable])))
+  assert.equal(status, 422)
+  assert.match(reason, /fonts/)
+})
+
+test('a page that throws is left out with a warning', async () => {
+  const whole = Buffer.from(pdfOf([drawn(['The first page is good.']), drawn(['The second is lost.'])]))
+  // The list of pages points to an object that is not there.
+  whole.write('/Kids[4 0 R 9 0 R]', whole.indexOf('/Kids['))
+
+  const { text, warnings } = await opened('a.pdf', new Uint8Array(whole))
+
+  assert.equal(text, 'The first page is good.')
+  assert.deepEqual(warnings, [{ page: 2, reason: 'The page is damaged and cannot be read.' }])
+})
+
+test('files attached to a PDF, and what is filled into its form, are named as left out', async () => {
+  const file = '<</Type/Filespec/F(a.txt)/EF<</F 5 0 R>>>>'
+  const { warnings } = await opened(
+    'a.pdf',
+    pdfOf([drawn(['A form.'])], '', {
+      catalogue: `/Names<</EmbeddedFiles<</Names[(a.txt)${file}]>>>>`,
+      page: '/Annots[<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/V(Ada)/Rect[0 0 90 20]>>]',
+    }),
+  )
+
+  assert.deepEqual(warnings, [
+    { page: 1, reason: 'What is filled in into the form fields of the page is left out.' },
+    { page: null, reason: 'The files attached to the PDF are left out.' },
+  ])
+  const empty = { page: '/Annots[<</Type/Annot/Subtype/Widget/FT/Tx/T(name)/Rect[0 0 90 20]>>]' }
+  assert.deepEqual((await opened('a.pdf', pdfOf([drawn(['A form.'])], '', empty))).warnings, [])
+})
+
+test('what a Word document shows beside its text is named as left out', async () => {
+  const part = (text: string) => `<w:hdr>${paragraph(text)}</w:hdr>`
+  const plain = await opened('a.docx', docxOf(paragraph('text'), { 'word/header1.xml': part(' ') }))
+  const rich = await opened(
+    'a.docx',
+    docxOf(`${paragraph('text')}<w:altChunk r:id="r1"/>`, {
+      'word/media/image1.png': 'x',
+      'word/charts/chart1.xml': '<c/>',
+      'word/footer2.xml': part('Draft'),
+      'word/comments.xml': part('Really?'),
+      'word/embeddings/sheet.xlsx': 'x',
+    }),
+  )
+
+  assert.deepEqual(plain, { text: 'text', warnings: [] })
+  assert.equal(rich.text, 'text')
+  const reasons = rich.warnings.map(({ page, reason }) => `${page} ${reason}`).join('\n')
+  for (const what of [/Pictures/, /Charts/, /headers and footers/, /Comments/, /Embedded/, /inserted/])
+    assert.match(reasons, what)
+})
+
+const refusals: [string, string, Uint8Array | string, number, RegExp][] = [
+  ['an unknown ending', 'a.exe', 'MZ', 415, /\.txt, \.md, \.pdf or \.docx/],
+  ['no ending', 'README', 'text', 415, /Unsupported/],
+  ['an empty file', 'a.txt', '', 422, /empty/],
+  ['white space', 'a.txt', ' \n ', 422, /no text/],
+  ['binary data named .txt', 'a.txt', new Uint8Array([1, 2, 0, 4, 200]), 422, /binary/],
+  ['a ZIP named .txt', 'a.txt', zipOf({ a: 'b' }), 422, /not a text file/],
+  ['text named .pdf', 'a.pdf', 'hello', 422, /not a PDF/],
+  ['text named .docx', 'a.docx', 'hello', 422, /not a Word document/],
+  ['a ZIP without a document', 'a.docx', zipOf({ 'x.xml': '<a/>' }), 422, /not a Word document/],
+  ['a cut ZIP', 'a.docx', docxOf(paragraph('x')).subarray(0, 90), 422, /damaged/],
+  ['an old .doc', 'a.docx', new Uint8Array([0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1, 0, 0]), 422, /old \.doc/],
+  [
+    'an encrypted document',
+    'a.docx',
+    Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]),
+    422,
+    /encrypted/,
+  ],
+  ['a PDF without text', 'a.pdf', pdfOf(['0 0 m 9 9 l S']), 422, /no text.*OCR/],
+  ['a PDF of nothing but its header', 'a.pdf', '%PDF-1.7\n', 422, /damaged|no text/],
+  [
+    'an encrypted PDF',
+    'a.pdf',
+    pdfOf(
+      [drawn(['secret'])],
+      `/ID[<00><00>]/Encrypt<</Filter/Standard/V 1/R 2/P -44/O<${'1f'.repeat(32)}>/U<${'2e'.repeat(32)}>>>`,
+    ),
+    422,
+    /encrypted/,
+  ],
+]
+for (const [title, name, bytes, status, reason] of refusals) {
+  test(`${title} is refused with ${status} and a reason`, async () => {
+    const refusal = await refused(read(name, bytes))
+    assert.equal(refusal.status, status)
+    assert.match(refusal.reason, reason)
+  })
+}
+
+test('an entity that points outside of the document is not followed', async () => {
+  const bytes = zipOf({
+    'word/document.xml':
+      '<!DOCTYPE d [<!ENTITY x SYSTEM "file:///etc/passwd"><!ENTITY y "yyyy">]><w:document><w:body><w:p><w:r><w:t>a&x;&y;b</w:t></w:r></w:p></w:body></w:document>',
+  })
+
+  assert.equal(await read('a.docx', bytes), 'ab')
+})
+
+test('a ZIP bomb costs its cap and no more', async () => {
+  const bomb = zipOf({ 'word/document.xml': new Uint8Array(200_000_000) })
+  assert.ok(bomb.length < 300_000)
+
+  const { status, reason } = await refused(read('a.docx', bomb))
+
+  assert.equal(status, 422)
+  assert.match(reason, /unpacks to more than/)
+})
+
+test('a PDF that unpacks without end is stopped', async () => {
+  // Four layers of deflate: 150 KB that become 1.2 GB of drawing.
+  const inner = deflateSync(Buffer.alloc(300_000_000, `${drawn(['x'])}\n`), { level: 1 })
+  const bomb = pdfOf(Array.from({ length: 4 }, () => ({ raw: new Uint8Array(inner), filter: 'FlateDecode' })))
+
+  const { status, reason } = await refused(cramped.read('a.pdf', bomb, patient))
+
+  assert.equal(status, 422)
+  assert.match(reason, /too long|too much/)
+})
+
+test('the pool still works after a worker was killed', async () => {
+  const { text } = await cramped.read('a.docx', docxOf(paragraph('alive')), patient)
+  assert.equal(text, 'alive')
+})
+
+test('tables in tables, and tags without an end, do not stop the reading', async () => {
+  const deep = '<w:tbl><w:tr><w:tc>'.repeat(3_000) + paragraph('deep')
+  assert.match(await read('a.docx', docxOf(`${paragraph('first')}${deep}`)), /first/)
+})
+
+test('any bytes end in text or a refusal', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom('a.docx', 'a.pdf', 'a.txt'),
+      fc.uint8Array({ maxLength: 300 }),
+      fc.nat(400),
+      async (name, noise, at) => {
+        const whole = name === 'a.docx' ? docxOf(paragraph('hello')) : pdfOf([drawn(['hello'])])
+        const bytes = new Uint8Array(whole)
+        bytes.set(noise.subarray(0, Math.max(0, bytes.length - at)), Math.min(at, bytes.length))
+        const text = await read(name, bytes).catch((error: Problem) => {
+          assert.equal(error.status, 422, String(error))
+          return ''
+        })
+        assert.equal(typeof text, 'string')
+      },
+    ),
+    { numRuns: 120 },
+  )
+})
+
+test('XML is walked once whatever it holds', () => {
+  fc.assert(
+    fc.property(
+      fc.array(
+        fc.constantFrom('<a>', '</a>', '<!--', '-->', '<![CDATA[', ']]>', '<?', '"', "'", '&lt;', '&', '<', '>', 'x'),
+        { maxLength: 200 },
+      ),
+      (parts) => {
+        walkXml(parts.join(''), { open() {}, close() {}, text() {} })
+      },
+    ),
+  )
+  for (const part of ['<', '<!--', '<![CDATA[', '<?', '<!DOCTYPE [', '<a "', "<a b='<", '<a ', '&']) {
+    walkXml(part.repeat(200_000), { open() {}, close() {}, text() {} })
+  }
+})

@@ -1,0 +1,145 @@
+/**
+ * Text out of strangers' files, on worker threads that are killed when they take too long or too much memory.
+ * A file's name says what it claims to be, its first bytes what it is; both must agree.
+ */
+import { Piscina } from 'piscina'
+import type { Problem } from '#platform/problem.ts'
+import { ragProblem } from '../../problems.ts'
+import type { Warning } from './unreadable.ts'
+import type { Format, Outcome, Task } from './worker.ts'
+
+export type Limits = {
+  timeMs: number
+  heapMb: number
+  /** What the thread may hold outside of its heap, as typed arrays: inflated streams do. */
+  buffersMb: number
+}
+
+export type ParsedFile = {
+  /** Never empty; as UTF-8 where it is long. */
+  text: string | Uint8Array
+  warnings: Warning[]
+}
+
+const defaults: Limits = { timeMs: 60_000, heapMb: 512, buffersMb: 768 }
+const THREADS_MAX = 2
+const QUEUE_MAX = 32
+const WATCH_MS = 100
+
+export type Parser = ReturnType<typeof createParser>
+
+export function createParser(limits: Partial<Limits> = {}) {
+  const { timeMs, heapMb, buffersMb } = { ...defaults, ...limits }
+  const pool = new Piscina<Task, Outcome>({
+    filename: new URL('./worker.ts', import.meta.url).href,
+    name: 'parse',
+    minThreads: 0,
+    maxThreads: THREADS_MAX,
+    maxQueue: QUEUE_MAX,
+    idleTimeout: 10_000,
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
+  })
+
+  return {
+    /** @throws Problem 415 (format), 422 (cannot be read, with the reason), 503 (too many at once) */
+    async read(name: string, bytes: Uint8Array, signal: AbortSignal): Promise<ParsedFile> {
+      const format = formatOf(name, bytes)
+      const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)
+      if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
+      return { text: 'text' in outcome ? outcome.text : outcome.utf8, warnings: outcome.warnings }
+    },
+    close: () => pool.destroy(),
+  }
+
+  async function run(task: Task, signal: AbortSignal): Promise<Outcome> {
+    const killed = new AbortController()
+    let reason = ''
+    const kill = (why: string) => {
+      reason = why
+      killed.abort()
+    }
+    const timer = setTimeout(
+      () => kill('The file takes too long to read. Split it, or save it anew, and send it again.'),
+      timeMs,
+    )
+    const watch = setInterval(async () => {
+      const thread = pool.threads.find(({ threadId }) => threadId === task.threadId[0])
+      const memory = await thread?.getHeapStatistics().catch(() => undefined)
+      if ((memory?.external_memory ?? 0) > buffersMb * 1024 * 1024) kill(tooMuchMemory)
+    }, WATCH_MS)
+
+    try {
+      return await pool.run(task, { signal: AbortSignal.any([signal, killed.signal]) })
+    } catch (error) {
+      if (reason !== '') throw unreadable(reason)
+      if (signal.aborted) throw error
+      if ((error as { code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY') throw unreadable(tooMuchMemory)
+      if (pool.queueSize >= QUEUE_MAX) {
+        throw ragProblem('parser_busy', { headers: { 'Retry-After': '5' } })
+      }
+      throw unreadable('The file is damaged and cannot be read.', error)
+    } finally {
+      clearTimeout(timer)
+      clearInterval(watch)
+    }
+  }
+}
+
+const tooMuchMemory = 'The file takes too much memory to read: it is damaged, or unpacks to far more than it seems.'
+
+function unreadable(msg: string, cause?: unknown): Problem {
+  return ragProblem('file_unreadable', { issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }], cause })
+}
+
+const textEndings = new Set([
+  'txt',
+  'text',
+  'md',
+  'markdown',
+  'csv',
+  'tsv',
+  'json',
+  'jsonl',
+  'xml',
+  'yaml',
+  'yml',
+  'log',
+  'rst',
+  'srt',
+  'vtt',
+])
+
+function formatOf(name: string, bytes: Uint8Array): Format {
+  const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
+  const claimed = ending === 'pdf' || ending === 'docx' ? ending : textEndings.has(ending) ? 'text' : undefined
+  if (claimed === undefined) {
+    throw ragProblem('file_type_unsupported')
+  }
+  if (bytes.length === 0) throw unreadable('The file is empty.')
+
+  const actual = magicOf(bytes)
+  if (actual === 'ole' && claimed === 'docx') throw unreadable(oleReason(bytes))
+  const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && bytes[0] === 0x25)
+  if (claimed === 'text' && isOther) throw unreadable(`The file is named .${ending} but is not a text file.`)
+  if (claimed === 'pdf' && actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')
+  if (claimed === 'docx' && actual !== 'zip') throw unreadable('The file is named .docx but is not a Word document.')
+  return claimed
+}
+
+function magicOf(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
+  const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
+  if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip'
+  if (starts(0xd0, 0xcf, 0x11, 0xe0, 0xa1, 0xb1, 0x1a, 0xe1)) return 'ole'
+  // Readers accept bytes before the header, within the first 1,024 (PDF 1.7, annex H.3.4.1).
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).includes('%PDF-') ? 'pdf' : undefined
+}
+
+/** Word wraps encrypted documents, and everything before 2007, in an OLE container. */
+function oleReason(bytes: Uint8Array): string {
+  const isEncrypted = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
+    Buffer.from('EncryptedPackage', 'utf16le'),
+  )
+  return isEncrypted
+    ? 'The document is encrypted and needs a password. Save it without one and send it again.'
+    : 'The file is in the old .doc format. Save it as .docx and send it again.'
+}

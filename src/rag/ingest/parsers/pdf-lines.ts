@@ -1,0 +1,228 @@
+/**
+ * Turns the pieces of text that a PDF page draws into paragraphs: lines by their baseline, words joined across line ends; without running
+ * heads and feet. The trap: rows of a statement, a list or a log look alike, too. What is no running line beyond doubt stays.
+ */
+
+export type Piece = {
+  text: string
+  /** Along and across the direction of writing, in points; across grows downwards. */
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+export type Line = {
+  text: string
+  /** The text with a tab for each wide gap: a gap may be drawn as a space. */
+  columns: string
+  x: number
+  end: number
+  y: number
+  height: number
+}
+
+/** Pieces come in the order in which the page draws them, which for all but odd producers is the reading order. */
+export function linesOf(pieces: Piece[]): Line[] {
+  const lines: Line[] = []
+  for (const { text, x, y, width, height } of pieces) {
+    const line = lines.at(-1)
+    const size = Math.max(height, line?.height ?? 0) || 1
+    const isSame =
+      line !== undefined && Math.abs(y - line.y) < size * 0.5 && x > line.x - size && x - line.end < size * 40
+    if (!isSame) {
+      if (text.trim() !== '') lines.push({ text, columns: text, x, end: x + width, y, height })
+      continue
+    }
+    const gap = x - line.end
+    const needsSpace = gap > size * 0.15 && !/\s$/.test(line.text) && !/^\s/.test(text)
+    // Wide gaps are columns of a table or form: kept apart, so that the chunker sees a row.
+    line.text += needsSpace ? `${gap > size * 2 ? '\t' : ' '}${text}` : text
+    line.columns +=
+      text.trim() === ''
+        ? width > size * 2
+          ? '\t'
+          : text
+        : gap > size * 2
+          ? `\t${text}`
+          : needsSpace
+            ? ` ${text}`
+            : text
+    line.end = Math.max(line.end, x + width)
+    line.height = Math.max(line.height, height)
+  }
+  return lines
+    .map((line) => ({ ...line, text: line.text.trim(), columns: line.columns.trim() }))
+    .filter(({ text }) => text !== '')
+}
+
+/** One page's text. */
+export function joinLines(lines: Line[]): string {
+  let text = ''
+  for (const [i, line] of lines.entries()) {
+    const before = lines[i - 1]
+    text = before === undefined ? line.text : join(text, line, before)
+  }
+  return text
+}
+
+function join(text: string, line: Line, before: Line): string {
+  const size = Math.max(1, Math.min(line.height, before.height))
+  const step = line.y - before.y
+  const widest = Math.max(before.end - before.x, line.end - line.x)
+  const isNewColumn = step < -size
+  const isGap = step > Math.max(line.height, before.height) * 1.75
+  const otherSize = Math.abs(line.height - before.height) > size * 0.2
+  const isShort = before.end - before.x < widest * 0.75
+  const isIndented = line.x - before.x > size * 0.8 && line.x - before.x < size * 4 && !isNewColumn
+
+  if (!isGap && !otherSize && /\p{Ll}[-\u00ad\u2010]$/u.test(text) && /^\p{Ll}/u.test(line.text)) {
+    return text.replace(/[-\u00ad\u2010]$/u, '') + line.text
+  }
+  const endsSentence = /[.!?:。！？]["'”’)\]]*$/.test(before.text)
+  if (isGap || otherSize || (isIndented && endsSentence)) return `${text}\n\n${line.text}`
+  if (isNewColumn) return endsSentence ? `${text}\n\n${line.text}` : `${text}${glue(text, line.text)}${line.text}`
+  if (isShort || isIndented || before.text.includes('\t') || line.text.includes('\t')) return `${text}\n${line.text}`
+  return `${text}${glue(text, line.text)}${line.text}`
+}
+
+const unspaced = /[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef\u3000-\u303f]/
+
+/** Scripts that write no spaces get none at a line's end. */
+function glue(left: string, right: string): string {
+  return unspaced.test(left.at(-1) ?? '') && unspaced.test(right[0] ?? '') ? '' : ' '
+}
+
+export type Page = {
+  /** From 1, as the file counts them. */
+  number: number
+  /** The page's box: the y of its upper and lower edge, as the lines count. */
+  top: number
+  bottom: number
+  lines: Line[]
+}
+
+const PAGES_MIN = 4
+/** How far a running line may wander, in points. */
+const DRIFT = 4
+/** Heads and feet are less of any text with something to say; where more would go, it was no heads that were found. */
+const SHARE_MAX = 0.05
+
+/**
+ * Takes off heads and feet: lines among the first or last two of their pages that stand at the same height on most of them, with the same text or with
+ * a page number that counts up. A page that has nothing else keeps them, and so does a text of which they are more than a twentieth; and the first
+ * of those that state a fact stays.
+ */
+export function dropRunningLines(pages: Page[]): Line[][] {
+  const all = pages.map(({ lines }) => lines)
+  if (pages.length < PAGES_MIN) return all
+
+  const places = new Map<string, { page: number; height: number }[]>()
+  const edges = pages.map((page) => edgesOf(page))
+  for (const [i, edge] of edges.entries()) {
+    for (const { keys, height } of edge) {
+      for (const key of keys) {
+        const seen = places.get(key) ?? []
+        seen.push({ page: i, height })
+        places.set(key, seen)
+      }
+    }
+  }
+  const running = new Map<string, number>()
+  for (const [key, seen] of places) {
+    const height = heightOnMost(seen, pages.length)
+    if (height !== undefined) running.set(key, height)
+  }
+
+  const told = new Set<string>()
+  const kept = pages.map(({ lines }, i) => {
+    const gone = new Set<Line>()
+    for (const { line, keys, height } of edges[i] ?? []) {
+      const key = keys.find((one) => Math.abs(height - (running.get(one) ?? Infinity)) <= DRIFT)
+      if (key === undefined) continue
+      if (told.has(key) || !fact.test(key)) gone.add(line)
+      told.add(key)
+    }
+    return gone.size === lines.length ? lines : lines.filter((line) => !gone.has(line))
+  })
+  const before = inkOf(all)
+  return before - inkOf(kept) > before * SHARE_MAX ? all : kept
+}
+
+/** "Patient: Ada Lovelace", "IBAN DE89 3704 0044", an address to write to: what a head says of the whole file stays where it is said first. */
+const fact = /\p{L}: ?[^\s\0]|\d{5}|\d[\d ./-]{6,}\d|@/u
+
+function inkOf(pages: Line[][]): number {
+  return pages.flat().reduce((sum, { text }) => sum + text.replace(/\s/g, '').length, 0)
+}
+
+/** The height at which a line stands on more than half of the pages. */
+function heightOnMost(seen: { page: number; height: number }[], pages: number): number | undefined {
+  if (seen.length <= pages / 2) return undefined
+  const heights = seen.map(({ height }) => height).sort((a, b) => a - b)
+  const middle = heights[heights.length >> 1] as number
+  const there = new Set(seen.filter(({ height }) => Math.abs(height - middle) <= DRIFT).map(({ page }) => page))
+  return there.size > pages / 2 ? middle : undefined
+}
+
+type Edge = {
+  line: Line
+  /** Its distance from the page's edge. */
+  height: number
+  /** What it may be the same as on other pages: its text, or its text around a page number. */
+  keys: string[]
+}
+
+const EDGE_LINES = 2
+
+function edgesOf({ number, top, bottom, lines }: Page): Edge[] {
+  const levels: Line[][] = []
+  for (const line of lines.toSorted((a, b) => a.y - b.y)) {
+    const level = levels.at(-1)
+    if (level?.[0] !== undefined && line.y - level[0].y < line.height / 2) level.push(line)
+    else levels.push([line])
+  }
+  const edge = (line: Line, isFoot: boolean): Edge => ({
+    line,
+    height: isFoot ? bottom - line.y : line.y - top,
+    keys: keysOf(line.columns, number, isFoot).map((key) => `${isFoot ? 'foot' : 'head'} ${key}`),
+  })
+  return [
+    ...levels.slice(0, EDGE_LINES).flatMap((level) => level.map((line) => edge(line, false))),
+    ...levels.slice(-EDGE_LINES).flatMap((level) => level.map((line) => edge(line, true))),
+  ]
+}
+
+/** Numbers beyond this are an invoice's or a ticket's as often as a journal's page. */
+const OFFSET_MAX = 30
+const pageWord =
+  /(?:\b(?:page|pg|p|seite|s|página|pagina|pág|pag|side|sida|sidan|sivu|strona|strana|str|oldal|sayfa|trang)|стр|страница|σελ|σελίδα|หน้า|第)[.:]?\s*[-–—]?\s*$/iu
+const pageCounter = /^\s*(?:页|頁|ページ|쪽|페이지)/u
+const separated = /(?:^|[\t|·•–—])\s*$/u
+const separates = /^\s*(?:$|[\t|·•–—])/u
+
+function keysOf(line: string, page: number, isFoot: boolean): string[] {
+  const text = line.replace(/ *\t\s*/g, '\t').replace(/[^\S\t]+/g, ' ')
+  const keys: string[] = []
+  // The names of a table's columns are no running line, though every page repeats them.
+  if (text.split('\t').length < 3) keys.push(text)
+  for (const match of text.matchAll(/(?<![\d\p{L}])(?<!\d[-.,:/])\d{1,5}(?![\d\p{L}])(?![-.,:]\d)/gu)) {
+    const before = text.slice(0, match.index)
+    const after = text.slice(match.index + match[0].length)
+    const offset = Number(match[0]) - page
+    if (isPageNumber(before, after, offset, isFoot)) keys.push(`${before}\0${after} ${offset}`)
+  }
+  return keys
+}
+
+/** "Page 3 of 12", "3 / 12", "– 3 –", "3 | Annual report": not "Invoice 12", "Total: 3" or "3. Delivery". */
+function isPageNumber(before: string, after: string, offset: number, isFoot: boolean): boolean {
+  if (pageWord.test(before) || pageCounter.test(after)) return true
+  const isAlone =
+    !/[\p{L}\d]/u.test(before) && /^[^\p{L}\d]*(?:(?:\/|of|von|de|di|из|van|av|z)\s*\d+[^\p{L}\d]*)?$/iu.test(after)
+  if (isAlone) return isFoot || Math.abs(offset) <= OFFSET_MAX
+  if (Math.abs(offset) > OFFSET_MAX) return false
+  if (separated.test(before) && separates.test(after)) return true
+  // Of lines like "3 vouchers" a foot may be the sum of the page.
+  return !isFoot && before === '' && /^ \p{L}/u.test(after)
+}

@@ -1,0 +1,19 @@
+/** A file that cannot be read, with a reason that a person understands; becomes a 422. Crosses from the worker as its name and message. */
+export class Unreadable extends Error {
+  constructor(reason: string, options?: { cause?: unknown }) {
+    super(reason, options)
+    this.name = 'Unreadable'
+  }
+}
+
+/** A file's text, and what of the file is not in it. */
+export type Reading = {
+  text: string
+  warnings: Warning[]
+}
+
+export type Warning = {
+  /** From 1; null where the file has no pages, or the whole of it is meant. */
+  page: number | null
+  reason: string
+}

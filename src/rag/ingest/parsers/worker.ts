@@ -1,0 +1,45 @@
+import { threadId } from 'node:worker_threads'
+import { parseDocx } from './docx.ts'
+import { parsePdf } from './pdf.ts'
+import { parsePlainText } from './plain-text.ts'
+import type { Reading, Warning } from './unreadable.ts'
+
+export type Format = 'text' | 'pdf' | 'docx'
+
+export type Task = {
+  format: Format
+  bytes: Uint8Array
+  /** Where the worker leaves its thread's id, so that its memory can be watched. */
+  threadId: Int32Array
+}
+
+/** Expected failures are returned, not thrown: an error loses its class on the way between threads. */
+export type Outcome =
+  | { text: string; warnings: Warning[] }
+  | { utf8: Uint8Array; warnings: Warning[] }
+  | { unreadable: string }
+
+/** Longer texts travel as bytes, which is quicker, and go on to the worker that cuts them. */
+const LONG_CHARACTERS = 500_000
+
+export async function parse({ format, bytes, threadId: told }: Task): Promise<Outcome> {
+  Atomics.store(told, 0, threadId)
+  try {
+    const { text, warnings } = await parsers[format](bytes)
+    // A lone surrogate cannot be stored as UTF-8, and PostgreSQL takes no NUL.
+    const clean = text.toWellFormed().replaceAll('\0', '')
+    if (clean.trim() === '') return { unreadable: 'The file has no text.' }
+    return clean.length > LONG_CHARACTERS
+      ? { utf8: new TextEncoder().encode(clean), warnings }
+      : { text: clean, warnings }
+  } catch (error) {
+    if ((error as Error).name === 'Unreadable') return { unreadable: (error as Error).message }
+    throw error
+  }
+}
+
+const parsers: Record<Format, (bytes: Uint8Array) => Reading | Promise<Reading>> = {
+  text: async (bytes) => ({ text: await parsePlainText(bytes), warnings: [] }),
+  pdf: parsePdf,
+  docx: parseDocx,
+}

@@ -1,0 +1,49 @@
+/** An XML tokenizer that calls back: names without their prefix, no entities but the five and numbers, no DTD, nothing fetched, one pass. */
+export type Walker = {
+  open(name: string, attributes: () => Map<string, string>): void
+  close(name: string): void
+  text(text: string): void
+}
+
+// What never ends takes the rest, and no tag reaches over the next "<" (which XML forbids inside quotes too): so each character is tried once or twice.
+const markup =
+  /<!--[\s\S]*?(?:-->|$)|<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|<\?[\s\S]*?(?:\?>|$)|<!DOCTYPE[^[>]*(?:\[[\s\S]*?(?:\]|$))?[^>]*(?:>|$)|<(\/?)([^\s"'<>/=!?]+)((?:"[^"<]*"|'[^'<]*'|[^"'<>])*)>/g
+
+export function walkXml(xml: string, walker: Walker): void {
+  let last = 0
+  for (const match of xml.matchAll(markup)) {
+    if (match.index > last) walker.text(decode(xml.slice(last, match.index)))
+    last = match.index + match[0].length
+
+    const [, data, slash, qualified, rest = ''] = match
+    if (data !== undefined) walker.text(data)
+    if (qualified === undefined) continue
+    const name = qualified.slice(qualified.indexOf(':') + 1)
+    if (slash) {
+      walker.close(name)
+      continue
+    }
+    walker.open(name, () => attributesOf(rest))
+    if (rest.endsWith('/')) walker.close(name)
+  }
+  if (last < xml.length) walker.text(decode(xml.slice(last)))
+}
+
+function attributesOf(text: string): Map<string, string> {
+  const attributes = new Map<string, string>()
+  for (const [, name = '', double, single] of text.matchAll(/([^\s"'=/]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    attributes.set(name.slice(name.indexOf(':') + 1), decode(double ?? single ?? ''))
+  }
+  return attributes
+}
+
+const named: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }
+
+function decode(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{1,32}));/gi, (_, hex, decimal, name) => {
+    if (name !== undefined) return named[name] ?? ''
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
+    return code <= 0x10ffff && code > 0 && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : ''
+  })
+}

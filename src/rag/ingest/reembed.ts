@@ -1,0 +1,68 @@
+/** Documents whose vectors another embedder or vector store left behind: embedded again, under a new version. */
+import { randomUUID } from 'node:crypto'
+import { sumFrequencies } from '#embeddings/idf.ts'
+import { transaction } from '#platform/db/db.ts'
+import type { RagDeps } from '../deps.ts'
+import { deleteChunks, readChunks } from '../documents/chunk-store.ts'
+import { bumpRevision, findDocument, listStale, lockDocuments, updateDocument } from '../documents/document-store.ts'
+import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
+import { insertBatch } from './ingest.ts'
+
+type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors'>
+
+const STALE_AT_ONCE = 50
+
+/** A job at the start. Document by document; one that has not had its turn is not found. @returns how many */
+export async function reembed(deps: ReembedDeps, signal: AbortSignal): Promise<number> {
+  const { db, embedder, vectors } = deps
+  let renewed = 0
+  for (;;) {
+    const stale = await listStale(db, embedder.id, vectors.name, STALE_AT_ONCE)
+    if (stale.length === 0) return renewed
+    for (const { user_id: userId, id, version, edition } of stale) {
+      await reembedDocument(deps, { userId, id, version, edition }, signal)
+      renewed++
+    }
+  }
+}
+
+async function reembedDocument(
+  { db, embedder, vectors }: ReembedDeps,
+  { userId, id, version, edition }: { userId: string; id: string; version: string; edition: number },
+  signal: AbortSignal,
+): Promise<void> {
+  const document = await findDocument(db, userId, id)
+  if (document?.version !== version) return
+  const next = randomUUID()
+  const frequencies: Uint8Array[] = []
+
+  for (let from = 0; from < document.total_chunks; from += CHUNKS_PER_BATCH) {
+    const chunks = await readChunks(db, userId, version, from, from + CHUNKS_PER_BATCH)
+    if (chunks.length === 0) continue
+    const embedded = await embedder.embed(
+      chunks.map(({ content }) => content),
+      'document',
+      signal,
+    )
+    if (embedded.frequencies) frequencies.push(embedded.frequencies)
+    await transaction(db, (tx) => insertBatch(tx, vectors, { userId, version: next }, chunks, embedded.vectors))
+  }
+
+  await transaction(db, async (tx) => {
+    await lockDocuments(tx, userId)
+    const now = await findDocument(tx, userId, id)
+    // Replaced, deleted or cut meanwhile: what was made is dropped, and the next round sees the document as it is.
+    const isSame = now?.version === version && now.edition === edition
+    if (isSame) {
+      await updateDocument(tx, userId, id, {
+        version: next,
+        embedder: embedder.id,
+        kept_in: vectors.name,
+        occurrences: sumFrequencies(frequencies),
+      })
+      await bumpRevision(tx, userId)
+    }
+    await deleteChunks(tx, userId, isSame ? version : next, null)
+    await vectors.remove(tx, userId, isSame ? version : next, null)
+  })
+}

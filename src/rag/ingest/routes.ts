@@ -1,0 +1,154 @@
+import multipart from '@fastify/multipart'
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import { type App, MEGABYTE } from '#platform/http/app.ts'
+import { textBodyBytesMax } from '#platform/http/bodies.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { JsonObject, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { validatorCompiler } from '#platform/http/validation.ts'
+import { invalid } from '#platform/problems.ts'
+import type { RagDeps } from '../deps.ts'
+import { RAG_POLICY } from '../schemas.ts'
+import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import { type IngestDeps, ingest } from './ingest.ts'
+import { openTextFor, parseLongBodies } from './long-bodies.ts'
+import { checkedExternalId, checkedMetadata, EXTERNAL_ID_MAX } from './metadata.ts'
+import { readUpload } from './upload.ts'
+
+const externalIdSays = 'An id of your own: the same id again replaces its document whole, whatever the text.'
+
+const Replace = Named('Replace', OneOf('source'))
+
+const TextBody = Type.Object({
+  content: Type.String({ minLength: 1 }),
+  metadata: Type.Optional(JsonObject),
+  chunk_size: Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX }),
+  chunk_overlap: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: OVERLAP_MAX, description: 'Default: 200, or a fifth of chunk_size if less.' }),
+  ),
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
+  replace: Type.Optional(Replace),
+})
+
+const FileForm = Type.Object({
+  file: Type.Unsafe<unknown>({ type: 'string', format: 'binary' }),
+  chunk_size: Type.Optional(Type.Integer({ default: CHUNK_SIZE, minimum: CHUNK_SIZE_MIN, maximum: CHUNK_SIZE_MAX })),
+  chunk_overlap: Type.Optional(Type.Integer({ minimum: 0, maximum: OVERLAP_MAX })),
+  external_id: Type.Optional(Type.String({ minLength: 1, maxLength: EXTERNAL_ID_MAX, description: externalIdSays })),
+  replace: Type.Optional(Replace),
+})
+
+/** Also as a query parameter, where a form is inconvenient. */
+const ReplaceQuery = Type.Object({
+  replace: Type.Optional(
+    Type.Unsafe<'source'>({ ...Replace, description: 'Other documents of the same source go in the same step.' }),
+  ),
+})
+
+const Ingested = Type.Object(
+  {
+    document_ids: Type.Array(Type.String()),
+    chunks_created: Type.Integer(),
+    warnings: Type.Array(
+      Type.Object({ page: Nullable(Type.Integer()), reason: Type.String() }, { title: 'IngestWarning' }),
+      {
+        description:
+          'What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages.',
+      },
+    ),
+  },
+  { title: 'Ingested' },
+)
+
+/** Each in a scope of its own, since each reads its bodies in its own way. */
+export async function ingestRoutes(
+  app: App,
+  deps: IngestDeps & Pick<RagDeps, 'parser' | 'maxFileBytes'>,
+): Promise<void> {
+  const { maxTextBytes, maxFileBytes } = deps
+
+  await app.register(async (plain) => {
+    const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+    parseLongBodies(scope, deps)
+    scope.post(
+      '/api/rag/ingest/text',
+      {
+        schema: {
+          operationId: 'ingestText',
+          tags: ['rag'],
+          summary: 'Store a text',
+          querystring: ReplaceQuery,
+          body: TextBody,
+          response: { 200: Ingested },
+        },
+        config: RAG_POLICY,
+        // The limit is on the text, and `ingest` knows it; its JSON is larger.
+        bodyLimit: textBodyBytesMax(maxTextBytes),
+      },
+      async (request, reply) => {
+        const { content, metadata = {}, chunk_size, chunk_overlap, external_id, replace } = request.body
+        const caller = callerOf(request)
+        const checked = checkedMetadata(metadata)
+        const source = typeof checked.source === 'string' ? checked.source : null
+        const replacesSource = (replace ?? request.query.replace) === 'source'
+        if (replacesSource && source === null)
+          throw invalid(['body', 'metadata', 'source'], 'Field required', 'missing')
+        const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) }
+        const stored = await ingest(deps, call, {
+          text: request.longText ?? content,
+          metadata: checked,
+          source,
+          externalId: checkedExternalId(external_id),
+          replacesSource,
+          chunkSize: chunk_size,
+          chunkOverlap: overlapFor(chunk_size, chunk_overlap),
+        })
+        return { ...stored, warnings: [] }
+      },
+    )
+  })
+
+  await app.register(async (plain) => {
+    const scope = plain.withTypeProvider<TypeBoxTypeProvider>()
+    await scope.register(multipart)
+    scope.post(
+      '/api/rag/ingest/file',
+      {
+        schema: {
+          operationId: 'ingestFile',
+          tags: ['rag'],
+          summary: 'Store a file: .txt, .md, .pdf or .docx',
+          description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
+          consumes: ['multipart/form-data'],
+          querystring: ReplaceQuery,
+          body: FileForm,
+          response: { 200: Ingested },
+        },
+        config: RAG_POLICY,
+        bodyLimit: maxFileBytes + MEGABYTE,
+        // The form is read as it arrives, by readUpload, which checks it; its schema is for the reference.
+        validatorCompiler: (part) =>
+          part.httpPart === 'body' ? (value: unknown) => ({ value }) : validatorCompiler(part),
+      },
+      async (request, reply) => {
+        const caller = callerOf(request)
+        const signal = clientGone(reply)
+        const upload = await readUpload(request, maxFileBytes)
+        const { name, bytes, chunkSize, chunkOverlap, externalId, replacesSource } = upload
+        const { text, warnings } = await deps.parser.read(name, bytes, signal)
+        const call = { caller, route: '/api/rag/ingest/file', signal }
+        const stored = await ingest(deps, call, {
+          text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
+          metadata: { source: name },
+          source: name,
+          externalId,
+          replacesSource: replacesSource || request.query.replace === 'source',
+          chunkSize,
+          chunkOverlap,
+        })
+        return { ...stored, warnings }
+      },
+    )
+  })
+}

@@ -1,0 +1,97 @@
+/**
+ * Keeps one long text off the main thread, from its bytes to its chunks' vectors: parsing 64 MB of JSON, or copying such a text between
+ * threads, would stop everybody for half a second. Answers one request at a time until the port closes.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { embedDocuments, type PackedVectors } from '#embeddings/local-worker.ts'
+import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
+import type { ChunkSettings } from './chunker.ts'
+
+export type TextTask = {
+  port: MessagePort
+  bytes: Uint8Array
+  /** A JSON body with the text as its `content`, or the text itself. */
+  form: 'json' | 'text'
+}
+
+export type TextRequest =
+  | { ask: 'head' }
+  | { ask: 'chunk'; settings: ChunkSettings }
+  | { ask: 'read'; from: number; to: number; isEmbedded: boolean }
+
+export type TextHead = {
+  /** The body without its text; undefined when it is no JSON. */
+  body?: unknown
+  hasNul: boolean
+  /** Of the text alone, as UTF-8. */
+  textBytes: number
+}
+
+export type ChunkBatch = { texts: string[]; packed?: PackedVectors }
+
+/** What a body may hold beside its text before it is called too large unseen. */
+const REST_MAX = 1_000_000
+/** Stands in for a value that is not handed over: no schema of ours takes it. */
+const TOO_LARGE = 'too large'
+/** Stands in for a text that is there; the schema looks at no more than that. */
+const PLACEHOLDER = '…'
+
+export async function serveText({ port, bytes, form }: TextTask): Promise<void> {
+  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : parseBody(bytes)
+  let chunked: ReturnType<typeof chunkedText> | undefined
+
+  const answers = {
+    head: (): TextHead => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
+    chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
+      chunked = chunkedText(text, settings)
+      return chunked.info
+    },
+    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<ChunkBatch> {
+      const texts = chunked?.slice(from, to) ?? []
+      return isEmbedded ? { texts, packed: await embedDocuments(texts) } : { texts }
+    },
+  }
+
+  await new Promise<void>((resolve) => {
+    port.on('message', async (request: TextRequest) => {
+      port.postMessage(await answers[request.ask](request as never))
+    })
+    port.on('close', resolve)
+  })
+}
+
+function parseBody(bytes: Uint8Array): { text: string; body: unknown } {
+  let body: unknown
+  try {
+    body = JSON.parse(decode(bytes))
+  } catch {
+    return { text: '', body: undefined }
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { text: '', body: null }
+  const { content, ...others } = body as Record<string, unknown>
+  const text = typeof content === 'string' ? content : ''
+  let left = REST_MAX
+  const rest = Object.fromEntries(
+    Object.entries(others).map(([key, value]) => {
+      left -= sizeOf(value)
+      return [key, left < 0 ? TOO_LARGE : value]
+    }),
+  )
+  const shown =
+    typeof content === 'string' ? (content === '' ? '' : PLACEHOLDER) : content === undefined ? undefined : null
+  return { text, body: shown === undefined ? rest : { ...rest, content: shown } }
+}
+
+/** Infinite for a value that is nested too deep to be written, or to be handed over. */
+function sizeOf(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0
+  } catch {
+    return Infinity
+  }
+}
+
+/** @throws TypeError for bytes that are no UTF-8: JSON is nothing else, and a text from a file was made here */
+function decode(bytes: Uint8Array): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true, fatal: true }).decode(bytes)
+}

@@ -1,0 +1,87 @@
+import '@fastify/multipart'
+import type { FastifyRequest } from 'fastify'
+import type { Issue } from '#platform/problem.ts'
+import { invalid, platformProblem } from '#platform/problems.ts'
+import { ragProblem } from '../problems.ts'
+import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
+import { checkedExternalId, fileName } from './metadata.ts'
+
+export type Upload = {
+  name: string
+  bytes: Uint8Array
+  chunkSize: number
+  chunkOverlap: number
+  externalId: string | null
+  replacesSource: boolean
+}
+
+/** Form fields may stand before or after the file. @throws Problem 413 (file too large), 422 (no file, two files, wrong numbers) */
+export async function readUpload(request: FastifyRequest, bytesMax: number): Promise<Upload> {
+  if (!request.isMultipart()) {
+    throw platformProblem('media_type_unsupported', { wanted: 'multipart/form-data' })
+  }
+  const fields = new Map<string, string>()
+  let file: { name: string; bytes: Uint8Array } | undefined
+  const issues: Issue[] = []
+
+  try {
+    for await (const part of request.parts({
+      limits: { fileSize: bytesMax, files: 2, fields: 20, fieldSize: 10_000, parts: 30 },
+    })) {
+      if (part.type === 'field') {
+        fields.set(part.fieldname, String(part.value))
+        continue
+      }
+      const bytes = await part.toBuffer()
+      if (part.fieldname !== 'file')
+        issues.push(issue(part.fieldname, 'Unexpected file: the field is named file', 'extra_forbidden'))
+      else if (file !== undefined) issues.push(issue('file', 'Should be one file', 'too_many'))
+      else file = { name: fileName(part.filename ?? ''), bytes }
+    }
+  } catch (error) {
+    throw explained(error, bytesMax)
+  }
+
+  if (file === undefined) issues.push(issue('file', 'Field required', 'missing'))
+  const chunkSize = whole('chunk_size', CHUNK_SIZE_MIN, CHUNK_SIZE_MAX) ?? CHUNK_SIZE
+  const chunkOverlap = whole('chunk_overlap', 0, OVERLAP_MAX)
+  const replace = fields.get('replace') ?? ''
+  if (replace !== '' && replace !== 'source') issues.push(issue('replace', "Should be 'source'", 'enum'))
+  if (issues.length > 0 || file === undefined) throw platformProblem('validation_failed', { issues })
+  return {
+    ...file,
+    chunkSize,
+    chunkOverlap: overlapFor(chunkSize, chunkOverlap),
+    externalId: checkedExternalId(fields.get('external_id')),
+    replacesSource: replace === 'source',
+  }
+
+  function whole(name: string, least: number, most: number): number | undefined {
+    const text = fields.get(name)
+    if (text === undefined || text === '') return undefined
+    const value = /^\d{1,9}(\.0+)?$/.test(text.trim()) ? Number(text) : Number.NaN
+    if (Number.isNaN(value)) issues.push(issue(name, 'Should be a whole number', 'int_parsing'))
+    else if (value < least)
+      issues.push(issue(name, `Should be greater than or equal to ${least}`, 'greater_than_equal'))
+    else if (value > most) issues.push(issue(name, `Should be less than or equal to ${most}`, 'less_than_equal'))
+    else return value
+    return undefined
+  }
+}
+
+function issue(name: string, msg: string, type: string): Issue {
+  return { loc: ['body', name], msg, type }
+}
+
+function explained(error: unknown, bytesMax: number): unknown {
+  const { code, message } = error as { code?: string; message?: string }
+  if (code === 'FST_REQ_FILE_TOO_LARGE') {
+    return ragProblem('file_too_large', { max: Math.round(bytesMax / 1024 / 1024) })
+  }
+  if (code?.startsWith('FST_')) return invalid(['body', 'file'], message ?? 'Malformed form')
+  // The form's own parser: a part without an end, a header that is none.
+  if (error instanceof Error && /multipart|boundary|form|header/i.test(error.message)) {
+    return invalid(['body', 'file'], 'The form data is malformed or incomplete')
+  }
+  return error
+}

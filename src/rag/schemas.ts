@@ -1,0 +1,19 @@
+/** What rag's routes have in common: their policy, and the shapes that more than one of them takes or returns. */
+import { Type } from 'typebox'
+import { JsonObject } from '#platform/http/schema.ts'
+
+export const RAG_POLICY = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
+
+export const Chunk = Type.Object(
+  {
+    id: Type.String(),
+    content: Type.String(),
+    score: Type.Number(),
+    metadata: JsonObject,
+  },
+  { title: 'Chunk' },
+)
+
+export const QUERY_CHARACTERS_MAX = 32_768
+
+export const TopK = Type.Integer({ default: 5, minimum: 1, maximum: 50 })

@@ -1,0 +1,47 @@
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, RAG_POLICY, TopK } from '../schemas.ts'
+import { parseFilter } from './filter.ts'
+import { checkMode, MODES, type SearchDeps, search } from './search.ts'
+
+const SearchBody = Type.Object({
+  query: Type.String({ minLength: 1, maxLength: QUERY_CHARACTERS_MAX }),
+  top_k: TopK,
+  mode: Type.Unsafe<(typeof MODES)[number]>({
+    ...OneOf(...MODES),
+    title: 'SearchMode',
+    default: 'auto',
+    description:
+      '`lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused.',
+  }),
+  min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
+  filter: Type.Optional(Nullable(JsonObject)),
+})
+
+export function searchRoutes(app: App, deps: SearchDeps): void {
+  app.post(
+    '/api/rag/search',
+    {
+      schema: {
+        operationId: 'searchChunks',
+        tags: ['rag'],
+        summary: 'Find the nearest chunks',
+        body: SearchBody,
+        response: { 200: Type.Object({ results: Type.Array(Chunk) }) },
+      },
+      config: RAG_POLICY,
+    },
+    async (request, reply) => {
+      const { query, top_k, mode, min_score, filter } = request.body
+      checkMode(mode, deps.embedder)
+      const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply) }
+      const conditions = parseFilter(filter ?? undefined)
+      return {
+        results: await search(deps, call, { queries: [query], topK: top_k, minScore: min_score, conditions }),
+      }
+    },
+  )
+}

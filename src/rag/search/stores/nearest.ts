@@ -1,0 +1,122 @@
+/** Exact search over rows of floats or bytes: usearch's SIMD where its prebuilt binary loads, plain loops elsewhere and for few rows. */
+import { createRequire } from 'node:module'
+
+export type Matrix = {
+  /** The chunk's index of each row. */
+  indexes: Int32Array
+  /** Row after row: unit vectors of floats, or bytes of any length, whose cosine is that of the floats within some 0.01. */
+  rows: Rows
+}
+
+export type Rows = Float32Array | Int8Array
+
+type ExactSearch = (
+  rows: Rows,
+  query: Rows,
+  dims: number,
+  count: number,
+  metric: string,
+  threads: number,
+) => {
+  keys: BigUint64Array
+  distances: Float32Array
+}
+
+/** Loaded at the first search: the binary costs a start some 20 ms and memory. */
+let loaded: { exactSearch: ExactSearch | undefined } | undefined
+
+/** Below this a call into the library costs more than it saves. */
+const ROWS_MIN = 32
+
+/** Calls `found` with candidates: at least the `count` nearest of the matrix. */
+export function nearestRows(
+  { indexes, rows }: Matrix,
+  query: Rows,
+  count: number,
+  found: (index: number, cosine: number) => void,
+): void {
+  const dims = query.length
+  const total = indexes.length
+  loaded ??= { exactSearch: loadUsearch() }
+  const { exactSearch } = loaded
+  if (exactSearch === undefined || total < ROWS_MIN || count >= total) {
+    for (let row = 0; row < total; row++) found(indexes[row] as number, cosine(rows, row * dims, query))
+    return
+  }
+  // Distances are 1 − the cosine; 'ip' is the same for unit vectors, and quicker.
+  const { keys, distances } = exactSearch(rows, query, dims, count, rows instanceof Int8Array ? 'cos' : 'ip', 1)
+  for (const [i, key] of keys.entries()) found(indexes[Number(key)] as number, 1 - (distances[i] as number))
+}
+
+function cosine(rows: Rows, from: number, query: Rows): number {
+  const product = dot(rows, from, query)
+  if (rows instanceof Float32Array) return product
+  let squares = 0
+  let querySquares = 0
+  for (let i = 0; i < query.length; i++) {
+    squares += (rows[from + i] as number) ** 2
+    querySquares += (query[i] as number) ** 2
+  }
+  return squares === 0 || querySquares === 0 ? 0 : product / Math.sqrt(squares * querySquares)
+}
+
+/** Four sums at once: some 2.5 times as fast as one. */
+export function dot(rows: Rows, from: number, query: Rows): number {
+  let a = 0
+  let b = 0
+  let c = 0
+  let d = 0
+  const whole = query.length & ~3
+  for (let i = 0; i < whole; i += 4) {
+    a += (rows[from + i] as number) * (query[i] as number)
+    b += (rows[from + i + 1] as number) * (query[i + 1] as number)
+    c += (rows[from + i + 2] as number) * (query[i + 2] as number)
+    d += (rows[from + i + 3] as number) * (query[i + 3] as number)
+  }
+  for (let i = whole; i < query.length; i++) a += (rows[from + i] as number) * (query[i] as number)
+  return a + b + c + d
+}
+
+/** A quarter of the memory. Scaled by the largest value, since only the direction counts. */
+export function toBytes(vector: Float32Array): Int8Array {
+  let largest = 0
+  for (const value of vector) largest = Math.max(largest, Math.abs(value))
+  const bytes = new Int8Array(vector.length)
+  if (largest > 0)
+    for (let i = 0; i < vector.length; i++) bytes[i] = Math.round(((vector[i] as number) * 127) / largest)
+  return bytes
+}
+
+/** The best `count` of what it is given, kept in order. */
+export class TopK<T> {
+  readonly #count: number
+  #kept: { score: number; item: T }[] = []
+  #floor = -Infinity
+
+  constructor(count: number) {
+    this.#count = count
+  }
+
+  add(score: number, item: T): void {
+    if (this.#kept.length >= this.#count && score <= this.#floor) return
+    let at = this.#kept.length
+    while (at > 0 && (this.#kept[at - 1]?.score ?? 0) < score) at--
+    this.#kept.splice(at, 0, { score, item })
+    if (this.#kept.length > this.#count) this.#kept.pop()
+    this.#floor = this.#kept.at(-1)?.score ?? -Infinity
+  }
+
+  items(): T[] {
+    return this.#kept.map(({ item }) => item)
+  }
+}
+
+function loadUsearch(): ExactSearch | undefined {
+  try {
+    const { exactSearch } = createRequire(import.meta.url)('usearch') as { exactSearch: ExactSearch }
+    const probe = exactSearch(Float32Array.of(1, 0, 0, 1), Float32Array.of(0, 1), 2, 1, 'ip', 1)
+    return probe.keys[0] === 1n ? exactSearch : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { sql } from 'kysely'
+import { transaction } from '#platform/db/db.ts'
+import { insertChunks } from '#rag/documents/chunk-store.ts'
+import { openByteVectors } from '#rag/search/stores/bytes.ts'
+import { dot, nearestRows, toBytes } from '#rag/search/stores/nearest.ts'
+import { openPgvector } from '#rag/search/stores/pgvector.ts'
+import type { VectorStore } from '#rag/search/stores/vector-store.ts'
+import { type TestApp, testApp } from '#testing/app.ts'
+
+const DIMS = 64
+
+/** The same numbers in every run. */
+function vectorsOf(count: number, seed: number): Float32Array[] {
+  let state = seed
+  const next = () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return state / 2 ** 32 - 0.5
+  }
+  return Array.from({ length: count }, () => {
+    const vector = Float32Array.from({ length: DIMS }, next)
+    const length = Math.hypot(...vector)
+    return vector.map((value) => value / length)
+  })
+}
+
+async function fill(
+  { platform: { db } }: TestApp,
+  store: VectorStore,
+  userId: string,
+  version: string,
+  vectors: Float32Array[],
+) {
+  await transaction(db, async (tx) => {
+    const rows = vectors.map((vector, index) => ({ index, content: '', vector: store.bytesOf(vector) }))
+    await insertChunks(tx, userId, version, rows)
+    await store.insert(
+      tx,
+      userId,
+      version,
+      vectors.map((vector, index) => ({ index, vector })),
+    )
+  })
+}
+
+const documentOf = (version: string, totalChunks: number) => ({ version, edition: 0, totalChunks })
+
+async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
+  const pgvector = await openPgvector({ db })
+  return [
+    openByteVectors({ db }, { coarse: false }),
+    openByteVectors({ db }, { coarse: true }),
+    // So small that nothing is ever kept.
+    openByteVectors({ db }, { coarse: false, cacheBytesMax: 100 }),
+    ...(pgvector ? [pgvector] : []),
+  ]
+}
+
+test('every store finds what brute force finds, of one user, in the scope, cached or not', async (t) => {
+  const app = await testApp(t)
+  for (const [n, store] of (await storesOf(app)).entries()) {
+    const [ada, eve] = [`ada${n}`, `eve${n}`]
+    const vectors = vectorsOf(1_500, 1)
+    await fill(app, store, ada, 'large', vectors)
+    const small = vectorsOf(20, 2)
+    await fill(app, store, ada, 'small', small)
+    const [query = new Float32Array(DIMS)] = vectorsOf(1, 3)
+    await fill(app, store, eve, 'large', [query])
+
+    const scope = { documents: [documentOf('large', 1_500), documentOf('small', 20)], conditions: [] }
+    const expected = [
+      ...vectors.map((v, index) => ({ version: 'large', index, cosine: dot(v, 0, query) })),
+      ...small.map((v, index) => ({ version: 'small', index, cosine: dot(v, 0, query) })),
+    ]
+      .sort((a, b) => b.cosine - a.cosine)
+      .slice(0, 10)
+    for (let turn = 0; turn < 2; turn++) {
+      const found = await store.nearest(ada, query, scope, 10)
+      assert.equal(found.length, 10)
+      const tolerance = store.name === 'coarse-bytes' ? 0.02 : 1e-5
+      for (const [i, { cosine }] of found.entries())
+        assert.ok(Math.abs(cosine - (expected[i]?.cosine ?? 9)) < tolerance, store.name)
+      assert.deepEqual({ ...found[0], cosine: 0 }, { ...expected[0], cosine: 0 })
+    }
+
+    const narrow = await store.nearest(
+      ada,
+      query,
+      { documents: [documentOf('small', 20)], conditions: [{ key: 'chunk_index', operator: '$gte', value: 17 }] },
+      10,
+    )
+    assert.deepEqual(narrow.map(({ index }) => index).sort(), [17, 18, 19])
+    assert.deepEqual(await store.nearest(ada, query, { documents: [], conditions: [] }, 10), [])
+    assert.deepEqual(await store.nearest(ada, query.subarray(0, 32), scope, 10), [], 'another width is never compared')
+
+    await transaction(app.platform.db, (tx) => store.erase(tx, ada))
+    await app.platform.db.deleteFrom('rag_chunks').where('user_id', '=', ada).execute()
+    assert.deepEqual(await store.nearest(ada, query, scope, 10), [])
+    assert.equal((await store.nearest(eve, query, { ...scope, documents: [documentOf('large', 1)] }, 10)).length, 1)
+  }
+})
+
+test('the local embedder’s vectors are bytes on every engine, and what lies in pgvector goes with its document', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const put = (content: string) => ada.post('/api/rag/ingest/text', { content })
+  const stored = await put('The lighthouse was built in 1882.')
+  await put('Bread rises because of yeast.')
+  const { db } = app.platform
+
+  const documents = await db.selectFrom('rag_documents').select(['kept_in', 'version']).orderBy('characters').execute()
+  assert.deepEqual(
+    documents.map(({ kept_in }) => kept_in),
+    ['coarse-bytes', 'coarse-bytes'],
+  )
+  const [chunk] = await db.selectFrom('rag_chunks').select('vector').execute()
+  assert.equal(chunk?.vector.byteLength, 1_024)
+  assert.match((await ada.post('/api/rag/search', { query: 'lighthouse' })).body.results[0].content, /1882/)
+
+  if ((await openPgvector({ db })) === undefined) return
+  const rows = async () => (await sql`select 1 from rag_vectors`.execute(db)).rows.length
+  assert.equal(await rows(), 0)
+  for (const { version } of documents) {
+    await sql`insert into rag_vectors values (${ada.userId}, ${version}, 0, '[1,2]'::vector)`.execute(db)
+  }
+  assert.equal((await ada.delete(`/api/rag/documents/${stored.body.document_ids[0].slice(0, 12)}`)).status, 200)
+  assert.equal(await rows(), 1)
+  assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+  assert.equal(await rows(), 0)
+})
+
+test('few rows and many rows are ranked alike, floats and bytes', () => {
+  const [query = new Float32Array(DIMS), ...vectors] = vectorsOf(201, 7)
+  for (const count of [5, 31, 32, 200]) {
+    for (const coarse of [false, true]) {
+      const rows = coarse ? new Int8Array(count * DIMS) : new Float32Array(count * DIMS)
+      for (const [i, vector] of vectors.slice(0, count).entries()) rows.set(coarse ? toBytes(vector) : vector, i * DIMS)
+      const found: [number, number][] = []
+      const wanted = coarse ? toBytes(query) : query
+      nearestRows({ indexes: Int32Array.from({ length: count }, (_, i) => i), rows }, wanted, 3, (index, cosine) =>
+        found.push([index, cosine]),
+      )
+      const best = found.sort((a, b) => b[1] - a[1])[0]
+      const expected = vectors.slice(0, count).map((vector) => dot(vector, 0, query))
+      assert.equal(best?.[0], expected.indexOf(Math.max(...expected)))
+      assert.ok(Math.abs((best?.[1] ?? 9) - Math.max(...expected)) < 0.02)
+    }
+  }
+})

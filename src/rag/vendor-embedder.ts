@@ -1,0 +1,77 @@
+import { embed as askVendor, type EmbeddingTally, newTally } from '#ai/embeddings.ts'
+import type { Gateway } from '#ai/gateway.ts'
+import type { Embedder } from '#embeddings/embedder.ts'
+import { findModel, ofVendor } from '#models/catalogue.ts'
+
+/** Characters a text: most models take some 8,190 tokens. Latin text has four characters a token; what is not ASCII may have one. */
+const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
+
+/** An embedder that asks a vendor can put whom it asked and what was used into a tally of one call. */
+export type MeteredEmbedder = Embedder & { countedIn?(tally: EmbeddingTally): Embedder }
+
+/** Named `openai/text-embedding-3-small`, `gemini/gemini-embedding-2`. A text longer than the model takes is the mean of its parts. */
+export function vendorEmbedder(gateway: Gateway, vendor: string, model: string): MeteredEmbedder {
+  const entry = ofVendor(gateway.config.vendors, vendor)
+  const tokensMax = findModel(entry, model)?.contextTokens ?? TEXT_MAX.tokens
+  const counting = (tally: EmbeddingTally): MeteredEmbedder => ({
+    id: `${vendor}/${model}`,
+    vendor,
+    model,
+    dims: 0,
+    async embed(texts, _purpose, signal) {
+      const parts = texts.map((text) => partsOf(text, tokensMax))
+      const vectors: Float32Array[] = []
+      for (const inputs of requests(parts.flat(), entry.embeddings.charactersMax)) {
+        const call = { first: { vendor, model }, inputs, dimensions: null, signal }
+        const answer = await askVendor(gateway, call, tally)
+        for (const vector of answer.vectors) vectors.push(unit(Float32Array.from(vector)))
+      }
+      const rest = vectors.values()
+      return { vectors: parts.map(({ length }) => mean(rest.take(length).toArray())) }
+    },
+    countedIn: counting,
+  })
+  return counting(newTally())
+}
+
+function partsOf(text: string, tokensMax: number): string[] {
+  const isAscii = (text.match(/[^\x20-\x7e\s]/g)?.length ?? 0) < text.length / 10
+  const size = Math.ceil(TEXT_MAX[isAscii ? 'ascii' : 'other'] * Math.min(1, tokensMax / TEXT_MAX.tokens))
+  // The vendors refuse an empty text.
+  if (text.length <= size) return [text === '' ? ' ' : text]
+  return Array.from({ length: Math.ceil(text.length / size) }, (_, i) =>
+    text.slice(i * size, (i + 1) * size).toWellFormed(),
+  )
+}
+
+function* requests(inputs: string[], charactersMax: number): Generator<string[]> {
+  let request: string[] = []
+  let characters = 0
+  for (const input of inputs) {
+    if (request.length > 0 && characters + input.length > charactersMax) {
+      yield request
+      request = []
+      characters = 0
+    }
+    request.push(input)
+    characters += input.length
+  }
+  if (request.length > 0) yield request
+}
+
+function mean(vectors: Float32Array[]): Float32Array {
+  const [first] = vectors
+  if (first === undefined) return new Float32Array(0)
+  if (vectors.length === 1) return first
+  const sum = new Float32Array(first.length)
+  for (const vector of vectors) for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (vector[i] as number)
+  return unit(sum)
+}
+
+function unit(vector: Float32Array): Float32Array {
+  let squares = 0
+  for (const value of vector) squares += value * value
+  if (squares === 0) return vector
+  const length = Math.sqrt(squares)
+  return vector.map((value) => value / length)
+}

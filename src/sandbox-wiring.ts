@@ -1,0 +1,36 @@
+/** The sandbox, told where this service listens: it calls back over those ports, as the real world would over the network. */
+import type { Embedder } from '#embeddings/embedder.ts'
+import { isLoopbackHost } from '#platform/http/loopback.ts'
+import type { Platform } from '#platform/platform.ts'
+import { createSandbox, type Sandbox, type SandboxNeeds } from '#sandbox/sandbox.ts'
+import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
+import type { Config } from './config.ts'
+
+export function openSandbox({ config, clock, log }: Platform, embedder: Embedder): Sandbox {
+  const never = new AbortController().signal
+  return createSandbox({
+    dataDir: config.dataDir,
+    clock,
+    log,
+    embed: async (texts) => (await embedder.embed(texts, 'document', never)).vectors,
+    open: config.sandbox.open,
+    baseUrl: () => config.urls.base,
+    catalogue: config.catalogue,
+    endpoints: () => endpointsOf(config),
+  })
+}
+
+/** Where the processor's events go; nowhere, where another processor than the sandbox's is asked. */
+function endpointsOf({ processor, serve, urls, http }: Config): ReturnType<SandboxNeeds['endpoints']> {
+  const { webhookSecret, storefrontWebhookSecret } = processor
+  // A key of one's own may be tried against the sandbox's processor.
+  const isPlayed = processor.sandboxed || processor.apiBase?.endsWith('/sandbox/stripe')
+  if (!isPlayed || webhookSecret === null || storefrontWebhookSecret === null) return []
+  // Events go to this machine's own ports, also where the storefront runs in another process: they are taken from nowhere else.
+  const isElsewhere = !serve.has('storefront') && isLoopbackHost(new URL(urls.storefront).host)
+  const storefront = isElsewhere ? urls.storefront : `http://127.0.0.1:${http.storefrontPort}`
+  return [
+    { name: 'billing', url: `http://127.0.0.1:${http.port}/api/billing/webhook`, secret: webhookSecret },
+    { name: 'storefront', url: `${storefront}${STOREFRONT_EVENTS}`, secret: storefrontWebhookSecret },
+  ]
+}

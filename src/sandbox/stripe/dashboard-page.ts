@@ -1,0 +1,122 @@
+/** The processor's dashboard: customers, payments, and every event with what became of its delivery. */
+
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Stripe } from 'stripe'
+import { html } from '#platform/http/html.ts'
+import { inMinorUnits } from '#platform/money.ts'
+import { atomically } from '../database.ts'
+import { notFound, show, time } from '../page.ts'
+import { OPEN } from '../route.ts'
+import { settle } from './checkout-payment.ts'
+import { type Courier, deliveriesOf, resend } from './deliveries.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { closeDispute, disputeOf, openDispute } from './disputes.ts'
+import type { StoredEvent } from './events.ts'
+import { Fault, missing } from './fault.ts'
+import { badge, faultsAsPages, field, isoOf } from './hosted-page.ts'
+import { all, get, must } from './objects.ts'
+import { paymentTable } from './payment-table.ts'
+import { chargesOf, createRefund } from './payments.ts'
+import { createPortalSession } from './portal-sessions.ts'
+import { isOver } from './subscriptions.ts'
+
+const SHOWN_MAX = 50
+const WEBHOOK_PATIENCE_MS = 3_000
+
+/** What each button does to a payment. */
+const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form: unknown) => void> = {
+  refund: (deps, charge, form) => {
+    const units = field(form, 'units')
+    const minor = inMinorUnits(Number(units), charge.currency)
+    if (units !== '' && !Number.isFinite(minor))
+      throw new Fault(400, { type: 'invalid_request_error', message: `'${units}' is no amount.` })
+    createRefund(deps, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
+  },
+  dispute: (deps, charge) => void openDispute(deps, charge.id),
+  lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
+  win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),
+  settle: (deps, charge) => settle(deps, String(charge.payment_intent), true),
+  bounce: (deps, charge) => settle(deps, String(charge.payment_intent), false),
+}
+
+export function dashboardPages(app: FastifyInstance, deps: ProcessorDeps, courier: Courier): void {
+  faultsAsPages(app)
+
+  app.get('/processor', OPEN, (_request, reply) => showDesk(deps, reply))
+
+  app.post<{ Params: { id: string; action: string } }>(
+    '/processor/charges/:id/:action',
+    OPEN,
+    async (request, reply) => {
+      const act = ACTIONS[request.params.action]
+      if (!act) throw missing('action', request.params.action)
+      const charge = must<Stripe.Charge>(deps.db, 'charge', request.params.id)
+      atomically(deps.db, () => act(deps, charge, request.body))
+      await courier.settled(WEBHOOK_PATIENCE_MS)
+      const back = field(request.body, 'back')
+      return reply.redirect(/^\/sandbox\/[\w/]+$/.test(back) ? back : '/sandbox/processor', 303)
+    },
+  )
+
+  app.post<{ Params: { id: string } }>('/processor/customers/:id/portal', OPEN, (request, reply) => {
+    const portal = atomically(deps.db, () => createPortalSession(deps, { customer: request.params.id }, ''))
+    return reply.redirect(portal.url, 303)
+  })
+
+  app.get<{ Params: { id: string } }>('/processor/events/:id', OPEN, (request, reply) => {
+    const event = get<StoredEvent>(deps.db, request.params.id)
+    return event?.object === 'event' ? showEvent(deps, reply, event) : notFound(reply, 'processor', 'event')
+  })
+
+  app.post<{ Params: { id: string } }>('/processor/events/:id/resend', OPEN, async (request, reply) => {
+    const event = must<StoredEvent>(deps.db, 'event', request.params.id)
+    resend(deps, event.id)
+    await courier.settled(WEBHOOK_PATIENCE_MS)
+    return reply.redirect(`/sandbox/processor/events/${event.id}`, 303)
+  })
+}
+
+function showDesk(deps: ProcessorDeps, reply: FastifyReply): FastifyReply {
+  const customers = all<Stripe.Customer>(deps.db, 'customer')
+    .filter((one) => !one.deleted)
+    .slice(0, SHOWN_MAX)
+  const events = all<StoredEvent>(deps.db, 'event').slice(0, SHOWN_MAX)
+  const main = html`<h1>Processor</h1>
+<p class="quiet">Speaks the part of Stripe’s API that the service uses. Its events arrive signed at ${deps.endpoints().map((one, index) => html`${index > 0 ? ' and ' : ''}<code>${one.url}</code>`)}.</p>
+<section class="card" aria-labelledby="customers"><h2 id="customers">Customers</h2>
+${
+  customers.length === 0
+    ? html`<p class="quiet">None yet: the first subscription makes one.</p>`
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Customer</th><th scope="col">Email</th><th scope="col">Subscription</th><th scope="col">Since</th><th scope="col">Portal</th></tr></thead><tbody>
+${customers.map((customer) => {
+  const live = all<Stripe.Subscription>(deps.db, 'subscription', customer.id).find((one) => !isOver(one))
+  return html`<tr><td>${customer.name ?? html`<span class="mono small">${customer.id}</span>`}</td><td>${customer.email}</td><td>${live ? badge(live.status) : html`<span class="quiet">none</span>`}</td><td class="small">${time(isoOf(customer.created))}</td>
+<td><form method="post" action="/sandbox/processor/customers/${customer.id}/portal"><button class="plain">Open</button></form></td></tr>`
+})}</tbody></table></div>`
+}</section>
+<section class="card" aria-labelledby="payments"><h2 id="payments">Payments</h2>${paymentTable(deps, chargesOf(deps).slice(0, SHOWN_MAX), '/sandbox/processor')}</section>
+<section class="card" aria-labelledby="events"><h2 id="events">Events</h2>
+${
+  events.length === 0
+    ? html`<p class="quiet">None yet.</p>`
+    : html`<div class="scroll" tabindex="0"><table><thead><tr><th scope="col">Type</th><th scope="col">At</th><th scope="col">Delivered</th></tr></thead><tbody>
+${events.map(
+  (
+    event,
+  ) => html`<tr><td><a class="mono" href="/sandbox/processor/events/${event.id}">${event.type}</a></td><td class="small">${time(isoOf(event.created))}</td>
+<td>${deliveriesOf(deps, event.id).map((one) => html`<span class="small">${one.endpoint} ${badge(one.state)} </span>`)}</td></tr>`,
+)}</tbody></table></div>`
+}</section>`
+  return show(reply, { title: 'Processor', place: 'processor', main })
+}
+
+function showEvent(deps: ProcessorDeps, reply: FastifyReply, event: StoredEvent): FastifyReply {
+  const main = html`<p><a href="/sandbox/processor">← Processor</a></p>
+<h1 class="mono">${event.type}</h1>
+<dl><dt>Id</dt><dd class="mono">${event.id}</dd><dt>At</dt><dd>${time(isoOf(event.created))}</dd>
+${deliveriesOf(deps, event.id).map((one) => html`<dt>To ${one.endpoint}</dt><dd>${badge(one.state)} ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}${one.note && one.note !== 'ok' ? html`, ${one.note}` : ''}</dd>`)}</dl>
+<form method="post" action="/sandbox/processor/events/${event.id}/resend"><button class="plain">Send again</button></form>
+<h2>What was sent</h2>
+<pre tabindex="0" aria-label="The event as JSON">${JSON.stringify(event, null, 2)}</pre>`
+  return show(reply, { title: event.type, place: 'processor', main })
+}

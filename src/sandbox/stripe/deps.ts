@@ -1,0 +1,20 @@
+/** What the sandbox's processor may touch. */
+import type { Clock } from '#platform/clock.ts'
+import type { SandboxDatabase } from '../database.ts'
+
+/** Where signed events go: one per part of the product, each with a secret of its own, as two endpoints of one account. */
+export type Endpoint = { name: string; url: string; secret: string }
+
+export type ProcessorDeps = {
+  db: SandboxDatabase
+  clock: Clock
+  /** Asked anew for each delivery: the ports are known only once the product listens. */
+  endpoints: () => readonly Endpoint[]
+  /** Called after something was emitted; deliveries then start on their own. */
+  wake: () => void
+}
+
+export const API_VERSION = '2026-09-30.endive'
+
+/** Unix seconds, as the processor's API counts time. */
+export const seconds = (deps: { clock: Clock }): number => Math.floor(deps.clock.ms() / 1000)

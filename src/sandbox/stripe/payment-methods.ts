@@ -1,0 +1,22 @@
+/** How a customer pays when nobody is there to choose. */
+import type { Stripe } from 'stripe'
+import type { ProcessorDeps } from './deps.ts'
+import { emit } from './events.ts'
+import { all, get, must, put } from './objects.ts'
+
+export function setDefaultMethod(deps: ProcessorDeps, customerId: string, method: Stripe.PaymentMethod): void {
+  const customer = must<Stripe.Customer>(deps.db, 'customer', customerId)
+  const before = customer.invoice_settings
+  put(deps.db, { ...customer, invoice_settings: { ...before, default_payment_method: method.id } })
+  put(deps.db, { ...method, customer: customerId }, { owner: customerId })
+  for (const subscription of all<Stripe.Subscription>(deps.db, 'subscription', customerId)) {
+    if (subscription.status !== 'canceled') put(deps.db, { ...subscription, default_payment_method: method.id })
+  }
+  emit(deps, 'customer.updated', must<Stripe.Customer>(deps.db, 'customer', customerId), { invoice_settings: before })
+}
+
+export function defaultMethod(deps: Pick<ProcessorDeps, 'db'>, customerId: string): Stripe.PaymentMethod | undefined {
+  const customer = get<Stripe.Customer>(deps.db, customerId)
+  const id = customer?.invoice_settings?.default_payment_method
+  return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined
+}

@@ -1,0 +1,137 @@
+/** The two servers: their rooms' routes, and what each answers beside them. */
+import cors from '@fastify/cors'
+import { openAiErrors } from '#ai/openai-compat/errors.ts'
+import { createEntitlements } from '#catalogue/entitlements.ts'
+import { catalogueProblem } from '#catalogue/problems.ts'
+import type { Authenticators, Limits } from '#platform/http/access-control.ts'
+import { type App, createApp, type ServiceState } from '#platform/http/app.ts'
+import { createBodyAdmission } from '#platform/http/bodies.ts'
+import { healthRoutes } from '#platform/http/health.ts'
+import type { Reference } from '#platform/http/openapi.ts'
+import { describeRoutes, referencePages } from '#platform/http/reference.ts'
+import { apiErrors } from '#platform/http/replies.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Room } from '#platform/room.ts'
+import type { Sandbox } from '#sandbox/sandbox.ts'
+import { STOREFRONT_API } from '#storefront/api-path.ts'
+import { storefrontErrors } from '#storefront/errors.ts'
+import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
+import { configured } from './configured.ts'
+import { readExamples } from './examples.ts'
+import { userAppRoutes } from './user-app.ts'
+import { version } from './version.ts'
+
+/** What the contract's limits and policies are about. */
+const API = /^\/(api|v1)(\/|$)/
+const DOCUMENTED = /^\/(api|v1|mcp)/
+
+const SECURITY_SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'An access token from POST /api/auth/login',
+  },
+  key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
+  session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'The session from POST /api/session' },
+} as const
+
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'RateLimit-Limit',
+  'RateLimit-Remaining',
+  'RateLimit-Reset',
+  'Retry-After',
+  'X-Total-Count',
+  'X-Latchkey-Vendor',
+  'X-Latchkey-Attempts',
+]
+
+type Needs = {
+  rooms: readonly Room[]
+  authenticators: Authenticators
+  state: ServiceState
+  sandbox: Sandbox | null
+  userApp: boolean
+}
+
+/** `health`: where neither is served; who only works is looked at all the same. */
+export async function createServers(
+  platform: Platform,
+  needs: Needs,
+): Promise<{ api: App | null; storefront: App | null; health: App | null }> {
+  const { config } = platform
+  const { authenticators, state, sandbox, rooms } = needs
+  const entitlements = createEntitlements(config.catalogue)
+  const shared = {
+    ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
+    limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
+  }
+  const ofApi = {
+    ...{ ...shared, url: config.urls.base, api: API },
+    errorsOf: (path: string) => (path.startsWith('/v1') ? openAiErrors : apiErrors),
+  }
+  const ofStorefront = {
+    ...{ ...shared, url: config.urls.storefront, api: STOREFRONT_API, cookies: true },
+    errorsOf: () => storefrontErrors,
+  }
+
+  const api = config.serve.has('api') ? await createApp(platform, ofApi) : null
+  const storefront = config.serve.has('storefront') ? await createApp(platform, ofStorefront) : null
+  const health = api || storefront ? null : await createApp(platform, ofApi)
+
+  // First: what is registered later inherits it.
+  if (sandbox?.watch) for (const app of [api, storefront]) app?.addHook('onRequest', sandbox.watch)
+  if (api && sandbox) await api.register(sandbox.routes, { prefix: '/sandbox' })
+  if (api) await allowUserApp(api, platform)
+  if (config.debug) {
+    const about = (server: 'api' | 'storefront') => ({
+      securitySchemes: SECURITY_SCHEMES,
+      tags: rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
+      examples: readExamples()[server],
+      entitlements,
+    })
+    if (api) await describeApi(api, platform, about('api'))
+    if (storefront) await describeStorefront(storefront, platform, about('storefront'))
+  }
+  for (const app of [api, storefront, health]) {
+    if (app) healthRoutes(app, { platform, authenticators, state, configured: configured(config) })
+  }
+  const servers = { api, storefront }
+  for (const { server = 'api', routes } of rooms) {
+    const app = servers[server]
+    if (app) await routes?.(app)
+  }
+  // Last, since it answers every address that is nobody else's.
+  if (api && needs.userApp) await userAppRoutes(api, platform.log)
+  return { ...servers, health }
+}
+
+/** For browsers on the user app's origin. */
+async function allowUserApp(app: App, { config }: Platform): Promise<void> {
+  // On one origin with the user app there is nothing to allow.
+  const origin = new URL(config.urls.frontend).origin
+  if (origin === new URL(config.urls.base).origin) return
+  await app.register(cors, {
+    origin,
+    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
+    exposedHeaders: EXPOSED_HEADERS,
+    maxAge: 600,
+  })
+}
+
+type About = Omit<Reference, 'info' | 'url' | 'problems'>
+
+/** For developers. Before the routes that it is about. */
+async function describeApi(app: App, { config: { urls } }: Platform, about: About): Promise<void> {
+  const title = 'Latchkey'
+  const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${urls.storefront}/openapi.json`
+  const info = { title, version, description }
+  await describeRoutes(app, { ...about, info, url: urls.base, problems: catalogueProblem.catalogue })
+  await referencePages(app, title)
+}
+
+async function describeStorefront(app: App, { config: { urls } }: Platform, about: About): Promise<void> {
+  const info = { title: 'Latchkey storefront', version, description: 'Checkout, purchases, downloads, contact.' }
+  await describeRoutes(app, { ...about, info, url: urls.storefront, problems: {} })
+}

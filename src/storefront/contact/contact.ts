@@ -1,0 +1,197 @@
+/**
+ * Messages of the contact form. Each is stored before any mail is tried, so that a dead mail server loses none; support is notified at
+ * once, and when that fails the visitor is told, and it is tried again for a day.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Selectable } from 'kysely'
+import { type Static, Type } from 'typebox'
+import { composeEmail } from '#mail/email.ts'
+import { type Mail, sendMail } from '#mail/mail.ts'
+import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import { addressKey } from '#platform/http/address.ts'
+import type { Platform } from '#platform/platform.ts'
+import { invalid } from '#platform/problems.ts'
+import { rateProblem } from '#platform/rate-limiter.ts'
+import type { Config } from '#src/config.ts'
+import { brandOf } from '../brand.ts'
+import { storefrontProblem } from '../problems.ts'
+import '../tables.ts'
+
+export const SUBJECTS = {
+  sales: 'Sales Inquiry',
+  support: 'Technical Support',
+  enterprise: 'Enterprise Solutions',
+  partnership: 'Partnership',
+  other: 'General Inquiry',
+} as const
+
+/** One line: a line break in what becomes a mail's header would start another header. */
+const ONE_LINE = '^[^\\r\\n\\u0000]*$'
+
+export const ContactForm = Type.Object({
+  name: Type.String({ minLength: 1, maxLength: 200, pattern: ONE_LINE }),
+  email: Type.String({ minLength: 1, maxLength: 254, format: 'email' }),
+  // Its words are checked by hand: an empty one is missing (400), another one wrong (422).
+  subject: Type.String({ minLength: 1, maxLength: 100 }),
+  message: Type.String({ minLength: 1, maxLength: 10_000 }),
+})
+export type ContactForm = Static<typeof ContactForm>
+
+export const NOTIFY_JOB = 'storefront.contact-notification'
+const FIRST_RETRY_MS = MINUTE_MS
+/** After the first retry: 5 and 30 minutes, then hourly for a day. */
+export const NOTIFY_DELAYS_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, ...Array<number>(24).fill(HOUR_MS)]
+const PER_ADDRESS = { requests: 20, seconds: 3600 }
+
+export type ContactDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'limiter' | 'log'> & { mail: Mail }
+
+/**
+ * For the form and the API alike: trims, refuses blanks, counts by address, stores, and notifies support.
+ * @throws Problem 400, 422 and 429; and 500 when the notification could not be handed over, though the message is kept.
+ */
+export async function sendMessage(deps: ContactDeps, form: ContactForm, address: string): Promise<void> {
+  const { config, limiter, log } = deps
+  const message = checked(form)
+  if (config.limits.general !== null) {
+    const hit = await limiter.hit('contact', addressKey(address), PER_ADDRESS)
+    if (!hit.allowed) throw rateProblem(hit)
+  }
+  const id = await storeMessage(deps, message)
+  try {
+    await notifySupport(deps, id)
+  } catch (cause) {
+    log.error({ err: cause, id }, 'a contact message is stored, but its notification was not handed over')
+    throw storefrontProblem('contact_notification_failed', { cause })
+  }
+}
+
+function checked(form: ContactForm): ContactForm {
+  if (!Object.hasOwn(SUBJECTS, form.subject)) {
+    throw invalid(['body', 'subject'], `Should be one of ${Object.keys(SUBJECTS).join(', ')}`, 'enum')
+  }
+  const trimmed = { ...form, name: form.name.trim(), message: form.message.trim() }
+  for (const field of ['name', 'message'] as const) {
+    if (trimmed[field] === '') throw storefrontProblem('field_missing', { field })
+  }
+  return trimmed
+}
+
+function storeMessage({ db, clock, jobs }: ContactDeps, form: ContactForm): Promise<string> {
+  const id = randomUUID()
+  const now = clock.now()
+  return transaction(db, async (tx) => {
+    const { name, email, subject, message } = form
+    await tx
+      .insertInto('contact_messages')
+      .values({
+        id,
+        name,
+        email,
+        email_key: email.toLowerCase(),
+        subject,
+        message,
+        created_at: now,
+        notified_at: null,
+      })
+      .execute()
+    // Written with the message: also a crash before the first try ends in a retry.
+    await jobs.enqueue(tx, NOTIFY_JOB, { id }, { runAt: plus(now, FIRST_RETRY_MS) })
+    return id
+  })
+}
+
+/** Hands the notification over, once, and thanks the visitor. @throws when the mail server does not take it. */
+export async function notifySupport({ config, db, clock, jobs, mail }: ContactDeps, id: string): Promise<void> {
+  const row = await db.selectFrom('contact_messages').selectAll().where('id', '=', id).executeTakeFirst()
+  if (!row || row.notified_at !== null) return
+  await mail.deliver(notification(config, row), `contact-${id}`)
+  await transaction(db, async (tx) => {
+    if (await markNotified(tx, id, clock.now())) await sendMail({ jobs }, tx, confirmation(config, row))
+  })
+}
+
+/** False when another process did so before. */
+async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> {
+  const row = await tx
+    .updateTable('contact_messages')
+    .set({ notified_at: now })
+    .where('id', '=', id)
+    .where('notified_at', 'is', null)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+type ContactRow = Selectable<Tables['contact_messages']>
+
+function notification({ mail, brand }: Config, row: ContactRow) {
+  const label = labelOf(row.subject)
+  return composeEmail({
+    to: mail.supportEmail,
+    subject: `[${brand}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
+    before: ['A message came through the contact form. Reply to this mail to answer it.'],
+    facts: [
+      ['Name', row.name],
+      ['Email', row.email],
+      ['Subject', label],
+      ['Received', row.created_at],
+    ],
+    after: [row.message],
+    replyTo: row.email,
+  })
+}
+
+/** Says nothing that the visitor wrote: the address may be somebody else's, and we are no relay for strangers. */
+function confirmation(config: Config, row: ContactRow) {
+  return composeEmail({
+    to: row.email,
+    subject: 'We have received your message',
+    before: [
+      `Thank you for writing to ${brandOf(config)}. Your message (${labelOf(row.subject)}) has reached our team, and a person will answer it, usually within a working day.`,
+    ],
+    after: ['If you did not write to us, somebody mistyped their address; nothing more will come.'],
+  })
+}
+
+function labelOf(subject: string): string {
+  return SUBJECTS[subject as keyof typeof SUBJECTS] ?? SUBJECTS.other
+}
+
+/** For superusers: newest first, with what is still not handed over. */
+export async function listContactMessages(db: Db, { page, limit }: { page: number; limit: number }) {
+  const [messages, { total }] = await Promise.all([
+    db
+      .selectFrom('contact_messages')
+      .select(['id', 'name', 'email', 'subject', 'message', 'created_at', 'notified_at'])
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .offset((page - 1) * limit)
+      .limit(limit)
+      .execute(),
+    db
+      .selectFrom('contact_messages')
+      .select((e) => e.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow(),
+  ])
+  return { messages, total: Number(total), page, limit, pages: Math.ceil(Number(total) / limit) }
+}
+
+export function messagesOfAddresses(db: Db, emailKeys: string[]) {
+  return db
+    .selectFrom('contact_messages')
+    .select(['id', 'name', 'email', 'subject', 'message', 'created_at'])
+    .where('email_key', 'in', emailKeys)
+    .orderBy('created_at', 'desc')
+    .execute()
+}
+
+/** Those sent since a moment, or all. */
+export async function forgetMessages(tx: Db, emailKey: string, since: Instant | null): Promise<void> {
+  await tx
+    .deleteFrom('contact_messages')
+    .where('email_key', '=', emailKey)
+    .$if(since !== null, (query) => query.where('created_at', '>=', since ?? ''))
+    .execute()
+}

@@ -1,0 +1,30 @@
+import { Type } from 'typebox'
+import type { App } from '#platform/http/app.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
+import { type ContactDeps, ContactForm, SUBJECTS, sendMessage } from './contact.ts'
+
+/** As the description tells it. */
+const Message = Type.Object(
+  { ...ContactForm.properties, subject: Named('ContactSubject', OneOf(...Object.keys(SUBJECTS))) },
+  { title: 'ContactMessage' },
+)
+
+export function contactRoutes(app: App, deps: ContactDeps): void {
+  app.post(
+    '/api/contact',
+    {
+      schema: {
+        operationId: 'sendContactMessage',
+        body: ContactForm,
+        response: { 200: Type.Object({ success: Type.Boolean() }, { title: 'ContactReceipt' }) },
+        tags: ['contact'],
+        summary: 'Sends a message to the team',
+      },
+      config: { access: 'anyone', described: { body: { 'application/json': Message } } },
+    },
+    async (request) => {
+      await sendMessage(deps, request.body, request.ip)
+      return { success: true }
+    },
+  )
+}

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { Tier } from '#catalogue/catalogue.ts'
+import { plus } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Config } from '#src/config.ts'
+import type { FileStore } from '../products/file-store.ts'
+import { type Release, releaseFor, releaseOf } from '../products/releases.ts'
+import { openLicenseKey } from '../purchases/purchases.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import { weightedCache } from './weighted-cache.ts'
+import { type Archive, planArchive, readArchive } from './zip/archive.ts'
+import { keptPack, type OpenPack, openPack, type Pack, preparePack } from './zip/pack.ts'
+
+export type BuyerArchive = Archive & {
+  version: string
+  pack: Pack
+  licenseKey: string
+}
+
+export type ArchiveDeps = Pick<Platform, 'config' | 'clock' | 'secrets'> & { products: FileStore }
+
+/**
+ * The ZIP of a purchase: the newest release its entitlement covers, or the named one. Null when its files are missing.
+ * The first call for a release compresses it. @throws when its files cannot be read.
+ */
+export async function archiveOf(
+  deps: ArchiveDeps,
+  purchase: PurchaseRow,
+  version?: string,
+): Promise<BuyerArchive | null> {
+  const release = await releaseToServe(deps, purchase, version)
+  return release && plan(deps, purchase, release, await preparePack(cacheDir(deps.config), release.files))
+}
+
+/** The same without compressing anything: null also while the release was not compressed yet. */
+export async function knownArchiveOf(deps: ArchiveDeps, purchase: PurchaseRow): Promise<BuyerArchive | null> {
+  const release = await releaseToServe(deps, purchase)
+  const pack = release && (await keptPack(cacheDir(deps.config), release.files))
+  return release && pack ? plan(deps, purchase, release, pack) : null
+}
+
+function releaseToServe({ clock, products }: ArchiveDeps, { tier, entitled_until }: PurchaseRow, version?: string) {
+  return version
+    ? releaseOf(products, tier, clock.now(), version)
+    : releaseFor(products, tier, clock.now(), entitled_until)
+}
+
+/** Entries in all, of the plans that stay in memory: some 500 bytes each. */
+const PLANNED_MAX = 50_000
+const plans = weightedCache<BuyerArchive>(PLANNED_MAX, ({ entries }) => entries.length)
+
+/** Planned once for a purchase, key and release: each range, HEAD and page asks for the same plan, which takes one HMAC a file. */
+function plan({ config, secrets }: ArchiveDeps, purchase: PurchaseRow, release: Release, pack: Pack): BuyerArchive {
+  const licenseKey = openLicenseKey(secrets, purchase)
+  const folder = `${config.products.name}-${purchase.tier}-${release.version}`
+  const saltKey = secrets.key('zip-salt')
+  const name = [cacheDir(config), pack.id, folder, release.publishedAt, licenseKey, saltKey.toString('base64')].join(
+    '\n',
+  )
+  const known = plans.get(name)
+  // Another index may name the same bytes; the plan is the pack's own.
+  if (known?.pack === pack) return known
+  const archive = planArchive({
+    entries: pack.entries,
+    folder,
+    modifiedAt: new Date(release.publishedAt),
+    password: licenseKey,
+    saltKey,
+  })
+  const planned = { ...archive, version: release.version, pack, licenseKey }
+  plans.set(name, planned)
+  return planned
+}
+
+/** Compresses the newest release of a tier, so that its first buyer need not wait. */
+export async function prepareRelease(
+  { config, clock, products }: Omit<ArchiveDeps, 'secrets'>,
+  tier: Tier,
+): Promise<void> {
+  const now = clock.now()
+  const release = await releaseFor(products, tier, now, plus(now, 1))
+  if (release) await preparePack(cacheDir(config), release.files)
+}
+
+/** Opens what the archive is written from; whoever opens it closes it. */
+export function openArchive(config: Config, archive: BuyerArchive): Promise<OpenPack> {
+  return openPack(cacheDir(config), archive.pack)
+}
+
+export async function checksumOf(config: Config, archive: BuyerArchive): Promise<string> {
+  const hash = createHash('sha256')
+  const pack = await openArchive(config, archive)
+  try {
+    for await (const piece of readArchive(archive, pack)) hash.update(piece)
+  } finally {
+    await pack.close()
+  }
+  return hash.digest('hex')
+}
+
+function cacheDir(config: Config): string {
+  return join(config.dataDir, 'cache', 'releases')
+}

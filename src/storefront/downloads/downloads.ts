@@ -1,0 +1,283 @@
+/**
+ * Downloads of what was bought. One is counted before its first byte, in a single conditional update; whoever loses the connection
+ * continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
+ */
+import { createHash, randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Problem } from '#platform/problem.ts'
+import { isDisputed } from '../payments/store.ts'
+import { storefrontProblem } from '../problems.ts'
+import { licensePrefix } from '../purchases/license-key.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import * as purchaseStore from '../purchases/store.ts'
+import { type ArchiveDeps, archiveOf, type BuyerArchive, checksumOf, openArchive } from './archives.ts'
+import { isResume, parseRange, type RangeRequest, resolveRange } from './range.ts'
+import * as store from './store.ts'
+import { readArchive } from './zip/archive.ts'
+import type { OpenPack } from './zip/pack.ts'
+
+export const CHECKSUM_JOB = 'storefront.checksum'
+export const COOLDOWN_MS = MINUTE_MS
+export const HISTORY_MAX = 50
+const RESUMABLE_MS = DAY_MS
+/** A bad line breaks often; a script that fetches one megabyte at a time all day is something else. */
+const RESUMES_MAX = 500
+/** In all, with what the first answer sent: enough for a bad line, and no second copy for a friend each minute. */
+const ARCHIVES_SENT_MAX = 3
+/** By then the download itself has told the checksum, unless it broke off. */
+const CHECKSUM_AFTER_MS = HOUR_MS
+const USER_AGENT_MAX = 500
+
+export type DownloadDeps = ArchiveDeps &
+  Pick<Platform, 'db' | 'jobs' | 'log'> & { countryOf(address: string): string | null }
+
+export type DownloadRequest = {
+  purchaseId?: string | undefined
+  range?: string | undefined
+  ifRange?: string | undefined
+  address: string
+  userAgent: string
+}
+
+/** A buyer's archive, or a part of it, as somebody may have it now. */
+export type Download = {
+  /** Of its row: a new one, or that of the download which it continues. */
+  id: string
+  isResumed: boolean
+  userId: string
+  purchase: PurchaseRow
+  archive: BuyerArchive
+  fileName: string
+  /** Null: the whole file. */
+  part: { start: number; end: number } | null
+}
+
+/**
+ * Grants a download, opens what it is written from, counts it, and gives its bytes.
+ * @throws Problem 403, 404, 416, 429 and 500 of the contract.
+ */
+export async function startDownload(
+  deps: DownloadDeps,
+  userId: string,
+  request: DownloadRequest,
+): Promise<{ download: Download; bytes: Readable }> {
+  const download = await grantDownload(deps, userId, request)
+  // Opened before anything is counted: what cannot be read must not cost a download.
+  const pack = await openArchive(deps.config, download.archive).catch((cause) => {
+    throw zipFailed(deps, cause)
+  })
+  try {
+    await (download.isResumed ? countResume(deps, download) : countDownload(deps, download, request))
+  } catch (error) {
+    await pack.close()
+    throw error
+  }
+  return { download, bytes: streamDownload(deps, download, pack) }
+}
+
+/** What a GET would bring, without counting or waiting: for HEAD. */
+export async function describeDownload(
+  deps: DownloadDeps,
+  userId: string,
+  { purchaseId }: DownloadRequest,
+): Promise<Download> {
+  const purchase = await activePurchase(deps, userId, purchaseId)
+  return newDownload(deps, userId, purchase, await requireArchive(deps, purchase), null)
+}
+
+/** Decides, and counts nothing: a new download of a purchase, or more of one that was granted. */
+async function grantDownload(deps: DownloadDeps, userId: string, request: DownloadRequest): Promise<Download> {
+  const range = parseRange(request.range)
+  const resumed = isResume(range) ? await resumedDownload(deps, userId, request, range) : null
+  if (resumed) return resumed
+
+  const purchase = await activePurchase(deps, userId, request.purchaseId)
+  const waitMs = cooldownLeftMs(purchase, deps.clock.ms())
+  if (waitMs > 0) throw coolingDown(waitMs)
+  const archive = await requireArchive(deps, purchase)
+  const asked = request.ifRange && request.ifRange !== archive.etag ? null : range
+  return newDownload(deps, userId, purchase, archive, asked)
+}
+
+/** Null when the request continues nothing, so that it begins anew. */
+async function resumedDownload(
+  deps: DownloadDeps,
+  userId: string,
+  { purchaseId, ifRange }: DownloadRequest,
+  range: RangeRequest,
+): Promise<Download | null> {
+  const { db, clock } = deps
+  const since = plus(clock.now(), -RESUMABLE_MS)
+  const granted = await store.findLatest(db, userId, { since, purchaseId, etag: ifRange })
+  const purchase = granted && (await purchaseStore.findOfUser(db, userId, granted.purchase_id))
+  // The fifth download makes the purchase expired, and may still be continued.
+  if (!purchase || purchase.status === 'refunded') return null
+
+  const archive = await requireArchive(deps, purchase, granted.version)
+  if (archive.etag !== granted.etag) return null
+  await requireUndisputed(deps, purchase)
+  return { ...newDownload(deps, userId, purchase, archive, range), id: granted.id, isResumed: true }
+}
+
+function newDownload(
+  { config }: DownloadDeps,
+  userId: string,
+  purchase: PurchaseRow,
+  archive: BuyerArchive,
+  range: RangeRequest | null,
+): Download {
+  const part = range && resolveRange(range, archive.sizeBytes)
+  if (range && !part) {
+    // Several ranges at once: no client that resumes asks for them, and ignoring them would count as a download.
+    throw storefrontProblem('range_not_satisfiable', { headers: { 'content-range': `bytes */${archive.sizeBytes}` } })
+  }
+  const fileName = `${config.products.name}-${purchase.tier}-${licensePrefix(archive.licenseKey)}.zip`
+  return { id: randomUUID(), isResumed: false, userId, purchase, archive, fileName, part }
+}
+
+async function activePurchase(deps: DownloadDeps, userId: string, id: string | undefined): Promise<PurchaseRow> {
+  const { db } = deps
+  const purchase = id ? await purchaseStore.findOfUser(db, userId, id) : await newestPurchase(db, userId)
+  if (purchase?.status === 'expired') throw storefrontProblem('download_limit_reached', { extra: { expired: true } })
+  if (purchase?.status !== 'completed') throw storefrontProblem('no_active_purchase')
+  await requireUndisputed(deps, purchase)
+  return purchase
+}
+
+/** The most recent completed one; when there is none, the most recent. */
+async function newestPurchase(db: Db, userId: string): Promise<PurchaseRow | undefined> {
+  const purchases = await purchaseStore.listOfUser(db, userId)
+  return purchases.find(({ status }) => status === 'completed') ?? purchases[0]
+}
+
+/** While a bank holds the payment back, so do we. */
+async function requireUndisputed({ db }: DownloadDeps, purchase: PurchaseRow): Promise<void> {
+  if (await isDisputed(db, purchase.payment_ref)) throw storefrontProblem('payment_disputed')
+}
+
+async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version?: string): Promise<BuyerArchive> {
+  const archive = await archiveOf(deps, purchase, version).catch((cause) => {
+    throw zipFailed(deps, cause)
+  })
+  if (archive) return archive
+  deps.log.error({ tier: purchase.tier, version }, 'product files are missing')
+  throw storefrontProblem('product_files_missing')
+}
+
+/** Counts and logs the download, or throws what stands in its way. */
+async function countDownload(deps: DownloadDeps, download: Download, request: DownloadRequest): Promise<void> {
+  const { db, clock, jobs } = deps
+  const { id, userId, purchase, archive } = download
+  const now = clock.now()
+  const isCounted = await transaction(db, async (tx) => {
+    if (!(await purchaseStore.takeDownload(tx, userId, purchase.id, now, plus(now, -COOLDOWN_MS)))) return false
+    await store.insert(tx, {
+      user_id: userId,
+      id,
+      purchase_id: purchase.id,
+      version: archive.version,
+      etag: archive.etag,
+      resume_count: 0,
+      sent_bytes: bytesOf(download),
+      ip_address: request.address,
+      user_agent: request.userAgent.slice(0, USER_AGENT_MAX),
+      country: deps.countryOf(request.address),
+      downloaded_at: now,
+    })
+    const job = { purchaseId: purchase.id, version: archive.version, etag: archive.etag }
+    await jobs.enqueue(tx, CHECKSUM_JOB, job, {
+      key: `checksum:${archive.etag}`,
+      runAt: plus(now, CHECKSUM_AFTER_MS),
+    })
+    return true
+  })
+  if (isCounted) return
+
+  // Another download took the slot since we looked: say what it left behind.
+  const left = await activePurchase(deps, userId, purchase.id)
+  throw coolingDown(Math.max(cooldownLeftMs(left, clock.ms()), 1))
+}
+
+async function countResume({ db }: DownloadDeps, download: Download): Promise<void> {
+  const { id, userId, archive } = download
+  const bounds = { resumesMax: RESUMES_MAX, bytesMax: ARCHIVES_SENT_MAX * archive.sizeBytes }
+  if (await store.countResume(db, userId, id, bytesOf(download), bounds)) return
+  throw storefrontProblem('resume_limit_reached')
+}
+
+function bytesOf({ archive, part }: Download): number {
+  return part ? part.end - part.start : archive.sizeBytes
+}
+
+/** The archive's bytes. However it ends, the pack is closed, and what was not sent is not counted as sent. */
+function streamDownload(deps: DownloadDeps, download: Download, pack: OpenPack): Readable {
+  const { archive, part, id, userId } = download
+  const { db, log } = deps
+  const { start, end } = part ?? { start: 0, end: archive.sizeBytes }
+  let sentBytes = 0
+
+  async function* pieces() {
+    // A whole archive tells its checksum on the way: encrypting it once more for that costs as much as the download itself.
+    // The headers have left: a database that is away this moment must not break what needs nothing more of it.
+    const known = part ? null : await store.findChecksum(db, archive.etag).catch(() => null)
+    const hash = part || known ? null : createHash('sha256')
+    let last: Buffer | null = null
+    for await (const piece of readArchive(archive, pack, start, end)) {
+      hash?.update(piece)
+      if (last) yield noted(last)
+      last = piece
+    }
+    // Before the last bytes leave, so that who has them all finds it.
+    if (hash) await keepChecksum(deps, archive, hash.digest('hex')).catch((error) => log.warn({ err: error }, NOT_KEPT))
+    if (last) yield noted(last)
+  }
+  function noted(piece: Buffer): Buffer {
+    sentBytes += piece.length
+    return piece
+  }
+
+  const stream = Readable.from(pieces(), { objectMode: false, highWaterMark: 128 * 1024 })
+  return stream.once('close', () => {
+    void pack.close()
+    const unsent = end - start - sentBytes
+    if (unsent > 0) store.giveBack(db, userId, id, unsent).catch((error) => log.warn({ err: error }, NOT_KEPT))
+  })
+}
+
+const NOT_KEPT = 'what a download sent could not be written down'
+
+function keepChecksum({ db }: DownloadDeps, { etag, sizeBytes }: BuyerArchive, sha256: string): Promise<void> {
+  return store.insertChecksum(db, { etag, sha256, size_bytes: sizeBytes })
+}
+
+/** Computes the checksum of an archive whose download broke off, once. */
+export async function noteChecksum(deps: DownloadDeps, job: { purchaseId: string; version: string; etag: string }) {
+  if (await store.findChecksum(deps.db, job.etag)) return
+  const purchase = await purchaseStore.findById(deps.db, job.purchaseId)
+  const archive = purchase && (await archiveOf(deps, purchase, job.version))
+  // Files replaced meanwhile: the tag names bytes that nobody can get any more.
+  if (!archive || archive.etag !== job.etag) return
+  await keepChecksum(deps, archive, await checksumOf(deps.config, archive))
+}
+
+/** At most 50, newest first. */
+export function listDownloads({ db }: Pick<DownloadDeps, 'db'>, userId: string, purchaseId?: string) {
+  return store.listOfUser(db, userId, purchaseId, HISTORY_MAX)
+}
+
+export function cooldownLeftMs(purchase: Pick<PurchaseRow, 'last_download_at'>, nowMs: number): number {
+  return purchase.last_download_at ? Math.max(0, Date.parse(purchase.last_download_at) + COOLDOWN_MS - nowMs) : 0
+}
+
+function zipFailed({ log }: DownloadDeps, cause: unknown): Problem {
+  log.error({ err: cause }, 'an archive could not be made')
+  return storefrontProblem('zip_failed', { cause })
+}
+
+function coolingDown(waitMs: number): Problem {
+  const seconds = Math.ceil(waitMs / 1000)
+  return storefrontProblem('download_cooldown', { seconds }, { headers: { 'Retry-After': String(seconds) } })
+}

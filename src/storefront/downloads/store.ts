@@ -1,0 +1,87 @@
+import type { Selectable } from 'kysely'
+import type { Instant } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import '../tables.ts'
+
+export type DownloadRow = Selectable<Tables['downloads']>
+
+export async function insert(tx: Db, row: DownloadRow): Promise<void> {
+  await tx.insertInto('downloads').values(row).execute()
+}
+
+export function listOfUser(db: Db, userId: string, purchaseId: string | undefined, max: number) {
+  return db
+    .selectFrom('downloads')
+    .select(['id', 'purchase_id', 'user_id', 'version', 'ip_address', 'user_agent', 'country', 'downloaded_at'])
+    .where('user_id', '=', userId)
+    .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
+    .orderBy('downloaded_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(max)
+    .execute()
+}
+
+/** The user's newest download since then; of one purchase and with one tag, where they are given. */
+export function findLatest(
+  db: Db,
+  userId: string,
+  { since, purchaseId, etag }: { since: Instant; purchaseId?: string | undefined; etag?: string | undefined },
+): Promise<DownloadRow | undefined> {
+  return db
+    .selectFrom('downloads')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('downloaded_at', '>', since)
+    .$if(purchaseId !== undefined, (query) => query.where('purchase_id', '=', purchaseId ?? ''))
+    .$if(etag !== undefined, (query) => query.where('etag', '=', etag ?? ''))
+    .orderBy('downloaded_at', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** False when the download was resumed too often already, or would be sent more than `bytesMax` in all. */
+export async function countResume(
+  db: Db,
+  userId: string,
+  id: string,
+  bytes: number,
+  { resumesMax, bytesMax }: { resumesMax: number; bytesMax: number },
+): Promise<boolean> {
+  const row = await db
+    .updateTable('downloads')
+    .set((e) => ({ resume_count: e('resume_count', '+', 1), sent_bytes: e('sent_bytes', '+', bytes) }))
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .where('resume_count', '<', resumesMax)
+    .where('sent_bytes', '<=', bytesMax - bytes)
+    .returning('id')
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** What was counted as sent and was not. */
+export async function giveBack(db: Db, userId: string, id: string, bytes: number): Promise<void> {
+  await db
+    .updateTable('downloads')
+    .set((e) => ({ sent_bytes: e('sent_bytes', '-', bytes) }))
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .execute()
+}
+
+export function findChecksum(db: Db, etag: string) {
+  return db.selectFrom('archive_checksums').selectAll().where('etag', '=', etag).executeTakeFirst()
+}
+
+export async function insertChecksum(db: Db, row: Selectable<Tables['archive_checksums']>): Promise<void> {
+  await db
+    .insertInto('archive_checksums')
+    .values(row)
+    .onConflict((conflict) => conflict.column('etag').doNothing())
+    .execute()
+}
+
+export async function forgetUser(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('downloads').where('user_id', '=', userId).execute()
+}

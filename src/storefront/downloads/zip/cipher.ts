@@ -1,0 +1,58 @@
+import { createCipheriv, pbkdf2 } from 'node:crypto'
+import { promisify } from 'node:util'
+import { VERIFIER_BYTES } from './records.ts'
+
+const derive = promisify(pbkdf2)
+const ROUNDS = 1000
+const KEY_BYTES = 32
+const BLOCK_BYTES = 16
+
+export type EntryKeys = {
+  cipherKey: Buffer
+  macKey: Buffer
+  /** Lets an unpacker refuse a wrong password before it unpacks. */
+  verifier: Buffer
+}
+
+/** WinZip's derivation. It runs on libuv's threads: 1,000 rounds for each of 5,000 small files would hold the event loop for seconds. */
+export async function deriveKeys(password: string, salt: Buffer): Promise<EntryKeys> {
+  const bytes = await derive(password, salt, ROUNDS, 2 * KEY_BYTES + VERIFIER_BYTES, 'sha1')
+  return {
+    cipherKey: bytes.subarray(0, KEY_BYTES),
+    macKey: bytes.subarray(KEY_BYTES, 2 * KEY_BYTES),
+    verifier: bytes.subarray(2 * KEY_BYTES),
+  }
+}
+
+/**
+ * AE-2 counts its blocks from 1, little-endian, which OpenSSL's CTR (big-endian) cannot do. So the counter blocks are encrypted with
+ * ECB in one batch and XORed onto the data. Works in place; `position` is the offset in the entry and a multiple of 16.
+ */
+export function entryCipher(cipherKey: Buffer, batchBytes: number): (data: Buffer, position: number) => void {
+  const cipher = createCipheriv('aes-256-ecb', cipherKey, null).setAutoPadding(false)
+  const counters = new Uint32Array(batchBytes / 4)
+  const counterBytes = Buffer.from(counters.buffer)
+
+  return (data, position) => {
+    const blocks = Math.ceil(data.length / BLOCK_BYTES)
+    const first = position / BLOCK_BYTES + 1
+    for (let block = 0; block < blocks; block++) {
+      const count = first + block
+      counters[block * 4] = count
+      counters[block * 4 + 1] = count / 0x100000000
+    }
+    xor(data, cipher.update(counterBytes.subarray(0, blocks * BLOCK_BYTES)))
+  }
+}
+
+/** Four bytes at a time: 5 times the speed of single bytes; BigUint64Array is slower than either. */
+function xor(data: Buffer, stream: Buffer) {
+  const aligned = data.byteOffset % 4 === 0 && stream.byteOffset % 4 === 0
+  const words = aligned ? data.length >>> 2 : 0
+  if (words > 0) {
+    const to = new Int32Array(data.buffer, data.byteOffset, words)
+    const from = new Int32Array(stream.buffer, stream.byteOffset, words)
+    for (let i = 0; i < words; i++) to[i] = (to[i] as number) ^ (from[i] as number)
+  }
+  for (let i = words * 4; i < data.length; i++) data[i] = (data[i] as number) ^ (stream[i] as number)
+}

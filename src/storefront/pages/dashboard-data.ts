@@ -1,0 +1,64 @@
+import { knownArchiveOf } from '../downloads/archives.ts'
+import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
+import * as downloadStore from '../downloads/store.ts'
+import { isDisputed } from '../payments/store.ts'
+import { type Release, showReleases } from '../products/releases.ts'
+import { maskLicenseKey } from '../purchases/license-key.ts'
+import { openLicenseKey } from '../purchases/purchases.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import * as purchaseStore from '../purchases/store.ts'
+
+export type OwnedProduct = {
+  purchase: PurchaseRow
+  licenseKey: string
+  maskedKey: string
+  downloadsLeft: number
+  /** Until the next download is allowed; 0 when it is. */
+  waitSeconds: number
+  /** The bank holds the payment back, and downloads wait. */
+  isDisputed: boolean
+  /** Newest first, with those that came after the entitlement. */
+  releases: (Release & { isCovered: boolean })[]
+  /** What a download brings; null while nothing is published, or it was not compressed yet. */
+  file: { sizeBytes: number; sha256: string | null } | null
+}
+
+export type Dashboard = {
+  products: OwnedProduct[]
+  downloads: Awaited<ReturnType<typeof downloadStore.listOfUser>>
+}
+
+const DOWNLOADS_SHOWN = 10
+
+/** All that a buyer's page shows. */
+export async function readDashboard(deps: DownloadDeps, userId: string): Promise<Dashboard> {
+  const [purchases, downloads] = await Promise.all([
+    purchaseStore.listOfUser(deps.db, userId),
+    downloadStore.listOfUser(deps.db, userId, undefined, DOWNLOADS_SHOWN),
+  ])
+  return { products: await Promise.all(purchases.map((purchase) => readProduct(deps, purchase))), downloads }
+}
+
+async function readProduct(deps: DownloadDeps, purchase: PurchaseRow): Promise<OwnedProduct> {
+  const { clock, db, log, secrets } = deps
+  const licenseKey = openLicenseKey(secrets, purchase)
+  const releases = await showReleases(deps, purchase.tier)
+  const archive =
+    purchase.status === 'refunded'
+      ? null
+      : await knownArchiveOf(deps, purchase).catch((error) => {
+          log.error({ err: error, tier: purchase.tier }, 'the files of a product cannot be read')
+          return null
+        })
+  const checksum = archive && (await downloadStore.findChecksum(db, archive.etag))
+  return {
+    purchase,
+    licenseKey,
+    maskedKey: maskLicenseKey(licenseKey),
+    downloadsLeft: Math.max(0, purchase.max_downloads - purchase.download_count),
+    waitSeconds: Math.ceil(cooldownLeftMs(purchase, clock.ms()) / 1000),
+    isDisputed: await isDisputed(db, purchase.payment_ref),
+    releases: releases.map((release) => ({ ...release, isCovered: release.publishedAt < purchase.entitled_until })),
+    file: archive && { sizeBytes: archive.sizeBytes, sha256: checksum?.sha256 ?? null },
+  }
+}

@@ -1,0 +1,192 @@
+/**
+ * The hosted checkout of one tier. A buyer has one under way for each tier, kept as a row: a second tab, or a second click while a bank
+ * debit settles, leads to it. What names it at the processor is the attempt, so that two calls at once make one session.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Stripe } from 'stripe'
+import { asking, isAnswer, isMissingCustomer, isUnderWay, requireProcessor } from '#billing/processor.ts'
+import { stripeSdk } from '#billing/stripe-sdk.ts'
+import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
+import { findUser } from '#identity/users.ts'
+import { HOUR_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { inMinorUnits } from '#platform/money.ts'
+import { Problem } from '#platform/problem.ts'
+import type { Config } from '#src/config.ts'
+import { brandOf } from '../brand.ts'
+import { storefrontProblem } from '../problems.ts'
+import { FOLLOW_UP_JOB, isSettling, type PaymentDeps, recordCheckout, retrieveCheckout } from './payments.ts'
+import '../tables.ts'
+
+const TRIES_MAX = 3
+/** How long another tab's call to the processor is given before the row is looked at again. */
+const UNDER_WAY_MS = 500
+
+/**
+ * Where a buyer pays for a tier: the checkout that they have open, else a new one. A payment that is made or settling leads to its page, so
+ * that nobody pays twice.
+ * @throws Problem 503 without a processor, 502 or 503 when it cannot be asked.
+ */
+export async function checkoutAddress(deps: PaymentDeps, userId: string, product: CatalogueProduct): Promise<string> {
+  const { tier } = product
+  for (let tries = 1; tries <= TRIES_MAX; tries++) {
+    const row = await attemptOf(deps.db, userId, tier)
+    const { attempt, session_id } = row
+    try {
+      const address = await (session_id
+        ? addressOf(deps, session_id, product)
+        : openSession(deps, userId, product, attempt))
+      if (address) return address
+      if (session_id) await beginAnew(deps.db, userId, tier, row)
+    } catch (error) {
+      const cause = error instanceof Problem ? error.cause : error
+      // Another attempt would be another checkout: the tab that was first gets the address for both.
+      if (isUnderWay(cause)) await sleep(UNDER_WAY_MS)
+      else {
+        if (!session_id && isAnswer(cause)) await beginAnew(deps.db, userId, tier, row)
+        if (!isOutOfStep(cause)) throw error
+      }
+    }
+  }
+  throw storefrontProblem('checkout_busy', { headers: { 'Retry-After': '5' } })
+}
+
+/** Null when this session leads nowhere any more, or to what the product cost before. */
+async function addressOf(deps: PaymentDeps, sessionId: string, product: CatalogueProduct): Promise<string | null> {
+  const processor = requireProcessor(deps.processor)
+  const session = await asking(retrieveCheckout(processor, sessionId))
+  if (!session) return null
+  if (session.status === 'open') {
+    if (isPricedAs(session, product)) return session.url
+    await asking(processor.checkout.sessions.expire(sessionId))
+    return null
+  }
+  const confirmation = `/dashboard?success=true&session_id=${sessionId}`
+  if (isSettling(session, deps.clock.ms())) return confirmation
+  const purchase = await recordCheckout(deps, session)
+  return purchase?.status === 'completed' ? confirmation : null
+}
+
+/** Null when another tab's session has taken this one's place meanwhile: nobody ever learns its address, so nobody pays it. */
+async function openSession(
+  deps: PaymentDeps,
+  userId: string,
+  product: CatalogueProduct,
+  attempt: string,
+): Promise<string | null> {
+  const { config, db, clock, jobs, processor } = deps
+  const user = await findUser(db, userId)
+  const { tier, currency } = product
+  const metadata = { user_id: userId, tier }
+
+  const open = (payer: { customer?: string; customer_email?: string }) =>
+    requireProcessor(processor).checkout.sessions.create(
+      {
+        mode: 'payment',
+        line_items: [
+          {
+            quantity: 1,
+            price_data: {
+              currency,
+              unit_amount: inMinorUnits(product.price, currency),
+              product_data: productData(config, product),
+            },
+          },
+        ],
+        allow_promotion_codes: true,
+        client_reference_id: userId,
+        ...payer,
+        metadata,
+        payment_intent_data: { metadata },
+        success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,
+        cancel_url: `${config.urls.storefront}/pricing?canceled=true`,
+      },
+      { idempotencyKey: `store-checkout-${attempt}${payer.customer ? `-${payer.customer}` : ''}` },
+    )
+  const byEmail = user ? { customer_email: user.email } : {}
+  const customer = user?.processor_customer_id
+  // A customer that was deleted at the processor is billing's to replace; a one-time purchase needs none.
+  const session = await asking(
+    customer
+      ? open({ customer }).catch((error: unknown) => {
+          if (!isMissingCustomer(error)) throw error
+          return open(byEmail)
+        })
+      : open(byEmail),
+  )
+  if (!session.url) throw new Error(`the processor made checkout ${session.id} without an address`)
+
+  const isFirst = await transaction(db, async (tx) => {
+    if (!(await keepSession(tx, userId, tier, attempt, session.id))) return false
+    await jobs.enqueue(tx, FOLLOW_UP_JOB, { sessionId: session.id }, { runAt: plus(clock.now(), HOUR_MS) })
+    return true
+  })
+  // Two calls of one attempt have made one session.
+  return isFirst || (await attemptOf(db, userId, tier)).session_id === session.id ? session.url : null
+}
+
+function isPricedAs({ currency, amount_subtotal }: Stripe.Checkout.Session, product: CatalogueProduct): boolean {
+  return currency === product.currency && amount_subtotal === inMinorUnits(product.price, product.currency)
+}
+
+/** As the payment page shows it. The processor refuses empty words, and more pictures than eight. */
+function productData(config: Config, { name, features, images, taxCode }: CatalogueProduct) {
+  return {
+    name: `${brandOf(config)} ${name}`,
+    ...(features.length > 0 ? { description: features.join(' · ') } : {}),
+    ...(images.length > 0 ? { images: images.slice(0, 8) } : {}),
+    ...(taxCode === null ? {} : { tax_code: taxCode }),
+  }
+}
+
+type Attempt = { attempt: string; session_id: string | null }
+
+async function attemptOf(db: Db, userId: string, tier: Tier): Promise<Attempt> {
+  const row = db.selectFrom('store_checkouts').select(['attempt', 'session_id'])
+  const find = () => row.where('user_id', '=', userId).where('tier', '=', tier).executeTakeFirst()
+  const known = await find()
+  if (known) return known
+  await db
+    .insertInto('store_checkouts')
+    .values({ user_id: userId, tier, attempt: randomUUID(), session_id: null })
+    .onConflict((conflict) => conflict.columns(['user_id', 'tier']).doNothing())
+    .execute()
+  // Of two tabs at once both go on with the row of the first.
+  return (await find()) ?? { attempt: randomUUID(), session_id: null }
+}
+
+/** False when another tab has kept it already, or has begun anew. */
+async function keepSession(tx: Db, userId: string, tier: Tier, attempt: string, sessionId: string) {
+  const kept = await tx
+    .updateTable('store_checkouts')
+    .set({ session_id: sessionId })
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
+    .where('attempt', '=', attempt)
+    .where('session_id', 'is', null)
+    .returning('attempt')
+    .executeTakeFirst()
+  return kept !== undefined
+}
+
+/** Unless the row has changed since it was read: of an attempt that failed here another tab may have kept the session. */
+async function beginAnew(db: Db, userId: string, tier: Tier, { attempt, session_id }: Attempt): Promise<void> {
+  await db
+    .updateTable('store_checkouts')
+    .set({ attempt: randomUUID(), session_id: null })
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
+    .where('attempt', '=', attempt)
+    .where('session_id', session_id === null ? 'is' : '=', session_id)
+    .execute()
+}
+
+export async function forgetCheckouts(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('store_checkouts').where('user_id', '=', userId).execute()
+}
+
+/** The account has changed since another tab began the same attempt: the processor refuses a name it knows for another request. */
+function isOutOfStep(error: unknown): boolean {
+  return error instanceof stripeSdk().errors.StripeIdempotencyError
+}

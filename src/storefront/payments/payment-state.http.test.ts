@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { test } from 'node:test'
+import { openProcessor } from '#billing/processor.ts'
+import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
+import { GOOD_CARD, intercept } from '#testing/shop.ts'
+import { SWEEP_JOB, sweepPayments } from './payment-sweep.ts'
+
+const DAY_MS = 24 * 3_600_000
+
+test('a refund that fails gives the purchase back', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  await shop.event('charge.refunded', { payment_intent: payment, amount: 299, amount_refunded: 299, refunded: true })
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  const refund = { id: 're_1', object: 'refund', payment_intent: payment, amount: 299 }
+  await shop.event('refund.updated', { ...refund, status: 'succeeded' })
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  await shop.event('refund.failed', { ...refund, status: 'failed' })
+  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.equal((await ada.download()).status, 200)
+})
+
+test('a part that was refunded stays refunded, however often the failure of another refund is told', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  await shop.event('charge.refunded', { payment_intent: payment, amount: 299, amount_refunded: 100, refunded: false })
+  const failed = { id: 're_2', object: 'refund', payment_intent: payment, amount: 50, status: 'failed' }
+  await shop.event('refund.updated', failed)
+  await shop.event('refund.failed', failed)
+  const { refunded_cents } = await shop.platform.db.selectFrom('store_payments').selectAll().executeTakeFirstOrThrow()
+  assert.equal(refunded_cents, 100)
+})
+
+test('the audit log names what took a purchase and what gave it back', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  const refunded = { payment_intent: payment, amount: 299, amount_refunded: 299, refunded: true }
+  await shop.event('charge.dispute.closed', { payment_intent: payment, status: 'lost' })
+  await shop.event('charge.dispute.funds_reinstated', { payment_intent: payment, status: 'won' })
+  await shop.event('charge.refunded', refunded)
+  await shop.event('refund.failed', { id: 're_1', payment_intent: payment, amount: 299, status: 'failed' })
+  const rows = await shop.platform.db
+    .selectFrom('audit_log')
+    .select(['action', 'details'])
+    .where('action', 'like', 'purchase.%')
+    .orderBy('position')
+    .execute()
+  assert.deepEqual(
+    rows.map(({ action, details }) => [action, JSON.parse(details ?? '').by]),
+    [
+      ['purchase.revoked', 'dispute'],
+      ['purchase.restored', 'dispute'],
+      ['purchase.revoked', 'refund'],
+      ['purchase.restored', 'refund'],
+    ],
+  )
+})
+
+test('while a dispute is open downloads wait; lost it revokes, won or reinstated it gives back', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  const dispute = (status: string) => ({ id: 'du_1', object: 'dispute', payment_intent: payment, status })
+  assert.equal((await ada.download()).status, 200)
+  shop.clock.advance(61_000)
+
+  await shop.event('charge.dispute.created', dispute('warning_needs_response'))
+  assert.equal((await ada.download('/api/download', { range: 'bytes=5-9' })).status, 206)
+  await shop.event('charge.dispute.created', dispute('needs_response'))
+  for (const headers of [{}, { range: 'bytes=5-9' }] as Record<string, string>[]) {
+    const reply = await ada.download('/api/download', headers)
+    assert.deepEqual([reply.status, reply.body], [403, { error: 'Payment is disputed', code: 'payment_disputed' }])
+  }
+  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.match((await ada.get('/dashboard')).text, /disputed/)
+
+  await shop.event('charge.dispute.closed', dispute('lost'))
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  // The first event, late.
+  await shop.event('charge.dispute.created', dispute('needs_response'))
+  assert.deepEqual(await statuses(ada), ['refunded'])
+  await shop.event('charge.dispute.funds_reinstated', dispute('lost'))
+  assert.deepEqual(await statuses(ada), ['completed'])
+  assert.equal((await ada.download()).status, 200)
+})
+
+test('a purchase whose downloads are used up comes back as used up', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await shop.sell(ada, 'pro')
+  await shop.platform.db.updateTable('purchases').set({ status: 'expired', download_count: 5 }).execute()
+  await shop.event('charge.dispute.closed', { payment_intent: payment, status: 'lost' })
+  await shop.event('charge.dispute.funds_reinstated', { payment_intent: payment, status: 'won' })
+  assert.deepEqual(await statuses(ada), ['expired'])
+})
+
+test('what the processor has on record decides, whatever order events come in', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const payment = await buy(shop, ada, 'pro')
+  const charge = await chargeOf(shop, payment)
+  await shop.app.request('POST', '/sandbox/stripe/v1/refunds', {
+    ...auth(shop),
+    body: new URLSearchParams({ payment_intent: payment }),
+  })
+  await until(async () => (await statuses(ada))[0] === 'refunded')
+
+  // The bank gives the money of the refund back; an older event still says that all is refunded.
+  inSandbox(shop, `update stripe_objects set body = json_set(body, '$.status', 'failed') where object = 'refund'`)
+  await shop.event('refund.failed', { id: 're_1', payment_intent: payment, amount: charge.amount, status: 'failed' })
+  assert.deepEqual(await statuses(ada), ['completed'])
+  await shop.event('charge.refunded', { ...charge, amount_refunded: charge.amount, refunded: true })
+  assert.deepEqual(await statuses(ada), ['completed'])
+})
+
+test('a refund and a lost dispute whose events are lost are found within a day', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const refunded = await buy(shop, ada, 'pro')
+  const disputed = await buy(shop, ada, 'basic')
+  shop.loseEvents()
+  await shop.app.request('POST', '/sandbox/stripe/v1/refunds', {
+    ...auth(shop),
+    body: new URLSearchParams({ payment_intent: refunded }),
+  })
+  await shop.app.request('POST', `/sandbox/processor/charges/${(await chargeOf(shop, disputed)).id}/dispute`)
+  await sweep(shop)
+  assert.deepEqual(await statuses(ada), ['completed', 'completed'])
+
+  shop.clock.advance(1.01 * DAY_MS)
+  await sweep(shop)
+  assert.deepEqual(await tiers(ada, 'refunded'), ['pro'])
+  const { id } = (await ada.get('/api/purchases')).body.find(({ tier }: { tier: string }) => tier === 'basic')
+  assert.deepEqual((await ada.download(`/api/download?purchase_id=${id}`)).body, {
+    error: 'Payment is disputed',
+    code: 'payment_disputed',
+  })
+
+  const { data } = (await shop.get('/sandbox/stripe/v1/disputes', auth(shop))).body
+  await shop.app.request('POST', `/sandbox/stripe/v1/disputes/${data[0].id}/close`, auth(shop))
+  shop.clock.advance(1.01 * DAY_MS)
+  await sweep(shop)
+  assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
+})
+
+test('a payment that cannot be read hides no other, and is tried again every hour', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  const oldest = await shop.sell(ada, 'pro')
+  shop.clock.advance(1_000)
+  for (let others = 1; others <= 5; others++) await shop.sell(ada, 'basic')
+  const asked: string[] = []
+  intercept(shop.app, (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://stripe')
+    if (pathname !== '/sandbox/stripe/v1/charges') return false
+    const payment = searchParams.get('payment_intent') ?? ''
+    asked.push(payment)
+    if (payment !== oldest) return false
+    response.writeHead(403, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ error: { type: 'invalid_request_error', message: 'This key may not do that.' } }))
+    return true
+  })
+  shop.clock.advance(1.01 * DAY_MS)
+  await sweep(shop)
+  assert.equal(new Set(asked).size, 6)
+
+  for (let hour = 1; hour <= 9; hour++) {
+    asked.length = 0
+    shop.clock.advance(3_600_000)
+    await sweep(shop)
+    assert.deepEqual(asked, [oldest], `in hour ${hour}`)
+  }
+  const deps = { ...shop.platform, processor: openProcessor(shop.config.processor) }
+  assert.deepEqual(await sweepPayments(deps, { everyone: true }), { payments: 6, failed: 1 })
+})
+
+async function sweep(shop: Shop) {
+  await shop.platform.jobs.enqueue(shop.platform.db, SWEEP_JOB, {}, { key: SWEEP_JOB })
+  await shop.settle()
+}
+
+/** Pays a checkout for real, so that the processor knows the payment. Returns its id. */
+async function buy(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
+  const { pathname } = new URL((await buyer.get(`/api/checkout?tier=${tier}`)).headers.get('location') ?? '')
+  const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD }
+  await shop.app.request('POST', pathname, { body: new URLSearchParams(form) })
+  const session = pathname.split('/').at(-1) ?? ''
+  await buyer.get(`/dashboard?success=true&session_id=${session}`)
+  return (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${session}`, auth(shop))).body.payment_intent
+}
+
+async function chargeOf(shop: Shop, payment: string) {
+  return (await shop.get(`/sandbox/stripe/v1/charges?payment_intent=${payment}`, auth(shop))).body.data[0]
+}
+
+async function statuses(buyer: Buyer): Promise<string[]> {
+  return (await buyer.get('/api/purchases')).body.map(({ status }: { status: string }) => status)
+}
+
+async function tiers(buyer: Buyer, wanted: string): Promise<string[]> {
+  const { body } = await buyer.get('/api/purchases')
+  const found = body.filter(({ status }: { status: string }) => status === wanted)
+  return found.map(({ tier }: { tier: string }) => tier).sort()
+}
+
+function inSandbox(shop: Shop, statement: string) {
+  const db = new DatabaseSync(join(shop.dataDir, 'sandbox.db'))
+  db.exec(statement)
+  db.close()
+}
+
+async function until(isSo: () => Promise<boolean>) {
+  for (let tries = 0; tries < 500 && !(await isSo()); tries++) await new Promise((resolve) => setTimeout(resolve, 10))
+  assert.ok(await isSo())
+}
+
+function auth(shop: Shop) {
+  return { headers: { authorization: `Bearer ${shop.config.processor.secretKey}` } }
+}

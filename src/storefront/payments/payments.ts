@@ -1,0 +1,194 @@
+/**
+ * Keeps purchases in step with the processor: by its events, by asking when the buyer returns, and by asking again later.
+ * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
+ */
+import type { Stripe } from 'stripe'
+import { type Processor, unlessMissing } from '#billing/processor.ts'
+import { findProduct } from '#catalogue/catalogue.ts'
+import { findUser } from '#identity/users.ts'
+import { DAY_MS, plus } from '#platform/clock.ts'
+import type { Platform } from '#platform/platform.ts'
+import { type Payment, recordPurchase, settlePayment } from '../purchases/purchases.ts'
+import type { PurchaseRow } from '../purchases/store.ts'
+import * as purchaseStore from '../purchases/store.ts'
+import {
+  disputeStateOf,
+  INBOX_SOURCE,
+  isRefunding,
+  type PaymentEvent,
+  paymentEventOf,
+  paymentOfCheckout,
+} from './payment-events.ts'
+import { beginRead, hasCheckout, type PaymentRow } from './store.ts'
+
+export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
+
+export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
+  /** Null: billing is not configured. */
+  processor: Processor | null
+}
+
+/** Stores what an event means here, and applies it. */
+export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, sent: Stripe.Event): Promise<void> {
+  const event = paymentEventOf(sent)
+  if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
+}
+
+/** Idempotent: an event may be applied twice. @throws when the processor cannot be asked; the inbox tries again. */
+export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
+  switch (event.kind) {
+    case 'paid':
+      return record(deps, event.payment)
+    case 'paid-somewhere': {
+      const session = await findCheckout(deps, event.paymentIntentId)
+      // That it is paid is known; the session may have been read a moment before it knew.
+      const payment =
+        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
+      return payment ? record(deps, payment) : undefined
+    }
+    default:
+      if (await refreshPayment(deps, event.paymentRef)) return
+      // The processor knows nothing of it: the event is all there is.
+      return settlePayment(deps, event.paymentRef, (known) => changeBy(event, known))
+  }
+}
+
+/**
+ * Reads what became of a payment from the processor: refunds in all, and disputes. False when the processor knows no such payment
+ * (it was free, or another account's). Whatever the order of events, the last read decides.
+ */
+export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Promise<boolean> {
+  const { db, clock, processor } = deps
+  if (!processor) return false
+  const checked_at = clock.now()
+  const ticket = await beginRead(db, paymentRef, checked_at)
+  const state = paymentRef.startsWith('pi_') ? await readPayment(processor, paymentRef) : null
+  await settlePayment(deps, paymentRef, ({ read_settled }) => {
+    if (read_settled > ticket) return null
+    return state === null ? { checked_at } : { ...state, read_settled: ticket, checked_at }
+  })
+  return state !== null
+}
+
+type PaymentState = Pick<PaymentRow, 'refunded_cents' | 'is_refunded' | 'dispute'>
+
+async function readPayment(processor: Processor, paymentRef: string): Promise<PaymentState | null> {
+  const charges = await unlessMissing(processor.charges.list({ payment_intent: paymentRef, limit: 100 }))
+  const charge = charges?.data.find(({ status }) => status === 'succeeded')
+  if (!charge) return null
+  const [refunds, disputes] = await Promise.all([
+    charge.amount_refunded > 0 ? processor.refunds.list({ payment_intent: paymentRef, limit: 100 }) : null,
+    charge.disputed ? processor.disputes.list({ payment_intent: paymentRef, limit: 100 }) : null,
+  ])
+  const refundedCents = (refunds?.data ?? []).filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
+  const words = (disputes?.data ?? []).map(disputeStateOf)
+  return {
+    refunded_cents: refundedCents,
+    is_refunded: refundedCents > 0 && refundedCents >= charge.amount,
+    dispute: (['lost', 'open', 'won'] as const).find((word) => words.includes(word)) ?? null,
+  }
+}
+
+type Reversal = Exclude<PaymentEvent, { kind: 'paid' | 'paid-somewhere' }>
+
+function changeBy(event: Reversal, known: PaymentRow): Partial<PaymentRow> {
+  switch (event.kind) {
+    case 'refunded':
+      return {
+        // Of two partial refunds the later event may arrive first: the sum only grows.
+        refunded_cents: Math.max(known.refunded_cents, event.refundedCents),
+        // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
+        is_refunded: known.is_refunded || event.isFull,
+      }
+    case 'refund-failed':
+      // The sum stays: the same failure is told by several events, and each would take it off again.
+      return { is_refunded: false }
+    case 'disputed':
+      // An opening that comes late does not open again what is closed.
+      return event.dispute === 'open' && known.dispute !== null ? {} : { dispute: event.dispute }
+  }
+}
+
+/** `pending`: it may be paid any moment. `unknown`: nothing is to be waited for; nobody learns whether there is such a checkout. */
+export type CheckoutState = 'paid' | 'settling' | 'pending' | 'unknown'
+
+/** Asks the processor about a checkout and records what was paid. A session of somebody else is not looked into. */
+export async function confirmCheckout(deps: PaymentDeps, sessionId: string, userId: string): Promise<CheckoutState> {
+  const known = await purchaseStore.findByCheckoutSession(deps.db, sessionId)
+  if (known) return known.user_id === userId ? 'paid' : 'unknown'
+  if (!deps.processor || !/^cs_\w{1,250}$/.test(sessionId)) return 'unknown'
+
+  const session = await retrieveCheckout(deps.processor, sessionId)
+  if (!session || session.metadata?.user_id !== userId) return 'unknown'
+  if (await recordCheckout(deps, session)) return 'paid'
+  if (isSettling(session, deps.clock.ms())) return 'settling'
+  return session.status === 'open' ? 'pending' : 'unknown'
+}
+
+/** The purchase of a checkout, made now where it is paid and was not recorded; null while it is not paid. */
+export async function recordCheckout(deps: PaymentDeps, session: Stripe.Checkout.Session): Promise<PurchaseRow | null> {
+  const payment = paymentOfCheckout(session)
+  if (!payment) return null
+  await record(deps, payment)
+  return (await purchaseStore.findByPayment(deps.db, payment.ref)) ?? null
+}
+
+/**
+ * True while a payment may still be made: its bank has not said yet whether it pays, days for some debits, or its payer has a step to take
+ * there (micro-deposits, a transfer, a voucher). Of those many are never taken, and nobody waits for one longer than two weeks.
+ */
+export function isSettling(session: Stripe.Checkout.Session, nowMs: number): boolean {
+  const { status, payment_status, payment_intent } = session
+  if (status !== 'complete' || payment_status !== 'unpaid') return false
+  const step = typeof payment_intent === 'object' ? payment_intent?.status : null
+  const waitsMs = step ? SETTLES_WITHIN_MS[step] : undefined
+  return waitsMs !== undefined && nowMs - session.created * 1000 <= waitsMs
+}
+
+const SETTLES_WITHIN_MS: Partial<Record<Stripe.PaymentIntent.Status, number>> = {
+  processing: 30 * DAY_MS,
+  requires_action: 14 * DAY_MS,
+}
+
+/** Should every webhook be lost and the buyer never come back: asks about a checkout, daily until it has ended. */
+export async function followUpCheckout(deps: PaymentDeps, sessionId: string): Promise<void> {
+  const { processor, db, clock, jobs } = deps
+  const session = processor && (await retrieveCheckout(processor, sessionId))
+  if (!session || (await recordCheckout(deps, session))) return
+  if (session.status !== 'open' && !isSettling(session, clock.ms())) return
+  const runAt = plus(clock.now(), DAY_MS)
+  // A job may run twice, and must not go on as two.
+  await jobs.enqueue(
+    db,
+    FOLLOW_UP_JOB,
+    { sessionId },
+    { runAt, key: `${FOLLOW_UP_JOB}:${sessionId}:${runAt.slice(0, 10)}` },
+  )
+}
+
+/** The address typed at the checkout of a purchase, asked of the processor: we keep none. Null when it knows none. */
+export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise<string | null> {
+  const session = purchase.checkout_session_id
+    ? deps.processor && (await retrieveCheckout(deps.processor, purchase.checkout_session_id))
+    : await findCheckout(deps, purchase.payment_ref)
+  return session?.customer_details?.email ?? session?.customer_email ?? null
+}
+
+async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
+  const { userId, tier } = payment
+  // What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours.
+  if (!findProduct(deps.config.catalogue, tier) && !(await hasCheckout(deps.db, userId, tier))) return
+  const user = await findUser(deps.db, payment.userId)
+  await recordPurchase(deps, payment, user !== null)
+}
+
+/** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */
+export function retrieveCheckout(processor: Processor, id: string) {
+  return unlessMissing(processor.checkout.sessions.retrieve(id, { expand: ['payment_intent'] }))
+}
+
+async function findCheckout({ processor }: PaymentDeps, paymentIntentId: string) {
+  if (!processor) return null
+  const { data } = await processor.checkout.sessions.list({ payment_intent: paymentIntentId, limit: 1 })
+  return data[0] ?? null
+}

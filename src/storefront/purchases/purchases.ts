@@ -1,0 +1,212 @@
+/**
+ * A purchase is made once per payment, whichever of the processor's events arrives first, and never before the payment is made.
+ * Events come in any order, so a refund that overtakes its purchase is remembered with the payment.
+ */
+import { randomUUID } from 'node:crypto'
+import { type Static, Type } from 'typebox'
+import { recordAudit } from '#audit/audit.ts'
+import type { Tier } from '#catalogue/catalogue.ts'
+import { MINUTE_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Secrets } from '#platform/secrets.ts'
+import { lockPayment, type PaymentRow, updatePayment } from '../payments/store.ts'
+import { type ProductDeps, showReleases } from '../products/releases.ts'
+import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
+import type { PurchaseRow } from './store.ts'
+import * as store from './store.ts'
+
+export const CONFIRMATION_JOB = 'storefront.confirm-purchase'
+/** Looks whether a tier is paid twice, and tells the operator. */
+export const PAID_TWICE_JOB = 'storefront.paid-twice'
+/** Two payments recorded at the same moment do not see each other before both have committed. */
+const PAID_TWICE_AFTER_MS = MINUTE_MS
+/** Compresses a release before its first download. */
+export const PREPARE_JOB = 'storefront.prepare-release'
+const DOWNLOADS_MAX = 5
+const ENTITLED_MONTHS = 12
+
+export type Payment = {
+  /** The payment intent, or the checkout session where the total was 0. */
+  ref: string
+  checkoutSessionId: string | null
+  userId: string
+  tier: Tier
+  amountCents: number
+  currency: string
+}
+
+export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets'>
+
+/** Records what was paid; a payment already recorded changes nothing. The confirmation with the key is sent after the commit. */
+export async function recordPurchase(
+  { db, clock, jobs, secrets }: PurchaseDeps,
+  payment: Payment,
+  hasAccount: boolean,
+) {
+  const now = clock.now()
+  const key = newLicenseKey()
+
+  await transaction(db, async (tx) => {
+    const isReversed = isTakenBack(await lockPayment(tx, payment.ref, now))
+    const id = randomUUID()
+    const row: PurchaseRow = {
+      id,
+      user_id: hasAccount ? payment.userId : null,
+      tier: payment.tier,
+      status: isReversed ? 'refunded' : 'completed',
+      payment_ref: payment.ref,
+      checkout_session_id: payment.checkoutSessionId,
+      amount_cents: payment.amountCents,
+      currency: payment.currency,
+      license_hash: licenseHash(secrets, key),
+      license_sealed: secrets.seal('license-key', key),
+      download_count: 0,
+      max_downloads: DOWNLOADS_MAX,
+      last_download_at: null,
+      entitled_until: monthsAfter(now, ENTITLED_MONTHS),
+      created_at: now,
+    }
+    if (!(await store.insert(tx, row)) || isReversed) return
+    await lookForSecond({ clock, jobs }, tx, row)
+    // The job names the purchase only: a key in a job's payload would lie there unsealed.
+    await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
+    await jobs.enqueue(tx, CONFIRMATION_JOB, { purchaseId: id })
+  })
+}
+
+/**
+ * Writes what became of a payment, and lets its purchase follow: taken back in full or lost in a dispute it is revoked, and given back
+ * when a refund fails or a dispute is won after all. `decide` sees what is on record, under its lock; null leaves it.
+ */
+export async function settlePayment(
+  { db, clock, jobs }: Omit<PurchaseDeps, 'secrets'>,
+  paymentRef: string,
+  decide: (known: PaymentRow) => Partial<PaymentRow> | null,
+): Promise<void> {
+  const now = clock.now()
+  await transaction(db, async (tx) => {
+    const known = await lockPayment(tx, paymentRef, now)
+    const change = decide(known)
+    if (change === null) return
+    await updatePayment(tx, paymentRef, change)
+    const payment = { ...known, ...change }
+    const taken = isTakenBack(payment)
+    const changed = await (taken ? store.revoke : store.restore)(tx, paymentRef)
+    if (!changed) return
+    // Its buyer may have bought the tier anew meanwhile.
+    if (!taken) await lookForSecond({ clock, jobs }, tx, changed)
+    const byRefund = taken ? payment.is_refunded : known.dispute !== 'lost'
+    await recordAudit(tx, {
+      actorId: null,
+      action: taken ? 'purchase.revoked' : 'purchase.restored',
+      subject: `purchase:${changed.id}`,
+      data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
+      at: now,
+    })
+  })
+}
+
+async function lookForSecond(
+  { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
+  tx: Db,
+  { user_id, tier }: PurchaseRow,
+) {
+  if (user_id === null) return
+  await jobs.enqueue(
+    tx,
+    PAID_TWICE_JOB,
+    { userId: user_id, tier },
+    { runAt: plus(clock.now(), PAID_TWICE_AFTER_MS), key: `${PAID_TWICE_JOB}:${user_id}:${tier}` },
+  )
+}
+
+function isTakenBack({ is_refunded, dispute }: Pick<PaymentRow, 'is_refunded' | 'dispute'>): boolean {
+  return is_refunded || dispute === 'lost'
+}
+
+export const PurchaseView = Type.Object(
+  {
+    id: Type.String(),
+    tier: Type.String(),
+    status: OneOf('completed', 'refunded', 'expired'),
+    license_key_masked: Type.String(),
+    download_count: Type.Integer(),
+    max_downloads: Type.Integer(),
+    entitled_until: Instant,
+    // What a download now would bring; null when nothing is published.
+    version: Nullable(Type.String()),
+    created_at: Instant,
+  },
+  { title: 'Purchase' },
+)
+export type PurchaseView = Static<typeof PurchaseView>
+
+/** Newest first. */
+export async function listPurchases(
+  deps: Pick<PurchaseDeps, 'db' | 'secrets'> & ProductDeps,
+  userId: string,
+): Promise<PurchaseView[]> {
+  const rows = await store.listOfUser(deps.db, userId)
+  return Promise.all(
+    rows.map(async (row) => {
+      const releases = await showReleases(deps, row.tier)
+      return {
+        id: row.id,
+        tier: row.tier,
+        status: row.status,
+        license_key_masked: maskLicenseKey(openLicenseKey(deps.secrets, row)),
+        download_count: row.download_count,
+        max_downloads: row.max_downloads,
+        entitled_until: row.entitled_until,
+        version: releases.find(({ publishedAt }) => publishedAt < row.entitled_until)?.version ?? null,
+        created_at: row.created_at,
+      }
+    }),
+  )
+}
+
+export const LicenseView = Type.Object(
+  {
+    valid: Type.Boolean(),
+    tier: Nullable(Type.String()),
+    status: Nullable(Type.String()),
+    entitled_until: Nullable(Type.String()),
+  },
+  { title: 'License' },
+)
+export type LicenseView = Static<typeof LicenseView>
+
+/** A key stays valid when its downloads are used up, and after its account is deleted; a refund ends it. */
+export async function verifyLicense(
+  { db, secrets }: Pick<PurchaseDeps, 'db' | 'secrets'>,
+  typed: string,
+): Promise<LicenseView> {
+  const key = parseLicenseKey(typed)
+  const row = key === null ? undefined : await store.findByLicenseHash(db, licenseHash(secrets, key))
+  if (!row) return { valid: false, tier: null, status: null, entitled_until: null }
+  return {
+    valid: row.status !== 'refunded',
+    tier: row.tier,
+    status: row.status,
+    entitled_until: row.entitled_until,
+  }
+}
+
+export function openLicenseKey(secrets: Secrets, row: PurchaseRow): string {
+  return secrets.open('license-key', row.license_sealed)
+}
+
+function licenseHash(secrets: Secrets, key: string): string {
+  return secrets.hash('license-key', key)
+}
+
+/** The same day of the month, or its last day where that month is shorter. */
+function monthsAfter(instant: string, months: number): string {
+  const date = new Date(instant)
+  const day = date.getUTCDate()
+  date.setUTCMonth(date.getUTCMonth() + months)
+  if (date.getUTCDate() !== day) date.setUTCDate(0)
+  return date.toISOString()
+}

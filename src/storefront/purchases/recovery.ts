@@ -1,0 +1,44 @@
+import { findUserByEmail } from '#identity/users.ts'
+import type { Mail } from '#mail/mail.ts'
+import { transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { keyRecoveryEmail } from './emails.ts'
+import { openLicenseKey } from './purchases.ts'
+import * as store from './store.ts'
+
+export const RECOVERY_JOB = 'storefront.recover-keys'
+const PER_ADDRESS = { requests: 3, seconds: 3600 }
+
+export type RecoveryDeps = Pick<Platform, 'config' | 'db' | 'jobs' | 'secrets' | 'limiter'> & { mail: Mail }
+
+/** The reply, whatever was found. */
+export const RECOVERY_MESSAGE = 'If purchases belong to this email, their license keys have been sent'
+
+/**
+ * Mails the keys of an address to that address, three times an hour at most. The caller learns nothing: the look-up is a job, so
+ * known and unknown addresses take the same time.
+ */
+export async function requestRecovery(
+  { config, db, jobs, secrets, limiter }: RecoveryDeps,
+  email: string,
+): Promise<void> {
+  const address = email.toLowerCase()
+  if (config.limits.general !== null) {
+    const hit = await limiter.hit('recovery', secrets.hash('recovery', address), PER_ADDRESS)
+    if (!hit.allowed) return
+  }
+  await transaction(db, (tx) => jobs.enqueue(tx, RECOVERY_JOB, { email: address }))
+}
+
+export async function sendKeys(
+  { config, db, secrets, mail }: RecoveryDeps,
+  email: string,
+  messageId: string,
+): Promise<void> {
+  const user = await findUserByEmail(db, email)
+  if (!user) return
+  const purchases = await store.listOfUser(db, user.id)
+  if (purchases.length === 0) return
+  const keys = purchases.map((purchase) => ({ purchase, licenseKey: openLicenseKey(secrets, purchase) }))
+  await mail.deliver(keyRecoveryEmail(config, user.email, keys), messageId)
+}

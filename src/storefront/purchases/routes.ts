@@ -1,0 +1,56 @@
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Message } from '#platform/http/schema.ts'
+import type { ProductDeps } from '../products/releases.ts'
+import { LicenseView, listPurchases, PurchaseView, verifyLicense } from './purchases.ts'
+import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from './recovery.ts'
+
+export function purchaseRoutes(app: App, deps: RecoveryDeps & ProductDeps): void {
+  app.get(
+    '/api/purchases',
+    {
+      schema: {
+        operationId: 'listPurchases',
+        response: { 200: Type.Array(PurchaseView) },
+        tags: ['purchases'],
+        summary: 'The caller’s purchases',
+      },
+      config: { access: 'session' },
+    },
+    (request) => listPurchases(deps, callerOf(request).userId),
+  )
+
+  app.post(
+    '/api/purchases/recover',
+    {
+      schema: {
+        operationId: 'recoverPurchases',
+        body: Type.Object({ email: Type.String({ minLength: 1, maxLength: 254 }) }),
+        response: { 200: Message },
+        tags: ['purchases'],
+        summary: 'Mails the keys of an address to that address',
+      },
+      config: { access: 'anyone' },
+    },
+    async (request) => {
+      await requestRecovery(deps, request.body.email)
+      return { message: RECOVERY_MESSAGE }
+    },
+  )
+
+  app.post(
+    '/api/license/verify',
+    {
+      schema: {
+        operationId: 'verifyLicense',
+        body: Type.Object({ license_key: Type.String({ minLength: 1, maxLength: 1000 }) }),
+        response: { 200: LicenseView },
+        tags: ['purchases'],
+        summary: 'Tells whether a license key is valid',
+      },
+      config: { access: 'anyone' },
+    },
+    (request) => verifyLicense(deps, request.body.license_key),
+  )
+}

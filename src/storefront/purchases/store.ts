@@ -1,0 +1,139 @@
+import type { Selectable } from 'kysely'
+import type { Tier } from '#catalogue/catalogue.ts'
+import type { Instant } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import '../tables.ts'
+
+export type PurchaseRow = Selectable<Tables['purchases']>
+
+export function listOfUser(db: Db, userId: string): Promise<PurchaseRow[]> {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+export function findOfUser(db: Db, userId: string, id: string): Promise<PurchaseRow | undefined> {
+  return db.selectFrom('purchases').selectAll().where('user_id', '=', userId).where('id', '=', id).executeTakeFirst()
+}
+
+export function findById(db: Db, id: string): Promise<PurchaseRow | undefined> {
+  return db.selectFrom('purchases').selectAll().where('id', '=', id).executeTakeFirst()
+}
+
+export function findByLicenseHash(db: Db, hash: string): Promise<PurchaseRow | undefined> {
+  return db.selectFrom('purchases').selectAll().where('license_hash', '=', hash).executeTakeFirst()
+}
+
+export function findByCheckoutSession(db: Db, sessionId: string): Promise<PurchaseRow | undefined> {
+  return db.selectFrom('purchases').selectAll().where('checkout_session_id', '=', sessionId).executeTakeFirst()
+}
+
+export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
+  return db.selectFrom('purchases').selectAll().where('payment_ref', '=', paymentRef).executeTakeFirst()
+}
+
+export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean> {
+  const row = await db
+    .selectFrom('purchases')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
+    .where('status', '=', 'completed')
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function insert(tx: Db, row: PurchaseRow): Promise<boolean> {
+  const inserted = await tx
+    .insertInto('purchases')
+    .values(row)
+    .onConflict((conflict) => conflict.column('payment_ref').doNothing())
+    .returning('id')
+    .executeTakeFirst()
+  return inserted !== undefined
+}
+
+/** What the user owns of the tier, newest first: more than one, when it was paid twice. */
+export function listOwned(db: Db, userId: string, tier: Tier): Promise<PurchaseRow[]> {
+  return db
+    .selectFrom('purchases')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('tier', '=', tier)
+    .where('status', '=', 'completed')
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+}
+
+/** Returns the purchase when it was not revoked before. */
+export function revoke(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
+  return tx
+    .updateTable('purchases')
+    .set({ status: 'refunded' })
+    .where('payment_ref', '=', paymentRef)
+    .where('status', '!=', 'refunded')
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Returns the purchase when it was revoked before: completed again, or expired where its downloads are used up. */
+export function restore(tx: Db, paymentRef: string): Promise<PurchaseRow | undefined> {
+  return tx
+    .updateTable('purchases')
+    .set((e) => ({
+      status: e
+        .case()
+        .when('download_count', '>=', e.ref('max_downloads'))
+        .then('expired' as const)
+        .else('completed' as const)
+        .end(),
+    }))
+    .where('payment_ref', '=', paymentRef)
+    .where('status', '=', 'refunded')
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/**
+ * Limit and cooldown, decided and counted in one statement: of two downloads at once for the last slot, one finds it taken.
+ * Undefined when the purchase is not completed, used up, or was downloaded after `lastBefore`.
+ */
+export function takeDownload(
+  tx: Db,
+  userId: string,
+  id: string,
+  now: Instant,
+  lastBefore: Instant,
+): Promise<PurchaseRow | undefined> {
+  return tx
+    .updateTable('purchases')
+    .set((e) => ({
+      download_count: e('download_count', '+', 1),
+      last_download_at: now,
+      status: e
+        .case()
+        .when(e('download_count', '+', 1), '>=', e.ref('max_downloads'))
+        .then('expired' as const)
+        .else('completed' as const)
+        .end(),
+    }))
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .where('status', '=', 'completed')
+    .whereRef('download_count', '<', 'max_downloads')
+    .where((e) => e.or([e('last_download_at', 'is', null), e('last_download_at', '<=', lastBefore)]))
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** The books keep tier, amount, date and payment; the person goes. */
+export async function forgetUser(tx: Db, userId: string): Promise<void> {
+  await tx.updateTable('purchases').set({ user_id: null }).where('user_id', '=', userId).execute()
+}

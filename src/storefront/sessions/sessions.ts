@@ -1,0 +1,160 @@
+/**
+ * The storefront's own sessions: an opaque cookie, stored as a keyed hash. They stand in the account's list of sessions and end
+ * with the account's: one by one, all others at once, with a changed password or address, a deactivated or deleted user.
+ */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { Type } from 'typebox'
+import type { Origin } from '#identity/origin.ts'
+import { USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
+import type { Credentials } from '#identity/sign-in/credentials.ts'
+import { completeSignIn } from '#identity/sign-in/sign-in.ts'
+import { findUser, type User } from '#identity/users.ts'
+import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
+import { type Db, transaction } from '#platform/db/db.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import type { Platform } from '#platform/platform.ts'
+import '../tables.ts'
+
+export const SESSION_COOKIE = 'store_session'
+export const SESSION_MS = 30 * DAY_MS
+/** `last_used_at` moves forward at most this often. */
+const TOUCH_MS = MINUTE_MS
+const TOKEN_SHAPE = /^[\w-]{43}$/
+
+export const LoginForm = Type.Object({
+  email: Type.String({ minLength: 1, maxLength: 254 }),
+  password: Type.String({ minLength: 1, maxLength: 1000 }),
+  code: Type.Optional(Type.String({ maxLength: 100 })),
+  redirect: Type.Optional(Type.String({ maxLength: 2000 })),
+})
+
+/** What is needed to know whose cookie it is. */
+export type CookieDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
+
+export type SessionDeps = CookieDeps &
+  Pick<Platform, 'config' | 'jobs'> & {
+    /** The account's own rule: limits, password, activity, second factor. @throws the problems of the API's login. */
+    checkCredentials(credentials: Credentials): Promise<User>
+  }
+
+/** Signs in with the account's email, password and code, and returns the cookie's value. */
+export async function openStoreSession(
+  deps: SessionDeps,
+  credentials: Omit<Credentials, 'address'>,
+  origin: Origin & { address: string },
+): Promise<{ user: User; token: string }> {
+  const { db, clock, secrets, checkCredentials } = deps
+  const user = await checkCredentials({ ...credentials, address: origin.address })
+  const token = randomBytes(32).toString('base64url')
+  await transaction(db, (tx) =>
+    completeSignIn(deps, tx, user, { origin, method: 'password', place: 'storefront' }, async () => {
+      const now = clock.now()
+      const sessionId = randomUUID()
+      await tx.deleteFrom('store_sessions').where('user_id', '=', user.id).where('expires_at', '<=', now).execute()
+      await tx
+        .insertInto('store_sessions')
+        .values({
+          user_id: user.id,
+          id: sessionId,
+          token_hash: secrets.hash('store-session', token),
+          user_agent: origin.userAgent?.slice(0, USER_AGENT_MAX) ?? null,
+          ip_address: origin.address,
+          created_at: now,
+          last_used_at: now,
+          expires_at: plus(now, SESSION_MS),
+        })
+        .execute()
+      return { sessionId }
+    }),
+  )
+  return { user, token }
+}
+
+/** The holder of a cookie; null when it is unknown, expired, or its user is gone or deactivated (then the session ends). */
+export async function findStoreCaller(
+  { db, clock, secrets }: CookieDeps,
+  token: string | undefined,
+): Promise<Caller | null> {
+  if (!token || !TOKEN_SHAPE.test(token)) return null
+  const hash = secrets.hash('store-session', token)
+  const session = await db
+    .selectFrom('store_sessions')
+    .selectAll()
+    .where('token_hash', '=', hash)
+    .where('expires_at', '>', clock.now())
+    .executeTakeFirst()
+  if (!session) return null
+  const user = await findUser(db, session.user_id)
+  if (!user?.is_active) {
+    await removeByHash(db, hash)
+    return null
+  }
+  // A page is shown whether or not the look at it can be noted.
+  if (clock.ms() - Date.parse(session.last_used_at) >= TOUCH_MS) {
+    await touch(db, session, clock.now()).catch(() => undefined)
+  }
+  return {
+    userId: user.id,
+    email: user.email,
+    sessionId: session.id,
+    keyId: null,
+    tier: user.subscription_tier,
+    isActive: true,
+    isVerified: user.is_verified,
+    isSuperuser: user.is_superuser,
+    scopes: null,
+  }
+}
+
+/** Forward only. */
+async function touch(db: Db, { user_id, id }: { user_id: string; id: string }, now: Instant): Promise<void> {
+  await db
+    .updateTable('store_sessions')
+    .set({ last_used_at: now })
+    .where('user_id', '=', user_id)
+    .where('id', '=', id)
+    .where('last_used_at', '<', now)
+    .execute()
+}
+
+export async function closeStoreSession({ db, secrets }: Omit<CookieDeps, 'clock'>, token: string | undefined) {
+  if (token) await removeByHash(db, secrets.hash('store-session', token))
+}
+
+async function removeByHash(db: Db, tokenHash: string): Promise<void> {
+  await db.deleteFrom('store_sessions').where('token_hash', '=', tokenHash).execute()
+}
+
+export function listLiveSessions(db: Db, userId: string, now: Instant) {
+  return db
+    .selectFrom('store_sessions')
+    .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at'])
+    .where('user_id', '=', userId)
+    .where('expires_at', '>', now)
+    .execute()
+}
+
+/** Newest first, with expired ones. */
+export function listSessions(db: Db, userId: string) {
+  return db
+    .selectFrom('store_sessions')
+    .select(['id', 'user_agent', 'ip_address', 'created_at', 'last_used_at', 'expires_at'])
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .execute()
+}
+
+/** False when the user has no such session. */
+export async function removeSession(tx: Db, userId: string, id: string): Promise<boolean> {
+  const removed = await tx
+    .deleteFrom('store_sessions')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst()
+  return removed !== undefined
+}
+
+export async function removeSessions(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('store_sessions').where('user_id', '=', userId).execute()
+}

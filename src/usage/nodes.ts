@@ -1,0 +1,70 @@
+// Signs of life of the processes that share the database, and what a dead one leaves: reservations, and running calls.
+// The trap: a process that only stood still is taken for dead as well; its late settlements then free nothing twice.
+import './tables.ts'
+import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
+import { databaseNow } from '#platform/db/time.ts'
+import type { Platform } from '#platform/platform.ts'
+import { seldom } from '#platform/telemetry/log.ts'
+import { addReserved } from './budgets.ts'
+
+const BEAT_MS = 10_000
+/** A node that has not been seen for so long is dead. */
+const DEAD_MS = 60_000
+
+/**
+ * Keeps this node's sign of life, and gives back what dead nodes had reserved; `recordCalls` makes records of the calls
+ * that one had running when it was last seen.
+ */
+export function watchNodes(
+  { db, clock, log }: Pick<Platform, 'db' | 'clock' | 'log'>,
+  nodeId: string,
+  recordCalls: (tx: Db, deadNodeId: string, seenAt: string) => Promise<void>,
+) {
+  const beat = async () => {
+    await db
+      .insertInto('usage_nodes')
+      .values({ node_id: nodeId, seen_at: databaseNow(db, clock) })
+      .onConflict((conflict) => conflict.column('node_id').doUpdateSet({ seen_at: databaseNow(db, clock) }))
+      .execute()
+    await sweep(DEAD_MS)
+  }
+
+  const sweep = (unseenMs: number) =>
+    transaction(db, async (tx) => {
+      const dead = await tx
+        .selectFrom('usage_nodes')
+        .select(['node_id', 'seen_at'])
+        .where('seen_at', '<=', databaseNow(tx, clock, -unseenMs))
+        .where('node_id', '!=', nodeId)
+        .execute()
+      for (const { node_id, seen_at } of dead) {
+        await recordCalls(tx, node_id, seen_at)
+        const rows = await tx.deleteFrom('usage_reservations').where('node_id', '=', node_id).returningAll().execute()
+        for (const row of rows) await addReserved(tx, { userId: row.user_id, month: row.month }, row.scope, -row.tokens)
+        await tx.deleteFrom('usage_nodes').where('node_id', '=', node_id).execute()
+      }
+    })
+
+  const say = seldom((details, message) => log.warn(details, message))
+  const safely = () => beat().catch((error) => say({ err: error }, 'reservations of dead nodes were not given back'))
+  let timer: NodeJS.Timeout | null = null
+
+  return {
+    async start() {
+      await beat()
+      // An embedded database has one node, and it starts now: whoever else is in the list has died.
+      if (dialectOf(db) === 'sqlite') await sweep(0)
+      timer = setInterval(safely, BEAT_MS).unref()
+    },
+    async stop() {
+      if (timer) clearInterval(timer)
+      // Only tidiness: what is left here, another node finds dead and takes away.
+      await db
+        .deleteFrom('usage_reservations')
+        .where('node_id', '=', nodeId)
+        .where('tokens', '=', 0)
+        .execute()
+        .catch((error) => log.warn({ err: error }, 'empty reservations were left behind'))
+    },
+  }
+}

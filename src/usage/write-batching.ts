@@ -1,0 +1,48 @@
+// Group commit: what many calls want written at one moment goes into one transaction. It trades a little latency for fewer
+// commits, without a timer: SQLite's commit blocks the process, so what comes meanwhile goes into the next batch by itself.
+// A pause between commits was measured and cost twice the requests a second it was to save.
+
+export type WriteBatcher<T, R> = {
+  /** Resolves when the transaction with this item has committed. */
+  add(item: T): Promise<R>
+  /** Resolves when nothing waits. */
+  idle(): Promise<void>
+}
+
+type Waiting<T, R> = { item: T; resolve(result: R): void; reject(error: unknown): void }
+
+const BATCH_MAX = 256
+
+/** `write` gets the items in their order and returns one result for each; a throw fails them all. */
+export function batchWrites<T, R>(write: (items: T[]) => Promise<R[]>): WriteBatcher<T, R> {
+  const waiting: Waiting<T, R>[] = []
+  let running: Promise<void> | null = null
+
+  const run = async () => {
+    while (waiting.length > 0) {
+      await new Promise((resolve) => setImmediate(resolve))
+      const batch = waiting.splice(0, BATCH_MAX)
+      try {
+        const results = await write(batch.map(({ item }) => item))
+        batch.forEach(({ resolve }, index) => {
+          resolve(results[index] as R)
+        })
+      } catch (error) {
+        for (const { reject } of batch) reject(error)
+      }
+    }
+    running = null
+  }
+
+  return {
+    add(item) {
+      return new Promise((resolve, reject) => {
+        waiting.push({ item, resolve, reject })
+        running ??= run()
+      })
+    },
+    async idle() {
+      while (running) await running
+    },
+  }
+}

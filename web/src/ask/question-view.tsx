@@ -1,0 +1,135 @@
+import { ActionIcon, Button, Group, Loader, Text, Title, Tooltip, VisuallyHidden } from '@mantine/core'
+import { IconRefresh } from '@tabler/icons-react'
+import { useId, useMemo, useState } from 'react'
+import { flushSync } from 'react-dom'
+import type { Components } from 'streamdown'
+import { EndingNote } from '../chat/ending-note.tsx'
+import { CopyIcon } from '../components/copy.tsx'
+import { plural } from '../components/format.ts'
+import { type ElementProps, Link, Markdown } from '../components/markdown.tsx'
+import { Passage } from '../documents/passage.tsx'
+import { citationLinks } from './citations.ts'
+import { NearestPassages } from './nearest-passages.tsx'
+import classes from './question-view.module.css'
+import type { Question } from './use-questions.ts'
+
+/** `onRetry` asks again, with another least similarity when one is given; missing while that is not possible. */
+type QuestionViewProps = { question: Question; onRetry: ((least?: number) => void) | undefined }
+
+/** What is near enough when nothing was: half of what was asked for. */
+const WIDER_BY = 0.5
+
+/** A question with its answer on one side and the passages it stands on on the other. A citation in the answer leads to its passage. */
+export function QuestionView({ question, onRetry }: QuestionViewProps) {
+  const base = useId()
+  const [highlighted, setHighlighted] = useState<number | null>(null)
+  const [open, setOpen] = useState(false)
+  const { text, retrieval, answer, sources, ending } = question
+  const streaming = ending === undefined
+
+  const components = useMemo<Components>(
+    () => ({
+      a: ({ href, id, children }: ElementProps) => {
+        const number = /^#passage-(\d+)$/.exec(typeof href === 'string' ? href : '')?.[1]
+        if (number === undefined) {
+          return (
+            <Link to={href} id={id}>
+              {children}
+            </Link>
+          )
+        }
+        return (
+          <button
+            type="button"
+            className={classes.citation}
+            aria-label={`Passage ${number}`}
+            onClick={() => {
+              // Drawn at once, so that a passage that was folded away can be gone to.
+              flushSync(() => {
+                setHighlighted(Number(number))
+                setOpen(true)
+              })
+              const passage = document.getElementById(`${base}-${number}`)
+              passage?.focus({ preventScroll: true })
+              passage?.scrollIntoView({ block: 'nearest' })
+            }}
+          >
+            {number}
+          </button>
+        )
+      },
+    }),
+    [base],
+  )
+
+  return (
+    <article className={classes.entry}>
+      <Title order={2} fz="1.25rem" dir="auto" className={classes.question ?? ''}>
+        {text}
+      </Title>
+      <div className={classes.answer}>
+        <VisuallyHidden>Answer</VisuallyHidden>
+        {streaming && answer === '' && <Loader size="sm" aria-label="Waiting for the answer" />}
+        {answer !== '' && (
+          <Markdown text={citationLinks(answer, sources?.length ?? 0)} streaming={streaming} components={components} />
+        )}
+        {ending && <EndingNote ending={ending} begun={answer.trim() !== ''} />}
+        {!streaming && (
+          <Group gap={0} ml={-10}>
+            {answer !== '' && <CopyIcon value={answer} what="answer" />}
+            {onRetry && (
+              <Tooltip label="Ask again">
+                <ActionIcon onClick={() => onRetry()} aria-label="Ask again">
+                  <IconRefresh size={18} aria-hidden />
+                </ActionIcon>
+              </Tooltip>
+            )}
+          </Group>
+        )}
+      </div>
+      {sources && (
+        <aside className={classes.sources} aria-label={`Passages behind “${text}”`} data-open={open || undefined}>
+          <Text c="dimmed" size="sm" className={classes.count ?? ''}>
+            {sources.length === 0
+              ? `No passage came as near as ${retrieval.min_score.toFixed(2)}`
+              : plural(sources.length, 'passage')}
+          </Text>
+          {sources.length > 0 && (
+            <Button
+              variant="default"
+              className={classes.toggle ?? ''}
+              onClick={() => setOpen(!open)}
+              aria-expanded={open}
+            >
+              {open ? 'Hide' : 'Show'} {plural(sources.length, 'passage')}
+            </Button>
+          )}
+          {sources.length === 0 && onRetry && retrieval.min_score > 0.05 && (
+            <Button variant="light" onClick={() => onRetry(retrieval.min_score * WIDER_BY)}>
+              Look further, down to {(retrieval.min_score * WIDER_BY).toFixed(2)}
+            </Button>
+          )}
+          {sources.length === 0 && !streaming && <NearestPassages question={text} />}
+          {sources.length > 0 && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+            <div className={classes.passages} tabIndex={0}>
+              {sources.map((chunk, index) => (
+                <Passage
+                  key={chunk.id}
+                  chunk={chunk}
+                  id={`${base}-${index + 1}`}
+                  highlighted={highlighted === index + 1}
+                  mark={
+                    <span className={classes.citation} aria-hidden>
+                      {index + 1}
+                    </span>
+                  }
+                />
+              ))}
+            </div>
+          )}
+        </aside>
+      )}
+    </article>
+  )
+}

@@ -1,0 +1,13 @@
+import { Anchor, type AnchorProps, Button, type ButtonProps } from '@mantine/core'
+import { createLink } from '@tanstack/react-router'
+import type { ComponentPropsWithRef } from 'react'
+
+// The router's links, drawn by Mantine.
+
+type Native = ComponentPropsWithRef<'a'>
+
+export const LinkButton = createLink((props: Omit<Native, keyof ButtonProps> & ButtonProps) => (
+  <Button component="a" {...props} />
+))
+
+export const TextLink = createLink((props: Omit<Native, keyof AnchorProps> & AnchorProps) => <Anchor {...props} />)

@@ -1,0 +1,232 @@
+import { Anchor, VisuallyHidden } from '@mantine/core'
+import { type CSSProperties, type MouseEvent, memo, type ReactNode, useId, useMemo, useState } from 'react'
+import { type Components, Streamdown } from 'streamdown'
+import { CopyIcon } from './copy.tsx'
+import { namesOther, targetOf } from './link-target.ts'
+import classes from './markdown.module.css'
+
+type MarkdownProps = { text: string; streaming?: boolean; components?: Components }
+
+/**
+ * What a model wrote. It is a stranger's text: HTML in it is dropped, and images are shown as links, because fetching a
+ * picture from an address that the text made up is a way to carry secrets out. Half-written Markdown is repaired while it
+ * streams. `components` must be the same object from one drawing to the next, else every block is drawn anew with each token.
+ */
+export const Markdown = memo(function Markdown({ text, streaming = false, components }: MarkdownProps) {
+  const id = useId()
+  // An answer that has been written before the reader's eyes stays in the blocks that it grew in: to draw it anew as one, at
+  // its end, would take longer than all that came before.
+  const [grown, setGrown] = useState(streaming)
+  if (streaming && !grown) setGrown(true)
+  const all = useMemo(() => (components ? { ...elements, ...components } : elements), [components])
+  // The anchors of footnotes are ids of the whole page, and every answer numbers its own from 1.
+  const footnotes = text.includes('[^')
+  const options = useMemo(() => (footnotes ? { clobberPrefix: `${id}-` } : undefined), [footnotes, id])
+  return (
+    <Streamdown
+      className={classes.prose ?? ''}
+      mode={grown ? 'streaming' : 'static'}
+      isAnimating={streaming}
+      parseIncompleteMarkdown={streaming}
+      components={all}
+      {...(options && { remarkRehypeOptions: options })}
+      controls={false}
+      skipHtml
+    >
+      {text}
+    </Streamdown>
+  )
+})
+
+/** What a drawn element may get. It comes from parsed Markdown, so nothing of it is taken for granted. */
+export type ElementProps = {
+  node?: unknown
+  children?: unknown
+  id?: unknown
+  href?: unknown
+  src?: unknown
+  alt?: unknown
+  start?: unknown
+  checked?: unknown
+  className?: unknown
+  style?: unknown
+}
+
+// Streamdown's own elements are dressed in the classes of a style sheet that is not here, so each form is drawn by one of these.
+// A text may be in any script: each block finds its own direction.
+const elements: Components = {
+  p: ({ children }: ElementProps) => <p dir="auto">{asNode(children)}</p>,
+  strong: ({ children }: ElementProps) => <strong>{asNode(children)}</strong>,
+  em: ({ children }: ElementProps) => <em>{asNode(children)}</em>,
+  del: ({ children }: ElementProps) => <del>{asNode(children)}</del>,
+  sup: ({ children }: ElementProps) => <sup>{asNode(children)}</sup>,
+  sub: ({ children }: ElementProps) => <sub>{asNode(children)}</sub>,
+  h1: heading(1),
+  h2: heading(2),
+  h3: heading(3),
+  h4: heading(4),
+  h5: heading(5),
+  h6: heading(6),
+  ul: ({ children, className }: ElementProps) => (
+    <ul dir="auto" data-tasks={/contains-task-list/.test(`${className}`) || undefined}>
+      {asNode(children)}
+    </ul>
+  ),
+  ol: ({ children, start }: ElementProps) => (
+    <ol dir="auto" start={typeof start === 'number' ? start : undefined}>
+      {asNode(children)}
+    </ol>
+  ),
+  li: ({ children, id }: ElementProps) => (
+    <li dir="auto" id={asText(id)} tabIndex={id ? -1 : undefined}>
+      {asNode(children)}
+    </li>
+  ),
+  input: ({ checked }: ElementProps) => (
+    <input
+      type="checkbox"
+      checked={checked === true}
+      disabled
+      readOnly
+      aria-label={checked === true ? 'Done' : 'To do'}
+    />
+  ),
+  blockquote: ({ children }: ElementProps) => <blockquote dir="auto">{asNode(children)}</blockquote>,
+  hr: () => <hr />,
+  a: ({ href, id, children }: ElementProps) => (
+    <Link to={href} id={id}>
+      {children}
+    </Link>
+  ),
+  img: ({ src, alt }: ElementProps) => (
+    <ExternalLink to={src}>Image: {typeof alt === 'string' && alt ? alt : 'without a description'}</ExternalLink>
+  ),
+  pre: ({ children }: ElementProps) => <CodeBlock>{children}</CodeBlock>,
+  code: ({ children }: ElementProps) => <code>{asNode(children)}</code>,
+  table: ({ children }: ElementProps) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+    <div className={`scroll-x ${classes.table}`} tabIndex={0}>
+      <table>{asNode(children)}</table>
+    </div>
+  ),
+  thead: ({ children }: ElementProps) => <thead>{asNode(children)}</thead>,
+  tbody: ({ children }: ElementProps) => <tbody>{asNode(children)}</tbody>,
+  tr: ({ children }: ElementProps) => <tr>{asNode(children)}</tr>,
+  th: ({ children, style }: ElementProps) => (
+    <th dir="auto" style={alignment(style)}>
+      {asNode(children)}
+    </th>
+  ),
+  td: ({ children, style }: ElementProps) => (
+    <td dir="auto" style={alignment(style)}>
+      {asNode(children)}
+    </td>
+  ),
+}
+
+/**
+ * A heading inside an answer stands two levels below what its author gave it: the page's own heading is the first level, and
+ * what is asked or said the second. Its looks go by the author's level.
+ */
+function heading(level: 1 | 2 | 3 | 4 | 5 | 6) {
+  const Tag = (['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const)[level - 1] ?? 'h6'
+  return ({ children, id }: ElementProps) =>
+    // The heading above an answer's footnotes, whose line says the same to the eye.
+    /footnote-label$/.test(`${id}`) ? (
+      <VisuallyHidden component={Tag} id={asText(id)}>
+        Footnotes
+      </VisuallyHidden>
+    ) : (
+      <Tag dir="auto" data-level={level}>
+        {asNode(children)}
+      </Tag>
+    )
+}
+
+/** A mark that leads to a footnote and back stays inside the answer; every other link leaves the app. */
+export function Link({ to, id, children }: { to: unknown; id: unknown; children: unknown }) {
+  if (typeof to !== 'string' || !to.startsWith('#')) return <ExternalLink to={to}>{children}</ExternalLink>
+  const go = (event: MouseEvent) => {
+    event.preventDefault()
+    const target = document.getElementById(decoded(to.slice(1)))
+    target?.focus({ preventScroll: true })
+    target?.scrollIntoView({ block: 'nearest' })
+  }
+  return (
+    <Anchor href={to} id={asText(id)} onClick={go} underline="always" inherit>
+      {asNode(children)}
+    </Anchor>
+  )
+}
+
+/** A link out of the app, opened beside it and told nothing of it. It says where it leads when its text names another place. */
+function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
+  const target = targetOf(to)
+  return (
+    <Anchor
+      href={typeof to === 'string' ? to : undefined}
+      title={target}
+      target="_blank"
+      rel="noopener noreferrer nofollow"
+      underline="always"
+      inherit
+    >
+      {asNode(children)}
+      {target !== undefined && namesOther(textOf(children), target) && <bdi> ({target})</bdi>}
+    </Anchor>
+  )
+}
+
+function CodeBlock({ children }: { children: unknown }) {
+  const language = languageOf(children)
+  return (
+    <div className={classes.code} dir="ltr">
+      <div className={classes.bar}>
+        <span>{language || 'code'}</span>
+        <CopyIcon value={textOf(children)} what="code" />
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
+      <pre tabIndex={0}>{asNode(children)}</pre>
+    </div>
+  )
+}
+
+/** What the author called the language of a code block: `language-ts` in the class of the `code` inside. */
+function languageOf(code: unknown): string {
+  if (typeof code !== 'object' || code === null || !('props' in code)) return ''
+  const { className } = code.props as { className?: unknown }
+  return /(?:^|\s)language-(\S+)/.exec(typeof className === 'string' ? className : '')?.[1] ?? ''
+}
+
+/** The plain text of drawn nodes. */
+function textOf(node: unknown): string {
+  if (typeof node === 'string' || typeof node === 'number') return String(node)
+  if (Array.isArray(node)) return node.map(textOf).join('')
+  if (typeof node === 'object' && node !== null && 'props' in node) {
+    return textOf((node.props as { children?: unknown }).children)
+  }
+  return ''
+}
+
+/** The column's alignment is all that a table's cell may bring of style. */
+function alignment(style: unknown): CSSProperties | undefined {
+  const side = typeof style === 'object' && style !== null && 'textAlign' in style ? style.textAlign : undefined
+  return side === 'left' || side === 'center' || side === 'right' ? { textAlign: side } : undefined
+}
+
+function asNode(children: unknown): ReactNode {
+  return children as ReactNode
+}
+
+function decoded(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    // A model may write any sign after the `#`.
+    return fragment
+  }
+}
+
+function asText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
