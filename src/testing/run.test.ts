@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
-const SMALL = 'src/storefront/range.test.ts'
-const OTHER = 'src/storefront/redirect.test.ts'
+const SMALL = 'src/storefront/downloads/range.test.ts'
+const OTHER = 'src/storefront/sessions/redirect.test.ts'
 
 test('what cannot be run is refused with a sentence, and the options are told', () => {
   const refused: [string[], string | RegExp, NodeJS.ProcessEnv?][] = [
