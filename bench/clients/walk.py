@@ -13,7 +13,7 @@ import httpx
 from api_client import AuthenticatedClient, Client
 from api_client.api.admin import get_stats, list_users, update_user
 from api_client.api.ai import chat, complete_prompt
-from api_client.api.api_keys import create_api_key, list_api_keys, rename_api_key, revoke_api_key
+from api_client.api.api_keys import create_api_key, list_api_keys, change_api_key, revoke_api_key
 from api_client.api.auth import (
     finish_oauth,
     get_current_user,
@@ -185,7 +185,7 @@ def administration(user_id: str) -> None:
 
 def programs(ada: AuthenticatedClient) -> None:
     issued = ok(create_api_key.sync_detailed(client=ada, body=CreateApiKeyRequest(name="laptop")))
-    ok(rename_api_key.sync_detailed(issued.id, client=ada, name="desktop"))
+    ok(change_api_key.sync_detailed(issued.id, client=ada, name="desktop"))
     said(ok(list_api_keys.sync_detailed(client=ada))[0].name == "desktop", "the key has its new name")
 
     program = api_as(issued.key)

@@ -113,10 +113,10 @@ async function makeKeys(walk: Walk, ada: Calls): Promise<Calls> {
     scopes: ['ai', 'rag'],
     rate_limit: { requests: 600, seconds: 60 },
   })
-  await ada.patch(`/api/api-keys/${body.id}?name=desktop`)
   const rotated = await ada.post(`/api/api-keys/${body.id}/rotate`, { grace_seconds: 0 })
   await ada.get('/api/api-keys')
   const spare = await walk.app.post('/api/api-keys', { name: 'spare' }, { headers: ada.headers })
+  await ada.patch(`/api/api-keys/${spare.body.id}?name=batch`, { models: ['gpt-*'] })
   await ada.delete(`/api/api-keys/${spare.body.id}`)
   return callsOf(walk, 'api', { authorization: `Bearer ${rotated.body.key}` })
 }

@@ -123,9 +123,7 @@ export function completeDescription(
         parameter.schema = name(parameter.schema) as Json
       }
       const title = pascal(operation.operationId)
-      for (const media of Object.values(operation.requestBody?.content ?? {})) {
-        media.schema = name(withDefaultsTold(media.schema), `${title}Request`) as Json
-      }
+      if (operation.requestBody) declareBody(operation.requestBody, (schema) => name(schema, `${title}Request`))
       for (const response of Object.values(operation.responses)) {
         for (const media of Object.values(response.content ?? {})) media.schema = name(media.schema, `${title}Response`)
         if (response.description === 'Default Response') response.description = 'Done.'
@@ -147,6 +145,15 @@ export function completeDescription(
   description.components.securitySchemes = Object.fromEntries(
     Object.entries(description.components.securitySchemes ?? {}).filter(([scheme]) => used.has(scheme)),
   )
+}
+
+function declareBody(requestBody: NonNullable<Operation['requestBody']>, name: (schema: unknown) => unknown): void {
+  for (const media of Object.values(requestBody.content)) {
+    const { isNullable, shape } = withoutNull(media.schema)
+    // What may be null may be left out.
+    if (isNullable) requestBody.required = false
+    media.schema = name(withDefaultsTold(shape)) as Json
+  }
 }
 
 /** As the plugin would have it from a schema, before anything is named. */
