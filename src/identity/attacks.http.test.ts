@@ -210,10 +210,13 @@ test('of 100 who use one verification token at once, one verifies and the others
   assert.deepEqual([said('Email verified successfully'), said('Email already verified')], [1, 99])
 })
 
-test('100 parallel refreshes from one browser log nobody out, 50 times over', async (t) => {
+/** The embedded PostgreSQL has one connection: what it serialises once it serialises every time. */
+const TRIALS = process.env.TEST_ENGINE === 'pglite' ? 5 : 50
+
+test('100 parallel refreshes from one browser log nobody out, time after time', async (t) => {
   const app = await testApp(t)
   let { refreshToken } = await app.as('ada')
-  for (let trial = 0; trial < 50; trial++) {
+  for (let trial = 0; trial < TRIALS; trial++) {
     const token = refreshToken
     const replies = await Promise.all(
       Array.from({ length: 100 }, () => app.post('/api/auth/refresh', { refresh_token: token })),

@@ -97,7 +97,7 @@ function find(...patterns: string[]): string[] {
   return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 }
 
-/** In the order in which they begin: on two cores one runs the embedded PostgreSQL, and the other what waits more. */
+/** In the order in which they begin: the longest first. */
 function passesOf(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
@@ -133,8 +133,7 @@ function passesOf(): Pass[] {
     : onServer
       ? [service, browser, rules]
       : [embedded, service, browser, rules]
-  const [firsts, seconds] = [0, 1].map((half) => wanted.flatMap((pass) => inParts(pass)[half] ?? []))
-  return [...(firsts ?? []), ...(seconds ?? [])].filter(({ files }) => files.length > 0)
+  return wanted.flatMap(inParts).filter(({ files }) => files.length > 0)
 }
 
 async function runAll(): Promise<boolean> {
@@ -147,8 +146,8 @@ async function runAll(): Promise<boolean> {
       total.failed += failed
     }
   }
-  // No more than there are cores: the embedded PostgreSQL keeps one busy, and some tests race a limit of seconds.
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) }, runNext))
+  // One more than there are cores: tests wait for a third of their time, and no longer, or those that race a limit of seconds would lose.
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, runNext))
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
