@@ -1,6 +1,6 @@
 // A chat call before and after it is asked: its routes, its place in the budget and among the running calls, its record.
 // A prompt's tokens are guessed rather too many; the answer's limit is fitted to what the budget holds.
-import { findModel, ofVendor, type Route } from '#models/catalogue.ts'
+import { knownModel, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
@@ -46,7 +46,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall): Promise<Prepar
   const { config, limiter } = deps
   const { caller, route, first, request, signal } = call
   const routes = fallbackChain(config, caller, first)
-  const model = findModel(ofVendor(config.vendors, first.vendor), first.model)
+  const model = knownModel(config, first.vendor, first.model)
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(promptTokens(request), model?.contextTokens ?? Number.POSITIVE_INFINITY)
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null

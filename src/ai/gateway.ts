@@ -1,7 +1,7 @@
 // The gateway to the models: every chat, completion and answer asks a vendor through `complete` or `stream`.
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
-import { type Dialect, findModel, ofVendor } from '#models/catalogue.ts'
+import { type Dialect, findModel, knownModel, type Model, ofVendor } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
@@ -80,7 +80,7 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     wire: openWire(config),
     targets: perVendor((vendor) => {
       const { habits, sandboxed: isSandbox } = vendor
-      const options = { known: (model: string) => findModel(vendor, model), habits, isSandbox }
+      const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
       return targetOf(DIALECTS[vendor.dialect](vendor.apiKey ?? '', options), vendor.baseUrl)
     }),
     breakers,
@@ -89,6 +89,15 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     silenceMs: SILENCE_MS,
   }
+}
+
+/** Of a model that this vendor does not list (as a proxy does not), what holds in any dialect. */
+function knownAt(config: Platform['config']['ai'], vendor: VendorConfig, id: string): Model | null {
+  const own = findModel(vendor, id)
+  const known = own ?? knownModel(config, vendor.name, id)
+  if (known === null || own !== null) return own
+  const { temperature } = known.habits
+  return { ...known, habits: temperature === undefined ? {} : { temperature } }
 }
 
 /** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */

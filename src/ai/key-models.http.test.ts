@@ -126,3 +126,15 @@ test('questions about documents are answered by the key’s models, or not at al
   const refused = await ask(['text-embedding-*'])
   assert.deepEqual([refused.status, refused.body.code], [403, 'model_not_allowed'])
 })
+
+test('a pattern of many stars takes no longer than another', async (t) => {
+  const { post } = await setting(t, 'enterprise', [`${'a*'.repeat(50)}b`, 'gpt*-6*-l*a'])
+  const begun = performance.now()
+  const refused = await post('/v1/chat/completions', { model: 'a'.repeat(200), messages: HI })
+  assert.equal(refused.body.error.code, 'model_not_found')
+  // As a regular expression it would run for longer than this process lives.
+  assert.ok(performance.now() - begun < 10_000)
+  for (const model of ['gpt-6-luna', 'gpt-6-luna-2026-09-22']) {
+    assert.equal((await post('/v1/chat/completions', { model, messages: HI, stream: true })).status, 200, model)
+  }
+})

@@ -1,7 +1,7 @@
 // The models that a caller may ask for, as /api/ai/models and /v1/models list them: aliases, the vendors' usual models where
 // the catalogue does not know them, and what it does know, as far as the caller's plan and key have them.
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
-import { findModel, isAllowed, type Model, type ModelAccess, ofVendor, type Price } from '#models/catalogue.ts'
+import { isAllowed, knownModel, type Model, type ModelAccess, ofVendor, type Price } from '#models/catalogue.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
 import { routeFor, vendorsInOrder } from './routing.ts'
@@ -33,7 +33,7 @@ export function listedVendors(ai: AiConfig, access: ModelAccess): { vendor: Vend
 export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   const usual = new Map(listedVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
   const named = (vendor: VendorConfig, model: string, alias: string | null = null): ListedModel => {
-    const known = findModel(vendor, model)
+    const known = knownModel(ai, vendor.name, model)
     const kind = known?.kind ?? 'chat'
     return {
       id: alias ?? model,

@@ -307,3 +307,19 @@ test('documents are embedded by a vendor of the file, in requests as large as it
   assert.ok(sizes.length > 2 && Math.max(...sizes) <= 32, String(sizes))
   assert.equal(mistral.calls[0]!.body.model, 'mistral-embed')
 })
+
+test('what is known of a model holds behind a proxy’s address, too', async (t) => {
+  const proxy = await mockVendor(t)
+  proxy.play(says('Well said'))
+  const app = await testApp(t, {
+    env: { ...proxy.env.openai, OPENAI_MODEL: 'claude-sonnet-5-5', LLM_VENDORS: 'openai' },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
+  const sent = proxy.calls[0]!.body
+  assert.deepEqual([sent.model, 'temperature' in sent], ['claude-sonnet-5-5', false])
+
+  const { data } = (await ada.get('/v1/models')).body
+  const usual = data.find(({ id }: { id: string }) => id === 'claude-sonnet-5-5')
+  assert.deepEqual([usual.owned_by, usual.price.input, usual.price.output], ['openai', 2, 10])
+})

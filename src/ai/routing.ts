@@ -85,9 +85,11 @@ export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): 
   return { vendor: maker?.name ?? routeFor(ai, access, null, null).vendor, model: name }
 }
 
-/** Where more than one vendor has it: the first that is configured, in the order of their slots. */
+/** Listed, or a vendor's usual model. Where more than one vendor has it: the first that is configured, in the order of their slots. */
 function listedRoute(ai: AiConfig, model: string): Route | null {
-  const having = vendorsInOrder(ai).filter((vendor) => findModel(vendor, model) !== null)
+  const having = vendorsInOrder(ai).filter(
+    (vendor) => vendor.defaultModel === model || findModel(vendor, model) !== null,
+  )
   const vendor = having.find(({ apiKey }) => apiKey !== null) ?? having[0]
   return vendor === undefined ? null : { vendor: vendor.name, model }
 }

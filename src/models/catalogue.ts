@@ -99,7 +99,7 @@ export type VendorEntry = {
 export type Route = { vendor: string; model: string }
 
 /** Models that may be asked for: of one vendor, or of any. */
-export type Allowance = { vendor: string | null; models: RegExp }
+export type Allowance = { vendor: string | null; has(model: string): boolean }
 
 export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
   /** By name, in the order in which they are listed. */
@@ -136,6 +136,20 @@ export function vendorNamed<Vendor extends VendorEntry>(
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
   const undated = id.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '')
   return models.find((model) => model.id === id) ?? models.find((model) => model.id === undated) ?? null
+}
+
+/**
+ * What is known of a model at a vendor: the vendor's own entry, else another's. Behind a proxy's address stand models that
+ * the vendor of that address does not list.
+ */
+export function knownModel({ vendors }: Pick<Catalogue, 'vendors'>, vendor: string, id: string): Model | null {
+  const own = findModel(ofVendor(vendors, vendor), id)
+  if (own !== null) return own
+  for (const other of Object.values(vendors)) {
+    const model = findModel(other, id)
+    if (model !== null) return model
+  }
+  return null
 }
 
 /**
@@ -176,27 +190,51 @@ function isIn({ vendors }: Catalogue, list: readonly Allowance[], { vendor, mode
   return list.some((one) => covers(one, vendor, names))
 }
 
-export function covers({ vendor: only, models }: Allowance, vendor: string, names: readonly string[]): boolean {
-  return (only === null || only === vendor) && names.some((name) => models.test(name))
+export function covers({ vendor: only, has }: Allowance, vendor: string, names: readonly string[]): boolean {
+  return (only === null || only === vendor) && names.some(has)
 }
 
-export function allowancesOf(catalogue: Pick<Catalogue, 'vendors' | 'aliases'>, entries: readonly string[]) {
-  return entries.map((entry) => allowanceOf(catalogue, entry))
+/** Remembered by the list: a key's is asked for each model that is listed or may stand in. */
+const readLists = new WeakMap<readonly string[], { catalogue: unknown; list: readonly Allowance[] }>()
+
+export function allowancesOf(
+  catalogue: Pick<Catalogue, 'vendors' | 'aliases'>,
+  entries: readonly string[],
+): readonly Allowance[] {
+  const read = readLists.get(entries)
+  if (read?.catalogue === catalogue) return read.list
+  const list = entries.map((entry) => allowanceOf(catalogue, entry))
+  readLists.set(entries, { catalogue, list })
+  return list
 }
 
 /** `fast` (an alias), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
 export function allowanceOf({ vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>, entry: string): Allowance {
   const alias = aliases.get(entry)
-  if (alias !== undefined) return { vendor: alias.vendor, models: new RegExp(`^${RegExp.escape(alias.model)}$`) }
+  if (alias !== undefined) return { vendor: alias.vendor, has: (model) => model === alias.model }
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
   return vendor === undefined || isListed({ vendors }, entry)
-    ? { vendor: null, models: patternOf(entry) }
-    : { vendor: vendor.name, models: patternOf(entry.slice(slash + 1)) }
+    ? { vendor: null, has: matcherOf(entry) }
+    : { vendor: vendor.name, has: matcherOf(entry.slice(slash + 1)) }
 }
 
-function patternOf(glob: string): RegExp {
-  return new RegExp(`^${glob.split(/\*+/).map(RegExp.escape).join('.*')}$`)
+/** `gpt-*`. No regular expression: patterns are users' own, and some would take hours over one name. */
+function matcherOf(glob: string): (name: string) => boolean {
+  const [first = '', ...rest] = glob.split(/\*+/)
+  const last = rest.pop()
+  if (last === undefined) return (name) => name === first
+  return (name) => {
+    const end = name.length - last.length
+    let at = first.length
+    if (at > end || !name.startsWith(first) || !name.endsWith(last)) return false
+    for (const part of rest) {
+      const found = name.indexOf(part, at)
+      if (found === -1 || found + part.length > end) return false
+      at = found + part.length
+    }
+    return true
+  }
 }
 
 export function isListed({ vendors }: Pick<Catalogue, 'vendors'>, id: string): boolean {

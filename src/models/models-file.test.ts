@@ -112,6 +112,18 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
   }
 })
 
+test('a vendor’s usual model leads to it, though it is not listed', (t) => {
+  const groq = {
+    name: 'groq',
+    dialect: 'openai',
+    base_url: 'http://127.0.0.1:9/v1',
+    default_model: 'llama-special',
+    models: [{ id: 'm' }],
+  }
+  const { ai } = readConfig({ MODELS: fileOf(t, { vendors: [groq] }), LLM_VENDORS: 'openai,groq' })
+  assert.deepEqual(routeForModel(ai, { tier: 'pro' }, 'llama-special'), { vendor: 'groq', model: 'llama-special' })
+})
+
 test('a plan’s list holds by every name of a model, and nothing slips past a pattern', () => {
   const { ai } = readConfig({ ...KEYS, MODELS: DOCS })
   const asked: Record<string, boolean> = {
