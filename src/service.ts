@@ -113,6 +113,7 @@ export async function createService(
   async function close(drainMs: number, delayMs: number): Promise<void> {
     state.draining = true
     if (delayMs > 0) await wait(delayMs)
+    for (const room of rooms) room.stop?.()
     const begun = performance.now()
     // What the jobs call in the sandbox goes over these ports.
     if (sandbox) await platform.stop(drainMs)

@@ -10,8 +10,6 @@ import { apiKeyRoutes, keyView } from './routes.ts'
 import { hasKeyPrefix } from './secret.ts'
 import { createVerifier } from './verifier.ts'
 
-export type ApiKeys = ReturnType<typeof createApiKeys>
-
 export function createApiKeys(platform: Platform) {
   const verifier = createVerifier(platform)
   return {

@@ -64,6 +64,6 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)
     },
-    close: () => stop(),
+    stop: () => stop(),
   }
 }

@@ -124,7 +124,7 @@ async function noteUnknownPrice(
   const foreign = stateOfAll(subscriptions, config.processor.prices)?.subscription
   if (!foreign) return
   const { id: subscription, priceIds: prices } = foreign
-  log.warn({ userId, subscription, prices }, 'a subscription has a price that no PRICE_ setting names')
+  log.warn({ userId, subscription, prices }, 'a subscription has a price that no plan of ours has')
   await updateAccount(tx, userId, snapshotOf(foreign))
 }
 

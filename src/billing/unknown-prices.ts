@@ -1,4 +1,4 @@
-/** Prices that somebody subscribes to and no PRICE_ setting names: an old one of ours, or somebody else's product. */
+/** Prices that somebody subscribes to and no plan of ours has: an old one of ours, or somebody else's product. */
 import './tables.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Prices } from './subscription-state.ts'

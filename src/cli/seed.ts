@@ -11,10 +11,12 @@ import { setSubscription } from '#identity/subscription.ts'
 import { insertUser, type User } from '#identity/users.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
+import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { storeDocument } from '#rag/ingest/ingest.ts'
 import { recordPurchase } from '#storefront/purchases/purchases.ts'
+import { migrations } from '../migrations.ts'
 import { createService, type Service } from '../service.ts'
 import type { Context } from './context.ts'
 import { type Call, deedsUntil } from './seed/script.ts'
@@ -60,7 +62,8 @@ async function hasPeople(platform: Context['platform']): Promise<boolean> {
     const { db } = await platform()
     return (await listUsers(db, { page: 1, limit: 1 })).total > 0
   } catch (error) {
-    if (error instanceof Missing) return false
+    const isEmpty = error instanceof Unmigrated && error.missing === migrations.length
+    if (error instanceof Missing || isEmpty) return false
     throw error
   }
 }

@@ -34,7 +34,7 @@ export function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: stri
 
   return {
     secretKey: secretKey ?? (sandboxed ? 'sk_sandbox_latchkey' : null),
-    // The sandbox's own are made from the data's root (platform.ts): one that stood here would be everybody's.
+    // The sandbox's own are made from the data's root (open.ts): one that stood here would be everybody's.
     webhookSecret,
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),

@@ -1,6 +1,6 @@
 /**
  * The local embedder as the service shares it: long texts are read on threads, so that nobody else waits for them; short ones here, since the way
- * to a thread costs more than they do. The trap: it holds threads, so it is made once, handed to every room that embeds, and closed last.
+ * to a thread costs more than they do. The trap: it holds threads, so it is made once, handed to every room that embeds, and closed after them.
  */
 import { Piscina } from 'piscina'
 import type { Embedder } from './embedder.ts'

@@ -24,7 +24,9 @@ export type Room = {
   open?(): Promise<void>
   /** Begins what recurs. Awaited before jobs run, in a process that runs them. */
   start?(): unknown
-  /** Awaited when no reply and no job runs any more. The rooms that were made later are closed by then. */
+  /** Ends what recurs, as the process begins to go. */
+  stop?(): void
+  /** Awaited when replies and jobs have ended, or their time to do so. The rooms that were made later are closed by then. */
   close?(): unknown
 }
 

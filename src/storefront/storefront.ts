@@ -120,7 +120,7 @@ export function createStorefront(
     start() {
       if (processor) stop = schedulePaymentSweep(deps)
     },
-    close: () => stop(),
+    stop: () => stop(),
   }
 }
 

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
+import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { EXAMPLES_FILE, type Examples } from '#src/examples.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
 import { createCredential, signChallenge } from './authenticator.ts'
@@ -20,6 +21,8 @@ const QUESTION = 'Who built the lighthouse?'
 
 export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<Examples> {
   const app = await testApp(t, { env: { DEBUG: 'true' } })
+  // To the next morning: a day's name and the moments in it keep their distance, at whatever hour this runs.
+  app.clock.advance(DAY_MS - ((app.clock.ms() - 9 * HOUR_MS) % DAY_MS))
   const walk = { app, recorder: await createRecorder(app) }
   const ada = await makeAccount(walk)
   await subscribe(walk, ada)
@@ -76,11 +79,11 @@ async function signedIn(walk: Walk, email: string, password = PASSWORD): Promise
   return callsOf(walk, 'api', { authorization: `Bearer ${body.access_token}` })
 }
 
-/** What the newest letter's link carries. */
+/** What the newest email's link carries. */
 async function mailedToken(app: TestApp, to: string, page: string): Promise<string> {
-  const links = (await app.mail(to)).flatMap((letter) => letter.links)
+  const links = (await app.mail(to)).flatMap((email) => email.links)
   const link = links.find((one) => one.includes(page))
-  if (!link) throw new Error(`no link to ${page} in the letters to ${to}: ${links}`)
+  if (!link) throw new Error(`no link to ${page} in the emails to ${to}: ${links}`)
   return new URL(link).searchParams.get('token') ?? ''
 }
 

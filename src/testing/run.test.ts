@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 
@@ -46,10 +48,24 @@ test('the last line counts what has run, and no file in which nothing did', () =
   ])
 })
 
-function run(args: string[], env: NodeJS.ProcessEnv = {}) {
+test('a test that ends its runner is a failure, though it leaves with 0', (t) => {
+  const root = mkdtempSync(join(tmpdir(), 'latchkey-run-'))
+  t.after(() => rmSync(root, { recursive: true, force: true }))
+  mkdirSync(join(root, 'src/testing'), { recursive: true })
+  cpSync(join(import.meta.dirname, 'run.ts'), join(root, 'src/testing/run.ts'))
+  writeFileSync(join(root, 'package.json'), '{"type": "module"}')
+  writeFileSync(
+    join(root, 'src/a.http.test.ts'),
+    "import { test } from 'node:test'\ntest('it leaves', () => process.exit(0))\n",
+  )
+  const { status, lines } = run(['--sqlite'], {}, join(root, 'src/testing/run.ts'))
+  assert.deepEqual([status, lines.at(-1)], [1, '0 passed, 1 failed'])
+})
+
+function run(args: string[], env: NodeJS.ProcessEnv = {}, runner = join(import.meta.dirname, 'run.ts')) {
   // Without the mark by which a runner knows that it stands in another one.
   const { NODE_TEST_CONTEXT: _, TEST_DATABASE_URL: _url, ...rest } = process.env
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(import.meta.dirname, 'run.ts'), ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [runner, ...args], {
     encoding: 'utf8',
     env: { ...rest, ...env },
     timeout: 60_000,

@@ -5,7 +5,17 @@
  * are taken off again.
  */
 import { spawn } from 'node:child_process'
-import { globSync, mkdtempSync, rmSync, statfsSync, statSync, watch } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  globSync,
+  mkdtempSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -158,11 +168,24 @@ async function runAll(): Promise<boolean> {
 function makeTemporaryFolder(): string {
   try {
     const { bavail, bsize } = statfsSync('/dev/shm')
-    if (bavail * bsize > 2 * 2 ** 30) return mkdtempSync('/dev/shm/latchkey-')
+    if (bavail * bsize > 2 * 2 ** 30) return runnable(mkdtempSync('/dev/shm/latchkey-'))
   } catch {
-    // Not on Linux, or not for this user.
+    // Not on Linux, not for this user, or nothing may be run there.
   }
   return mkdtempSync(join(tmpdir(), 'latchkey-'))
+}
+
+/** @throws Error where no program may be run from the folder; some tests do. */
+function runnable(folder: string): string {
+  const probe = join(folder, 'probe')
+  try {
+    writeFileSync(probe, '', { mode: 0o755 })
+    accessSync(probe, constants.X_OK)
+    return folder
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw error
+  }
 }
 
 /**
@@ -210,6 +233,7 @@ async function runPass({ name, files, args, env }: Pass): Promise<Count> {
   const exit = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
   const emptyFiles = new Set(files.map((file) => `✔ ${file}`))
   const count: Count = { passed: 0, failed: 0 }
+  let isWhole = false
   for await (const line of createInterface({ input: child.stdout })) {
     if (emptyFiles.has(line.replace(/ \([\d.]+ms\)$/, ''))) {
       count.passed -= 1
@@ -218,9 +242,10 @@ async function runPass({ name, files, args, env }: Pass): Promise<Count> {
     console.log(`${label}${line}`)
     const [, what, number] = /^ℹ (pass|fail|cancelled) (\d+)$/.exec(line) ?? []
     if (what === 'pass') count.passed += Number(number)
+    if (what === 'pass') isWhole = true
     else if (what !== undefined) count.failed += Number(number)
   }
-  // A runner that died counts nothing; that is a failure of its own.
-  if ((await exit) !== 0 && count.failed === 0) count.failed = 1
+  // A runner that died, or was ended by a test, tells no sums; that is a failure of its own.
+  if (((await exit) !== 0 || !isWhole) && count.failed === 0) count.failed = 1
   return count
 }

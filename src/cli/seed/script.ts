@@ -2,8 +2,9 @@
  * What a year of a small service looks like: who joins when, what they use, buy and write. The same for the same day and settings,
  * since chance is drawn from a fixed seed. Pure: nothing is written here.
  */
-import type { Catalogue } from '#catalogue/catalogue.ts'
+import { type Catalogue, FREE } from '#catalogue/catalogue.ts'
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS, SECOND_MS } from '#platform/clock.ts'
+import { inMinorUnits } from '#platform/money.ts'
 
 const DAYS = 365
 
@@ -70,9 +71,10 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
   const today = Math.floor(nowMs / DAY_MS) * DAY_MS
   const at = (day: number, ms: number) => new Date(today - (DAYS - day) * DAY_MS + ms).toISOString()
 
+  const paid = catalogue.plans.filter(({ tier }) => tier !== FREE)
   const deeds = CAST.flatMap(([name, joins, plan, calls, product]): Deed[] => {
     const email = `${name.split(' ')[0]?.toLowerCase()}@example.com`
-    const tier = plan === 0 ? undefined : catalogue.plans[Math.min(plan, catalogue.plans.length - 1)]?.tier
+    const tier = plan === 0 ? undefined : paid[Math.min(plan, paid.length) - 1]?.tier
     const bought = catalogue.products[Math.min(product, catalogue.products.length - 1)]
     const mine: Deed[] = [{ kind: 'join', at: at(joins, 9 * HOUR_MS), name, email }]
     if (bought)
@@ -81,7 +83,7 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
         at: at(joins, 9.5 * HOUR_MS),
         email,
         tier: bought.tier,
-        amountCents: Math.round(bought.price * 100),
+        amountCents: inMinorUnits(bought.price, bought.currency),
         currency: bought.currency,
       })
     if (!tier) return mine

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -19,8 +19,22 @@ test('the same day has the same year behind it, in its order, and none of it is 
   assert.ok(deeds.filter(({ kind }) => kind === 'call').length > 2_000)
 })
 
+test('whoever takes a plan takes a paid one, wherever the free one stands, and pays in its product’s currency', (t) => {
+  const path = join(temporary(t), 'catalogue.json')
+  const team = { tier: 'team', name: 'Team', prices: { month: 'price_team' }, grants: ['ai'] }
+  const free = { tier: 'free', name: 'Free', prices: {}, grants: [] }
+  const kit = { tier: 'kit', name: 'Kit', price: 60_000, currency: 'jpy' }
+  writeFileSync(path, JSON.stringify({ plans: [team, free], products: [kit] }))
+  const deeds = deedsUntil(NOW, readConfig({ CATALOGUE: path }).catalogue)
+  const of = (kind: string) => deeds.filter((deed) => deed.kind === kind)
+  assert.ok(of('subscribe').length > 0 && of('subscribe').every((deed) => 'tier' in deed && deed.tier === 'team'))
+  assert.ok(of('buy').length > 0 && of('buy').every((deed) => 'amountCents' in deed && deed.amountCents === 60_000))
+})
+
 test('seed fills a new data folder once, and no second time', (t) => {
   const folder = temporary(t)
+  // As whoever made the file and nothing in it.
+  new DatabaseSync(join(folder, 'latchkey.db')).close()
   const first = seed(folder)
   assert.match(first.stdout, /13 users, 9 API keys, 7 purchases, 21 documents, \d+ calls/, first.stderr)
   assert.equal(first.status, 0)

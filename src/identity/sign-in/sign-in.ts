@@ -53,7 +53,7 @@ export async function completeSignIn<T extends { sessionId: string }>(
 
 /**
  * Opens a session of the API for a user whose credentials were checked just now.
- * @throws Problem as `enter`.
+ * @throws Problem as `completeSignIn`.
  */
 export async function signIn(deps: SignInDeps, user: User, origin: Origin, method: SignInMethod): Promise<TokenPair> {
   const session = await transaction(deps.db, (tx) =>

@@ -91,7 +91,7 @@ export class Unmigrated extends Error {
 }
 
 /**
- * Looks, and applies nothing: for commands, which are guests of a service's database.
+ * Looks, and applies nothing: for commands, which only read a service's database.
  * @throws Unmigrated when something is missing; Error as `migrate` does.
  */
 export async function requireMigrated(db: Db, migrations: Migration[]): Promise<void> {
@@ -136,7 +136,9 @@ function refuseUnknown(applied: Map<string, string>, migrations: Migration[]) {
   const known = new Set(migrations.map((migration) => migration.id))
   const unknown = [...applied.keys()].filter((id) => !known.has(id))
   if (unknown.length > 0) {
-    throw new Error(`the database is newer than this version of Latchkey: it has ${unknown.join(', ')}`)
+    throw new Error(
+      `the database was made by another version of Latchkey: it has ${unknown.join(', ')}. Start that version`,
+    )
   }
 }
 

@@ -44,10 +44,10 @@ export function sqliteDialect(path: string): Dialect {
 class ParallelSqliteAdapter extends SqliteAdapter implements FastRead, AsyncCommit {
   readonly firstRow: FastRead['firstRow']
   readonly commitAsync: AsyncCommit['commitAsync']
-  constructor(firstRow: FastRead['firstRow'], commitSoon: AsyncCommit['commitAsync']) {
+  constructor(firstRow: FastRead['firstRow'], commitAsync: AsyncCommit['commitAsync']) {
     super()
     this.firstRow = firstRow
-    this.commitAsync = commitSoon
+    this.commitAsync = commitAsync
   }
   override get supportsMultipleConnections(): boolean {
     return true
