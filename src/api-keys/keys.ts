@@ -103,15 +103,17 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
 /** What a key's owner may change later; a member that is left out stays, `models` null ends the list. */
 export type KeyChange = { name?: string | undefined; models?: string[] | null | undefined }
 
-/** @throws Problem 404 when the user has no such key. */
+/** @throws Problem 401 when the session that asks for more models has ended, 404 when the user has no such key. */
 export async function changeKey(
   deps: KeyDeps,
-  userId: string,
+  session: SessionRef,
   id: string,
   { name, models }: KeyChange,
 ): Promise<ApiKey> {
   const { db, bus } = deps
+  const { userId } = session
   return transaction(db, async (tx) => {
+    if (models !== undefined) await lockSessionUser(deps, tx, session)
     const row = await tx
       .updateTable('api_keys')
       .set({

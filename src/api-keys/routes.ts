@@ -135,7 +135,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
       const name = query.name ?? body?.name
       const models = body?.models
       if (name === undefined && models === undefined) throw invalid(['query', 'name'], 'Field required', 'missing')
-      return viewOf(await changeKey(deps, callerOf(request).userId, params.key_id, { name, models }))
+      return viewOf(await changeKey(deps, callerOf(request), params.key_id, { name, models }))
     },
   )
 
