@@ -141,8 +141,8 @@ function passesOf(): Pass[] {
   const wanted = options.onlySqlite
     ? [service, rules]
     : onServer
-      ? [service, browser, rules]
-      : [embedded, service, browser, rules]
+      ? [browser, service, rules]
+      : [embedded, browser, service, rules]
   return wanted.flatMap(inParts).filter(({ files }) => files.length > 0)
 }
 
@@ -156,8 +156,8 @@ async function runAll(): Promise<boolean> {
       total.failed += failed
     }
   }
-  // One more than there are cores: tests wait for a third of their time, and no longer, or those that race a limit of seconds would lose.
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, runNext))
+  // Two more than there are cores: a pass waits for half of its time.
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 2 }, runNext))
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)

@@ -112,8 +112,13 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   assert.equal((await again.post('/api/ai/chat', { messages: HI })).status, 200)
 })
 
+/** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */
+const CLAIMS = process.env.TEST_ENGINE === 'pglite' ? 250 : 1_000
+/** What each of two users can pay for: some claims fewer than they make. */
+const PAID = Math.floor(CLAIMS * 0.412)
+
 test('a thousand claims at once take what a budget holds, to the last token', async (t) => {
-  const app = await testApp(t, { env: { BUDGET_PRO_TOKENS: '7007' } })
+  const app = await testApp(t, { env: { BUDGET_PRO_TOKENS: String(PAID * 17 + 3) } })
   const { ledger } = app.service.usage
   const record = (userId: string, tokens: number) => ({
     userId,
@@ -136,7 +141,7 @@ test('a thousand claims at once take what a budget holds, to the last token', as
   let running = 0
 
   const results = await Promise.allSettled(
-    Array.from({ length: 1_000 }, async (_, index) => {
+    Array.from({ length: CLAIMS }, async (_, index) => {
       const userId = index % 2 === 0 ? 'ada' : 'bob'
       const reservation = await ledger.reserve({
         userId,
@@ -154,23 +159,23 @@ test('a thousand claims at once take what a budget holds, to the last token', as
     }),
   )
 
-  // 412 calls of 17 tokens are 7,004; the three that are left hold no prompt.
-  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 2 * 412)
+  // Each call takes 17 tokens; the three that are left hold no prompt.
+  assert.equal(results.filter(({ status }) => status === 'fulfilled').length, 2 * PAID)
   assert.ok(most > 20, `only ${most} ran at once`)
   const budgets = await app.platform.db.selectFrom('usage_budgets').selectAll().orderBy('user_id').execute()
   assert.deepEqual(
     budgets.map(({ user_id, used_tokens, reserved_tokens }) => [user_id, used_tokens, reserved_tokens]),
     [
-      ['ada', 7_004, 0],
-      ['bob', 7_004, 0],
+      ['ada', PAID * 17, 0],
+      ['bob', PAID * 17, 0],
     ],
   )
   const days = await app.platform.db.selectFrom('usage_days').selectAll().execute()
   assert.deepEqual(
     days.map(({ requests, cost_nanos }) => [requests, cost_nanos]),
     [
-      [412, 412_000],
-      [412, 412_000],
+      [PAID, PAID * 1_000],
+      [PAID, PAID * 1_000],
     ],
   )
 })
