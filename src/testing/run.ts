@@ -156,8 +156,8 @@ async function runAll(): Promise<boolean> {
       total.failed += failed
     }
   }
-  // Two more than there are cores: a pass waits for half of its time.
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 2 }, runNext))
+  // One more than there are cores: a pass waits for a third of its time, and some of its tests race a limit of seconds.
+  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, runNext))
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
