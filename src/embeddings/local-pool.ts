@@ -11,8 +11,6 @@ import { type PackedVectors, unpackVectors } from './local-worker.ts'
 const INLINE_CHARACTERS = 16_000
 const THREADS_MAX = 2
 
-export type LocalEmbedder = ReturnType<typeof createLocalEmbedder>
-
 export function createLocalEmbedder() {
   const pool = new Piscina<string[], PackedVectors>({
     filename: new URL('./local-worker.ts', import.meta.url).href,

@@ -12,8 +12,6 @@ import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { ChunkBatch, TextHead, TextRequest, TextTask } from './text-worker.ts'
 
-export type IngestPipeline = ReturnType<typeof createIngestPipeline>
-
 /** A text cut into chunks, wherever it lies. */
 export type ChunkedText = ChunkedTextInfo & {
   /** The chunks from `from` up to `to`, embedded. */
