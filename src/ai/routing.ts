@@ -31,9 +31,16 @@ export function providerNames({ vendors }: Pick<AiConfig, 'vendors'>): string[] 
 }
 
 /** All vendors, each once, in the order of their slots. */
-export function vendorsInOrder({ slots, vendors }: AiConfig): VendorConfig[] {
-  return [...new Set(slots.map(({ vendor }) => vendor))].map((name) => ofVendor(vendors, name))
+export function vendorsInOrder({ slots, vendors }: AiConfig): readonly VendorConfig[] {
+  const known = ordered.get(slots)
+  if (known !== undefined) return known
+  const found = [...new Set(slots.map(({ vendor }) => vendor))].map((name) => ofVendor(vendors, name))
+  ordered.set(slots, found)
+  return found
 }
+
+/** By the settings' slots: every call asks. */
+const ordered = new WeakMap<AiConfig['slots'], readonly VendorConfig[]>()
 
 /**
  * `provider`, one of `providerNames`, and `model`, each optional: without a provider the first slot answers.
@@ -57,7 +64,7 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
 }
 
 /** Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. */
-function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: VendorConfig[]): Route {
+function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route {
   if (isAllowed(ai, access, usual)) return usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(chatRoutes).filter((route) => isAllowed(ai, access, route))

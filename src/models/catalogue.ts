@@ -134,9 +134,13 @@ export function vendorNamed<Vendor extends VendorEntry>(
 
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
-  const undated = id.replace(/-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/, '')
-  return models.find((model) => model.id === id) ?? models.find((model) => model.id === undated) ?? null
+  const exact = models.find((model) => model.id === id)
+  if (exact !== undefined || !DATED.test(id)) return exact ?? null
+  const undated = id.replace(DATED, '')
+  return models.find((model) => model.id === undated) ?? null
 }
+
+const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
 
 /**
  * What is known of a model at a vendor: the vendor's own entry, else another's. Behind a proxy's address stand models that
