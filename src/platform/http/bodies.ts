@@ -2,6 +2,7 @@
  * Admission of request bodies: how many bytes are in flight at once, for the process and for a caller, and how slowly they may
  * come. Decided by Content-Length before a byte is read; what hides its length is charged as it arrives, a megabyte ahead.
  */
+import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
@@ -118,10 +119,8 @@ export function createBodyAdmission({
 
     /** An onRequest hook behind access control: the caller is known, and the body is not read. */
     admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-      const { headers } = request.raw
-      const length = headers['content-length']
-      const isEmpty = (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
-      if (isEmpty || enter(request, reply, length === undefined ? null : Number(length))) done()
+      const length = request.raw.headers['content-length']
+      if (!hasBody(request.raw) || enter(request, reply, length === undefined ? null : Number(length))) done()
       else done(busy())
     },
   }
@@ -167,6 +166,11 @@ export function createBodyAdmission({
     reply.raw.once('close', () => raw.off('data', count))
     return true
   }
+}
+
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const length = headers['content-length']
+  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined
 }
 
 type Arrival = {
