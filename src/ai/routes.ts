@@ -1,7 +1,7 @@
 // The product's own API: chat and completions, whole or streamed, and the models that may be asked.
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
-import { type App, MEGABYTE } from '#platform/http/app.ts'
+import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
@@ -17,8 +17,6 @@ import {
   tokenLinesWithThoughts,
 } from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
-
-export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
 
 const ModelName = Type.Optional(Nullable(Type.String(MODEL_NAME)))
 const Sampling = {
@@ -90,7 +88,7 @@ const EVENTS = {
 }
 
 const tags = ['ai']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
+const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai', bodies: 'packed' } as const
 
 export function aiRoutes(app: App, gateway: Gateway) {
   const Provider = providerSchema(gateway)
@@ -108,7 +106,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         },
       },
       config: { ...config, events: EVENTS },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      bodyLimit: gateway.config.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -148,7 +146,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         },
       },
       config,
-      bodyLimit: AI_BODY_BYTES_MAX,
+      bodyLimit: gateway.config.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request

@@ -7,7 +7,6 @@ import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { AI_BODY_BYTES_MAX } from '../routes.ts'
 import { MODEL_NAME, routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
@@ -18,7 +17,7 @@ import { modelViews } from './models.ts'
 import { ChatCompletion, ChatCompletionChunk, EmbeddingList, OpenAiModel, OpenAiModelList } from './replies.ts'
 
 const tags = ['openai-compatible']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
+const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai', bodies: 'packed' } as const
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
@@ -38,7 +37,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         body: ChatBody,
       },
       config: { ...config, ...replies(ChatCompletion), events: { message: ChatCompletionChunk } },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      bodyLimit: gateway.config.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -118,7 +117,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         ),
       },
       config: { ...config, ...replies(EmbeddingList) },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      bodyLimit: gateway.config.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
