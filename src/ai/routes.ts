@@ -106,7 +106,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         },
       },
       config: { ...config, events: EVENTS },
-      bodyLimit: gateway.config.bodyBytesMax,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -146,7 +146,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         },
       },
       config,
-      bodyLimit: gateway.config.bodyBytesMax,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request

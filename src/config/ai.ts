@@ -28,8 +28,6 @@ export type AiConfig = ModelCatalogue<VendorConfig> & {
   connectTimeoutMs: number
   firstByteTimeoutMs: number
   idleTimeoutMs: number
-  /** Of a request to a model; packed ones are measured unpacked. */
-  bodyBytesMax: number
 }
 
 export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { plans }: Catalogue): AiConfig {
@@ -61,7 +59,6 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
       connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
       firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
       idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
-      bodyBytesMax: read.positive('MAX_AI_BODY_MB', 32) * 1024 * 1024,
     }
   } catch (error) {
     throw error instanceof WrongModelsFile ? new ConfigError(`MODELS: ${error.message}`) : error

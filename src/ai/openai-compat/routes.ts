@@ -37,7 +37,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         body: ChatBody,
       },
       config: { ...config, ...replies(ChatCompletion), events: { message: ChatCompletionChunk } },
-      bodyLimit: gateway.config.bodyBytesMax,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -117,7 +117,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         ),
       },
       config: { ...config, ...replies(EmbeddingList) },
-      bodyLimit: gateway.config.bodyBytesMax,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request

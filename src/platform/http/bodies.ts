@@ -62,13 +62,13 @@ export function createBodyAdmission({
   config,
   clock,
 }: {
-  config: Pick<Config, 'maxTextBytes' | 'maxFileBytes' | 'ai'>
+  config: Pick<Config, 'maxTextBytes' | 'maxFileBytes' | 'maxAiBodyBytes'>
   clock: Clock
 }) {
   const longestBytes = Math.max(
     textBodyBytesMax(config.maxTextBytes),
     config.maxFileBytes + MEGABYTE,
-    config.ai.bodyBytesMax,
+    config.maxAiBodyBytes,
   )
   const wholeBytes = 2 * (longestBytes + BESIDE_BYTES)
   const held = new Map<string, number>()
