@@ -1,4 +1,5 @@
 /** The two servers: their rooms' routes, and what each answers beside them. */
+import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
@@ -8,7 +9,7 @@ import { createBodyAdmission } from '#platform/http/bodies.ts'
 import { healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
 import { describeRoutes, referencePages } from '#platform/http/reference.ts'
-import { apiErrors } from '#platform/http/replies.ts'
+import { apiErrors, type ErrorShape } from '#platform/http/replies.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
@@ -65,7 +66,7 @@ export async function createServers(
   const ofApi = {
     ...{ ...shared, url: config.urls.base, api: API },
     appOrigin: originElsewhere(config.urls),
-    errorsOf: (path: string) => (path.startsWith('/v1') ? openAiErrors : apiErrors),
+    errorsOf: errorsOfApi,
   }
   const ofStorefront = {
     ...{ ...shared, url: config.urls.storefront, api: STOREFRONT_API, cookies: true },
@@ -100,6 +101,11 @@ export async function createServers(
   // Last, since it answers every address that is nobody else's.
   if (api && needs.userApp) await userAppRoutes(api, platform.log)
   return { ...servers, health }
+}
+
+function errorsOfApi(path: string): ErrorShape {
+  if (path.startsWith('/v1/messages')) return anthropicErrors
+  return path.startsWith('/v1') ? openAiErrors : apiErrors
 }
 
 /** On one origin with the user app there is nothing to allow. */

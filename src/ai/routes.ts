@@ -6,6 +6,7 @@ import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
+import { AI_POLICY } from './policy.ts'
 import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
@@ -88,7 +89,6 @@ const EVENTS = {
 }
 
 const tags = ['ai']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai', bodies: 'packed' } as const
 
 export function aiRoutes(app: App, gateway: Gateway) {
   const Provider = providerSchema(gateway)
@@ -105,7 +105,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: { ...config, events: EVENTS },
+      config: { ...AI_POLICY, events: EVENTS },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -145,7 +145,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ completion: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config,
+      config: AI_POLICY,
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -173,7 +173,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         summary: 'Models and their prices, and which vendors are configured',
         response: { 200: ModelList },
       },
-      config: { ...config, limit: 'general' },
+      config: { ...AI_POLICY, limit: 'general' },
     },
     async (request) => modelList(gateway, callerOf(request)),
   )
