@@ -38,6 +38,8 @@ export type Gateway = {
   metrics: GatewayMetrics
   /** How long a stream may be silent before its client is told that it lives. */
   silenceMs: number
+  /** The longest request. */
+  bodyBytesMax: number
 }
 
 export type Completion = {
@@ -100,6 +102,7 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     silenceMs: SILENCE_MS,
+    bodyBytesMax: platform.config.maxAiBodyBytes,
   }
 }
 

@@ -53,13 +53,15 @@ test('a client of the protocol finds its way with an API key', async (t) => {
   assert.equal((await send([{ jsonrpc: '2.0', id: 1, method: 'ping' }])).status, 400)
   assert.equal((await send({ id: 1, method: 'ping' })).body.error.code, -32600)
 
-  const elsewhere = await send(
-    { jsonrpc: '2.0', id: 1, method: 'ping' },
-    { headers: { origin: 'https://evil.example' } },
-  )
-  assert.equal(elsewhere.status, 403)
-  const here = await send({ jsonrpc: '2.0', id: 1, method: 'ping' }, { headers: { origin: app.config.urls.base } })
-  assert.deepEqual(here.body, { jsonrpc: '2.0', id: 1, result: {} })
+  const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
+  for (const [origin, withSession] of [
+    ['https://tool.example', 403],
+    [app.config.urls.base, 200],
+  ] as const) {
+    assert.equal((await send(ping, { headers: { origin } })).status, 200, 'a page with a key speaks for itself')
+    assert.equal((await ada.post('/mcp', ping, { headers: { origin } })).status, withSession)
+    assert.equal((await app.post('/mcp', ping, { headers: { origin } })).status, 401)
+  }
   const listening = await app.get('/mcp', { headers })
   assert.equal(listening.status, 405)
   assert.equal(listening.headers.get('allow'), 'POST')

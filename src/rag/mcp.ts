@@ -160,7 +160,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         config: { ...RAG_POLICY, described: MESSAGES },
       },
       async (request, reply) => {
-        checkOrigin(deps, request.headers.origin)
+        checkOrigin(deps, request)
         const refuse = (code: number, message: string, id: string | number | null = null) =>
           reply
             .status(400)
@@ -197,7 +197,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
       schema: { hide: true },
       config: RAG_POLICY,
       handler: async (request, reply) => {
-        checkOrigin(deps, request.headers.origin)
+        checkOrigin(deps, request)
         reply.header('allow', 'POST')
         throw ragProblem('method_not_allowed')
       },
@@ -205,8 +205,10 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
   }
 }
 
-/** A page of another site that a browser's user has open must not speak here (DNS rebinding). */
-function checkOrigin({ origins }: RagDeps, origin: string | undefined): void {
+/** A page of another site must not speak here with what a browser's user has open (DNS rebinding); one with a key speaks for itself. */
+function checkOrigin({ origins }: RagDeps, request: FastifyRequest): void {
+  const { origin } = request.headers
+  if (callerOf(request).keyId !== null) return
   if (origin !== undefined && !origins.includes(origin)) throw ragProblem('origin_refused')
 }
 
