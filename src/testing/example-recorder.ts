@@ -183,7 +183,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.storefrontPort}\\b`, 'g'), 'localhost$18001')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moment)
-      .replace(/(?<="created":)\d{10}\b/g, String(BASE / 1_000))
+      .replace(/(?<="created(?:_at)?":)\d{10}\b/g, String(BASE / 1_000))
     for (const kind of IN_TEXT) result = result.replace(kind.pattern, (one) => standIn(one, kind))
     return result
   }

@@ -33,6 +33,7 @@ export const ResponsesBody = Type.Object(
       ),
     ),
     text: Type.Optional(Nullable(Named('ResponseText', Type.Object({}, Open)))),
+    prompt: Type.Optional(Nullable(Named('ResponsePrompt', Type.Object({}, Open)))),
     stream: Type.Optional(Nullable(Type.Boolean())),
     store: Type.Optional(Nullable(Type.Boolean({ description: 'Taken, and nothing is kept.' }))),
     background: Type.Optional(Nullable(Type.Boolean())),
