@@ -94,7 +94,7 @@ const tools: Record<string, Tool> = {
     input: Type.Object({}),
     isReadOnly: true,
     async call({ db }, { caller }) {
-      return listDocuments(db, caller.userId, DOCUMENTS_MAX, 0)
+      return listDocuments(db, caller.userId, { limit: DOCUMENTS_MAX })
     },
   },
 }
