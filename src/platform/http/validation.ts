@@ -110,9 +110,6 @@ function issueOf(location: string, error: SchemaError, input: unknown): Issue[] 
         msg: 'Extra inputs are not permitted',
         type: 'extra_forbidden',
       }))
-    // Of a schema that is `false`: what stands there has no business there.
-    case 'boolean':
-      return [{ loc, msg: 'Extra inputs are not permitted', type: 'extra_forbidden' }]
     case 'type':
       return [{ loc, msg: `Input should be ${typeName(params.type)}`, type: `${[params.type].flat()[0]}_type` }]
     case 'minLength':

@@ -229,7 +229,6 @@ test('a client of 2026-07-28 and an API key', async (t) => {
     const cases: [string, object | null, RegExp][] = [
       ['search', {}, /^query: Field required$/],
       ['search', { query: 'x', top_k: 500 }, /^top_k: .*50/],
-      ['search', { query: 'x', topk: 5 }, /^topk: Extra/],
       ['search', { query: 'x', filter: { a: { $regex: 1 } } }, /filter/],
       ['search', [], /^arguments: /],
       ['search', { query: 'x'.repeat(32_769) }, /^query: /],
@@ -246,6 +245,8 @@ test('a client of 2026-07-28 and an API key', async (t) => {
       assert.equal(result.isError, true, name)
       assert.match(result.content[0].text, says)
     }
+    // Some clients add fields of their own to every call.
+    assert.equal((await tool('search', { query: 'x', sessionId: 'y' })).isError, false)
     assert.match((await call('tools/call', { name: 'constructor' })).error.message, /Unknown tool/)
   })
 

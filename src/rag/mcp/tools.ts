@@ -2,7 +2,7 @@
  * The tools over a user's documents. `search` and `fetch` have the shapes that ChatGPT looks for, and more beside them.
  * What a tool refuses is told to the model, which can mend it; a tool that writes is neither listed for a key that may only read, nor called.
  */
-import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { messageOf } from '#platform/http/replies.ts'
@@ -67,7 +67,6 @@ const Filter = Type.Unsafe<Metadata>({
   description: 'On metadata: {"place": "coast"}, {"year": {"$gte": 2020}}, {"lang": {"$in": ["en", "fr"]}}.',
 })
 const DocumentId = (description: string) => Type.String({ minLength: 1, maxLength: 100, description })
-const Arguments = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
 
 /** Below, a passage does not answer; as `/api/rag/query` has it. */
 const MIN_SCORE = 0.5
@@ -79,7 +78,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   search: tool({
     title: 'Search documents',
     description: `Find the passages of the user’s stored documents that are nearest to a query. ${DATA_NOTICE}`,
-    input: Arguments({ query: Question, top_k: Type.Optional(TopK), filter: Type.Optional(Filter) }),
+    input: Type.Object({ query: Question, top_k: Type.Optional(TopK), filter: Type.Optional(Filter) }),
     output: Type.Object({ results: Type.Array(Passage) }),
     writes: false,
     destroys: false,
@@ -93,7 +92,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     title: 'Ask the documents',
     description:
       'Have a model answer a question from the user’s stored documents alone. It cites [1], [2]…: `sources`, in their order.',
-    input: Arguments({
+    input: Type.Object({
       question: Question,
       top_k: Type.Optional(TopK),
       filter: Type.Optional(Filter),
@@ -122,7 +121,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   fetch: tool({
     title: 'Read a document',
     description: `Read the text of a stored document, by its id or by that of a passage. ${DATA_NOTICE}`,
-    input: Arguments({ id: DocumentId('As `search` or `list_documents` tells it.') }),
+    input: Type.Object({ id: DocumentId('As `search` or `list_documents` tells it.') }),
     output: Type.Object({
       ...REFERENCE,
       text: Type.String({
@@ -146,7 +145,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   list_documents: tool({
     title: 'List documents',
     description: 'List the user’s stored documents, newest first.',
-    input: Arguments({
+    input: Type.Object({
       limit: Type.Optional(Type.Integer({ default: 50, minimum: 1, maximum: PAGE_MAX })),
       cursor: Type.Optional(Type.String({ description: 'The `next_cursor` of the page before.' })),
     }),
@@ -179,7 +178,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
     title: 'Store a text',
     description:
       'Store a text among the user’s documents, to be found from then on. The same text again replaces itself.',
-    input: Arguments({
+    input: Type.Object({
       content: Type.String({ minLength: 1 }),
       metadata: Type.Optional(
         Type.Unsafe<Metadata>({
@@ -211,7 +210,7 @@ const TOOLS: Record<string, Tool<never, never>> = {
   delete_document: tool({
     title: 'Delete a document',
     description: 'Delete a stored document with all its passages, for good. Only when the user asks for it.',
-    input: Arguments({ id: DocumentId('Of the document: its `document_id`.') }),
+    input: Type.Object({ id: DocumentId('Of the document: its `document_id`.') }),
     output: Type.Object({ id: Type.String(), deleted: Type.Literal(true) }),
     writes: true,
     destroys: true,
