@@ -1,23 +1,26 @@
 // The gateway to the models: every chat, completion and answer asks a vendor through `complete` or `stream`.
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
-import { type Dialect, findModel, knownModel, type Model, ofVendor } from '#models/catalogue.ts'
+import { type Dialect, findModel, knownModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
 import type { Ledger } from '#usage/ledger.ts'
-import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
+import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
-import { type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
+import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import { jsonTokens } from './estimate.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import { fallbackChain } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
+import type { ChatRequest } from './vendors/chat-request.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { FinishReason, Piece } from './vendors/piece.ts'
-import type { Answer, Usage, Vendor, VendorOptions } from './vendors/vendor.ts'
+import type { Answer, NativeRequest, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
 export type { GatewayCall } from './chat-call.ts'
@@ -37,11 +40,20 @@ export type Gateway = {
   silenceMs: number
 }
 
-export type Completion = { answer: Answer; model: string; usage: Usage; headers: AnswerHeaders }
+export type Completion = {
+  answer: Answer
+  model: string
+  usage: Usage
+  headers: AnswerHeaders
+  /** The answer's body is in the words of the API that the caller speaks, as the vendor said it. */
+  isNative: boolean
+}
 
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
+  /** The pieces' chunks are events of the API that the caller speaks, as the vendor said them. */
+  isNative: boolean
   /**
    * Gives the pieces as they come, one batch a network read; what `take` returns is waited for before the next.
    * Resolves when the answer is whole, rejects with a Problem when it was cut.
@@ -108,17 +120,19 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
   const { routes, record, guess, release } = prepared
   const { attemptLog } = record
   let answer: Answer | null = null
+  let isNative = false
   try {
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      const request = target.vendor.shape(model, prepared.request, false)
-      return wire.send(target, request, signal).then(target.vendor.readAnswer)
+    const { route, result } = await attempt(gateway, routes, signal, attemptLog, (route) => {
+      const target = ofVendor(targets, route.vendor)
+      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
+      isNative = speaker.isNative
+      return wire.send(target, speaker.shape(false), signal).then(speaker.readAnswer)
     })
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
     await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
-    return { answer, model, usage, headers: answerHeaders(attemptLog) }
+    return { answer, model, usage, headers: answerHeaders(attemptLog), isNative }
   } catch (error) {
     if (answer === null) await settleFailure(prepared, call, error)
     throw vendorProblem(gateway, error, attemptLog)
@@ -134,10 +148,13 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
   const prepared = await prepareCall(gateway, call)
   const { routes, record, guess, release } = prepared
   const { attemptLog } = record
+  let isNative = false
   try {
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      return wire.open(target, target.vendor.shape(model, prepared.request, true), signal)
+    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, (route) => {
+      const target = ofVendor(targets, route.vendor)
+      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
+      isNative = speaker.isNative
+      return wire.open(target, speaker.shape(true), speaker.createReader(), signal)
     })
     record.begun()
     let characters = 0
@@ -158,6 +175,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
     return {
       model: pieces.model ?? route.model,
       headers: answerHeaders(attemptLog),
+      isNative,
       usage,
       finish: () => finish,
       each: (take) =>
@@ -177,6 +195,70 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
     await settleFailure(prepared, call, error)
     release()
     throw vendorProblem(gateway, error, attemptLog)
+  }
+}
+
+/** Costs nothing and is no call: the one model is asked, where its vendor counts. @throws as `complete` */
+export async function countTokens(
+  gateway: Gateway,
+  { caller, first, native, signal }: Pick<GatewayCall, 'caller' | 'first' | 'signal'> & { native: NativeRequest },
+): Promise<number> {
+  const { wire, targets, config } = gateway
+  const routes = fallbackChain(config, caller, first).slice(0, 1)
+  const { vendor } = ofVendor(targets, first.vendor)
+  const own = vendor.native
+  const counting = own?.api === native.api && own.speaks(first.model) ? own.count : undefined
+  if (counting === undefined) return jsonTokens(native.body)
+  const attemptLog = newAttemptLog(0)
+  try {
+    const { result } = await attempt(gateway, routes, signal, attemptLog, (route) => {
+      const target = ofVendor(targets, route.vendor)
+      return wire.send(target, counting.shape(route.model, native), signal).then(counting.readAnswer)
+    })
+    return result
+  } catch (error) {
+    throw vendorProblem(gateway, error, attemptLog)
+  }
+}
+
+type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
+  shape(stream: boolean): VendorRequest
+  isNative: boolean
+}
+
+/** Who speaks to a vendor: in the caller's own words where the vendor has them, else in a translation. */
+function speakerFor(gateway: Gateway, vendor: Vendor, route: Route, { request, native }: Asked): Speaker {
+  const { model } = route
+  const { readAnswer, createReader } = vendor
+  if (request !== undefined) {
+    return { shape: (stream) => vendor.shape(model, request, stream), readAnswer, createReader, isNative: false }
+  }
+  const own = vendor.native
+  if (own?.api === native.api && own.speaks(model)) {
+    return { ...own, shape: (stream) => own.shape(model, native, stream), isNative: true }
+  }
+  return {
+    shape: (stream) => vendor.shape(model, translationFor(gateway, vendor, route, native), stream),
+    readAnswer,
+    createReader,
+    isNative: false,
+  }
+}
+
+/** An agent says the same to every model: as much of it as this one can take. */
+function translationFor(
+  { config }: Gateway,
+  vendor: Vendor,
+  { vendor: name, model }: Route,
+  { limit, translated }: NativeRequest,
+): ChatRequest {
+  const { reasoning_effort: effort, ...request } = translated()
+  const { thinking } = vendor.capabilities(model)
+  const most = knownModel(config, name, model)?.outputTokensMax ?? null
+  return {
+    ...request,
+    max_completion_tokens: limit === null || most === null ? limit : Math.min(limit, most),
+    ...(thinking && effort != null ? { reasoning_effort: effort } : {}),
   }
 }
 
