@@ -223,6 +223,7 @@ test('a client of 2026-07-28 and an API key', async (t) => {
       assert.equal((await call('resources/list', { cursor })).error.code, -32602, String(cursor))
     }
     assert.equal((await tool('list_documents', { cursor: 'nonsense' })).isError, true)
+    assert.equal((await call('tools/list', { cursor: 'nonsense' })).error.code, -32602)
   })
 
   await t.test('is told what is wrong with an argument, so that its model can mend it', async () => {

@@ -2,7 +2,16 @@
 import type { RagDeps } from '../deps.ts'
 import type { RagCall } from '../metering.ts'
 import { DATA_NOTICE } from './documents.ts'
-import { LEGACY, METHOD_NOT_FOUND, type Params, RpcError, type RpcRequest, success, VERSIONS } from './protocol.ts'
+import {
+  INVALID_PARAMS,
+  LEGACY,
+  METHOD_NOT_FOUND,
+  type Params,
+  RpcError,
+  type RpcRequest,
+  success,
+  VERSIONS,
+} from './protocol.ts'
 import { listResources, readResource, TEMPLATES } from './resources.ts'
 import { callTool, listTools } from './tools.ts'
 
@@ -41,13 +50,19 @@ const METHODS: Record<string, Method> = {
     }),
   },
   ping: { only: 'legacy', answer: () => ({}) },
-  'tools/list': { cache: UNTIL_CHANGED, answer: ({ call }) => ({ tools: listTools(call.caller) }) },
+  'tools/list': {
+    cache: UNTIL_CHANGED,
+    answer: ({ call }, params) => onePage(params, { tools: listTools(call.caller) }),
+  },
   'tools/call': { answer: ({ deps, call }, params) => callTool(deps, call, params) },
   'resources/list': {
     cache: NOT_KEPT,
     answer: ({ deps, call }, params) => listResources(deps, call.caller.userId, params),
   },
-  'resources/templates/list': { cache: UNTIL_RELEASED, answer: () => ({ resourceTemplates: TEMPLATES }) },
+  'resources/templates/list': {
+    cache: UNTIL_RELEASED,
+    answer: (_, params) => onePage(params, { resourceTemplates: TEMPLATES }),
+  },
   'resources/read': {
     cache: NOT_KEPT,
     answer: ({ deps, call, isModern }, params) => readResource(deps, call.caller.userId, params, { isModern }),
@@ -69,6 +84,12 @@ export async function respond(
   if (!isModern) return success(id, result)
   const _meta = { 'io.modelcontextprotocol/serverInfo': serverInfo(deps) }
   return success(id, { resultType: 'complete', ...result, ...method.cache, _meta })
+}
+
+/** Of a list that fits on one page there is no cursor. */
+function onePage({ cursor }: Params, list: object): object {
+  if (cursor !== undefined) throw new RpcError(INVALID_PARAMS, 'Invalid params: no such cursor')
+  return list
 }
 
 function serverInfo({ brand, version, urls }: Pick<RagDeps, 'brand' | 'version' | 'urls'>): object {

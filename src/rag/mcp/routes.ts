@@ -119,7 +119,10 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
       },
       async (request, reply) => {
         requireOwnPage(request)
-        reply.type('application/json').serializer((body: unknown) => JSON.stringify(body))
+        reply
+          .header('cache-control', 'no-store')
+          .type('application/json')
+          .serializer((body: unknown) => JSON.stringify(body))
         const { body } = request
         try {
           if (body === NO_JSON || body === undefined) throw noJson()
