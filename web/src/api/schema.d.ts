@@ -587,6 +587,7 @@ export type JsonObject = Record<string, unknown>
 export type JsonRpcError = {
   code: number
   message: string
+  data?: JsonObject
 }
 
 /** Has a `result` or an `error`. */
@@ -601,7 +602,7 @@ export type JsonRpcReply = {
 export type JsonRpcRequest = {
   jsonrpc: '2.0'
   id?: string | number | null
-  /** `initialize`, `ping`, `tools/list`, `tools/call`, or a notification. */
+  /** `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/templates/list`, `resources/read`, or a notification. */
   method: string
   params?: JsonObject
 }
@@ -799,6 +800,13 @@ export type ProcessorEventData = {
 export type PromptTokensDetails = {
   cached_tokens?: number
   [other: string]: unknown
+}
+
+export type ProtectedResource = {
+  resource: string
+  resource_name: string
+  scopes_supported: Array<string>
+  bearer_methods_supported: Array<string>
 }
 
 export type Provider = {
