@@ -6,6 +6,7 @@ import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
+import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, promptTokens } from './estimate.ts'
 import { fallbackChain } from './routing.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
@@ -29,6 +30,8 @@ export type PreparedCall = {
   request: ChatRequest
   /** What was used, where nobody counted. */
   guess(characters: number): Usage
+  /** The conversation, by which one of several equals is chosen. */
+  affinity: Affinity
   /** Makes room for the next call. */
   release(): void
 }
@@ -75,6 +78,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall): Promise<Prepar
     record,
     request: reservation === null ? request : fitted(request, reservation, limit),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
+    affinity: affinityOf(caller, request),
     release,
   }
 }

@@ -1,7 +1,7 @@
 // The gateway to the models: every chat, completion and answer asks a vendor through `complete` or `stream`.
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
-import { type Dialect, findModel, knownModel, type Model, ofVendor } from '#models/catalogue.ts'
+import { type Dialect, findModel, knownModel, type Model, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
@@ -11,6 +11,7 @@ import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
 import { type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import type { EndpointHealth } from './endpoints.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
@@ -28,7 +29,10 @@ export type Gateway = {
   log: Platform['log']
   ledger: Ledger
   wire: Wire
+  /** Each vendor's first endpoint: what its models can is the same at all. */
   targets: Readonly<Record<string, Target>>
+  endpoints: Readonly<Record<string, readonly Endpoint[]>>
+  /** By the name of an endpoint. */
   breakers: Readonly<Record<string, Breaker>>
   modelBreakers: ModelBreakers
   limiter: ConcurrencyLimiter
@@ -36,6 +40,8 @@ export type Gateway = {
   /** How long a stream may be silent before its client is told that it lives. */
   silenceMs: number
 }
+
+export type Endpoint = EndpointHealth & { target: Target }
 
 export type Completion = { answer: Answer; model: string; usage: Usage; headers: AnswerHeaders }
 
@@ -69,7 +75,19 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
   const config = platform.config.ai
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
-  const breakers = perVendor(() => createBreaker(clock))
+  const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
+    const { habits, sandboxed: isSandbox } = vendor
+    const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
+    return targetOf(DIALECTS[vendor.dialect](apiKey, options), baseUrl)
+  }
+  const endpoints = perVendor((vendor) =>
+    vendor.endpoints.map(({ name, weight, baseUrl, apiKey }): Endpoint => {
+      return { name, weight, breaker: createBreaker(clock), target: targetAt(vendor, baseUrl, apiKey) }
+    }),
+  )
+  const breakers = Object.fromEntries(
+    Object.values(endpoints).flatMap((all) => all.map(({ name, breaker }) => [name, breaker])),
+  )
   const modelBreakers = createModelBreakers(clock)
   const limiter = createConcurrencyLimiter({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
@@ -78,11 +96,8 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     log,
     ledger,
     wire: openWire(config),
-    targets: perVendor((vendor) => {
-      const { habits, sandboxed: isSandbox } = vendor
-      const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
-      return targetOf(DIALECTS[vendor.dialect](vendor.apiKey ?? '', options), vendor.baseUrl)
-    }),
+    targets: perVendor((vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, '')),
+    endpoints,
     breakers,
     modelBreakers,
     limiter,
@@ -102,18 +117,18 @@ function knownAt(config: Platform['config']['ai'], vendor: VendorConfig, id: str
 
 /** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
 export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
-  const { wire, targets } = gateway
+  const { wire } = gateway
   const { signal } = call
   const prepared = await prepareCall(gateway, call)
-  const { routes, record, guess, release } = prepared
+  const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let answer: Answer | null = null
   try {
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
+    const ask = ({ model }: Route, { target }: Endpoint) => {
       const request = target.vendor.shape(model, prepared.request, false)
       return wire.send(target, request, signal).then(target.vendor.readAnswer)
-    })
+    }
+    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
@@ -129,16 +144,15 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
 
 /** Resolves with the vendor's first piece. @throws as `complete`, until then. */
 export async function stream(gateway: Gateway, call: GatewayCall): Promise<CompletionStream> {
-  const { wire, targets } = gateway
+  const { wire } = gateway
   const { signal } = call
   const prepared = await prepareCall(gateway, call)
-  const { routes, record, guess, release } = prepared
+  const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   try {
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      return wire.open(target, target.vendor.shape(model, prepared.request, true), signal)
-    })
+    const ask = ({ model }: Route, { target }: Endpoint) =>
+      wire.open(target, target.vendor.shape(model, prepared.request, true), signal)
+    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     record.begun()
     let characters = 0
     let finish: FinishReason = 'stop'

@@ -12,9 +12,20 @@ import {
 import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
+/** One address and key of a vendor. */
+export type EndpointConfig = {
+  /** As logs and metrics tell it: its vendor's where there is one alone, else `openai#1`, `openai#eu`. */
+  name: string
+  baseUrl: string
+  apiKey: string
+  weight: number
+}
+
 /** A vendor of the catalogue, its address and default model as the settings say. */
 export type VendorConfig = VendorEntry & {
-  /** Null: the vendor is not configured. */
+  /** Empty: the vendor is not configured. */
+  endpoints: readonly EndpointConfig[]
+  /** Of the first; null: the vendor is not configured. */
   apiKey: string | null
   /** True when the sandbox plays this vendor. */
   sandboxed: boolean
@@ -92,19 +103,48 @@ const SANDBOX_PATHS: Record<Dialect, string> = { openai: '/openai/v1', anthropic
 /** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
 function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
   const prefix = prefixOf(entry.name)
-  const key = entry.keySetting === null ? 'none' : read.optional(entry.keySetting)
-  const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
-  const vendor = { ...entry, defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel }
-  // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
-  if (sandboxUrl !== null && key === null && baseUrl === null) {
-    return { ...vendor, apiKey: 'sandbox', baseUrl: sandboxUrl + SANDBOX_PATHS[entry.dialect], sandboxed: true }
+  const own = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
+  const baseUrl = trimSlash(own ?? entry.baseUrl)
+  const keyed = endpointsOf(read, entry, baseUrl, own !== null)
+  // The sandbox plays only what has neither a key nor an address of one's own.
+  const sandboxed = sandboxUrl !== null && keyed.length === 0
+  const played = {
+    name: entry.name,
+    baseUrl: sandboxUrl + SANDBOX_PATHS[entry.dialect],
+    apiKey: 'sandbox',
+    weight: 1,
   }
+  const endpoints = sandboxed ? [played] : keyed
   return {
-    ...vendor,
-    apiKey: key ?? (baseUrl === null ? null : 'none'),
-    baseUrl: trimSlash(baseUrl ?? entry.baseUrl),
-    sandboxed: false,
+    ...entry,
+    defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel,
+    endpoints,
+    apiKey: endpoints[0]?.apiKey ?? null,
+    baseUrl: endpoints[0]?.baseUrl ?? baseUrl,
+    sandboxed,
   }
+}
+
+/** Those whose keys are set; a key setting may hold several, each of which is an endpoint. */
+function endpointsOf(read: Reader, entry: VendorEntry, baseUrl: string, isOwnAddress: boolean): EndpointConfig[] {
+  const { name: vendor, keySetting } = entry
+  const usual = { name: null, baseUrl: null, keySetting, weight: 1 }
+  const settings = entry.endpointSettings.length > 0 ? entry.endpointSettings : [usual]
+  const found = settings.flatMap((setting) => {
+    const keys = setting.keySetting === null ? ['none'] : read.words(setting.keySetting)
+    // A base address of one's own (Ollama, vLLM) often needs no key.
+    if (keys.length === 0 && isOwnAddress && setting.baseUrl === null) keys.push('none')
+    return keys.map((apiKey, index) => ({
+      name: setting.name === null ? null : keys.length === 1 ? setting.name : `${setting.name}-${index + 1}`,
+      baseUrl: setting.baseUrl ?? baseUrl,
+      apiKey,
+      weight: setting.weight,
+    }))
+  })
+  return found.map((one, index) => ({
+    ...one,
+    name: found.length === 1 && one.name === null ? vendor : `${vendor}#${one.name ?? index + 1}`,
+  }))
 }
 
 const prefixOf = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')

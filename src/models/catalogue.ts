@@ -74,6 +74,17 @@ export type Model = {
   habits: Habits
 }
 
+/** One of several keys or addresses of a vendor; what it does not say is the vendor's. */
+export type EndpointSetting = {
+  /** Null: it is known by its number. */
+  name: string | null
+  baseUrl: string | null
+  /** The setting that holds its key, or several with commas between; null: it needs none. */
+  keySetting: string | null
+  /** Its share of the calls, beside those of the others; 0: a spare, asked when no other is well. */
+  weight: number
+}
+
 export type VendorEntry = {
   name: string
   /** Other names under which it may be asked for. */
@@ -85,6 +96,8 @@ export type VendorEntry = {
   baseUrl: string
   /** The setting that holds its key; null: it needs none. */
   keySetting: string | null
+  /** Where it has several keys or addresses; empty: the one above. */
+  endpointSettings: readonly EndpointSetting[]
   defaultModel: string
   /** Names of models that are this vendor's though they are not listed. */
   modelNames: RegExp | null

@@ -44,6 +44,42 @@ test('a vendor without its key is not configured, or played by the sandbox in it
   assert.equal(played.groq!.baseUrl, 'http://127.0.0.1:8000/sandbox/openai/v1')
 })
 
+test('a vendor may have several endpoints: in the file, or by several keys in its setting', (t) => {
+  const groq = {
+    name: 'groq',
+    dialect: 'openai',
+    base_url: 'http://127.0.0.1:1/v1',
+    api_key_env: 'GROQ_API_KEY',
+    endpoints: [{}, { name: 'eu', base_url: 'http://127.0.0.1:2/v1/', api_key_env: 'GROQ_EU_KEY', weight: 0.5 }],
+    models: [{ id: 'm' }],
+  }
+  const MODELS = fileOf(t, { vendors: [groq, { name: 'openai', endpoints: [{ name: 'a' }, { name: 'b' }] }] })
+  const read = (env: Record<string, string>) => readConfig({ MODELS, SANDBOX: 'off', ...env }).ai.vendors
+  const [one, eu] = [
+    { name: 'groq#1', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k1', weight: 1 },
+    { name: 'groq#eu', baseUrl: 'http://127.0.0.1:2/v1', apiKey: 'k2', weight: 0.5 },
+  ]
+  assert.deepEqual(read({ GROQ_API_KEY: 'k1', GROQ_EU_KEY: 'k2' }).groq!.endpoints, [one, eu])
+  assert.deepEqual(read({ GROQ_EU_KEY: 'k2' }).groq!.endpoints, [eu], 'one whose key is not set is left out')
+  assert.deepEqual(read({ GROQ_API_KEY: 'k1' }).groq!.endpoints, [{ ...one, name: 'groq' }])
+  assert.deepEqual([read({}).groq!.endpoints, read({}).groq!.apiKey], [[], null])
+  const moved = read({ GROQ_BASE_URL: 'http://127.0.0.1:3/v1', GROQ_EU_KEY: 'k2' }).groq!.endpoints
+  assert.deepEqual(
+    moved.map(({ baseUrl, apiKey }) => [baseUrl, apiKey]),
+    [
+      ['http://127.0.0.1:3/v1', 'none'],
+      ['http://127.0.0.1:2/v1', 'k2'],
+    ],
+  )
+
+  const { openai, anthropic } = read({ OPENAI_API_KEY: 'k1, k2,', ANTHROPIC_API_KEY: 'k3,k4' })
+  assert.deepEqual(
+    [...openai!.endpoints, ...anthropic!.endpoints].map(({ name, apiKey }) => `${name} ${apiKey}`),
+    ['openai#a-1 k1', 'openai#a-2 k2', 'openai#b-1 k1', 'openai#b-2 k2', 'anthropic#1 k3', 'anthropic#2 k4'],
+  )
+  assert.equal(readConfig({ MODELS }).ai.vendors.openai!.endpoints[0]?.apiKey, 'sandbox')
+})
+
 test('a vendor’s own settings go before the file', () => {
   const env = { MODELS: DOCS, GROQ_BASE_URL: 'http://127.0.0.1:9/v1/', GROQ_MODEL: 'qwen-4' }
   const { groq } = readConfig(env).ai.vendors
@@ -214,6 +250,14 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
   ],
   [{ vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] }, /vendors\[0\]\.habits\.thinking is not known/],
+  [
+    { vendors: [{ ...VENDOR, endpoints: [{ weight: -1 }] }] },
+    /^MODELS: vendors\[0\]\.endpoints\[0\]\.weight is wrong: expected a number from 0 to 1,000,000, got -1$/,
+  ],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ weight: 0 }] }] }, /endpoints is wrong: one of them needs a weight above 0/],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ key: 'sk-1' }] }] }, /vendors\[0\]\.endpoints\[0\]\.key is not known/],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ base_url: 'x' }] }] }, /endpoints\[0\]\.base_url is wrong: expected an addr/],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ name: 'a' }, { name: 'a' }] }] }, /endpoints\[1\]\.name is wrong: it stands/],
   [{ aliases: { fast: 'groq/a' } }, /^MODELS: aliases\.fast is wrong: expected 'vendor\/model' of openai, /],
   [
     { vendors: [VENDOR], aliases: { groq: 'groq/a' } },

@@ -10,6 +10,7 @@ import {
   type Catalogue,
   type Dialect,
   EMBEDDINGS,
+  type EndpointSetting,
   type Habits,
   isListed,
   type Model,
@@ -108,6 +109,7 @@ const VENDOR_FIELDS = [
   'dialect',
   'base_url',
   'api_key_env',
+  'endpoints',
   'default_model',
   'habits',
   'embeddings',
@@ -144,16 +146,47 @@ function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, cr
     label: optional(given.label, (label) => text(label, `${at}.label`, /\S/, 'a name')) ?? known?.label ?? name,
     dialect,
     baseUrl: given.base_url === undefined && known ? known.baseUrl : addressAt(given.base_url, `${at}.base_url`),
-    keySetting:
-      given.api_key_env === undefined
-        ? (known?.keySetting ?? null)
-        : text(given.api_key_env, `${at}.api_key_env`, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
+    keySetting: keySettingAt(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
+    endpointSettings: endpointsAt(given, at, known),
     defaultModel,
     modelNames: known?.modelNames ?? null,
     habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
     embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
     models: all,
   }
+}
+
+const keySettingAt = (value: unknown, at: string) =>
+  optional(value, (name) => text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"))
+
+function endpointsAt({ endpoints, api_key_env: usual }: Json, at: string, known?: VendorEntry): EndpointSetting[] {
+  const found = list(endpoints, `${at}.endpoints`).map((one, index) => {
+    const place = `${at}.endpoints[${index}]`
+    const given = object(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
+    return {
+      name: optional(given.name, (name) => text(name, `${place}.name`, VENDOR_NAME, 'lower-case letters')) ?? null,
+      baseUrl: optional(given.base_url, (address) => addressAt(address, `${place}.base_url`)) ?? null,
+      keySetting:
+        keySettingAt(given.api_key_env, `${place}.api_key_env`) ??
+        keySettingAt(usual, `${at}.api_key_env`) ??
+        known?.keySetting ??
+        null,
+      weight: optional(given.weight, (weight) => weightAt(weight, `${place}.weight`)) ?? 1,
+    }
+  })
+  const repeated = found.findIndex(({ name }, index) => found.findIndex((other) => other.name === name) < index)
+  if (repeated !== -1 && found[repeated]?.name !== null) {
+    throw new WrongModelsFile(`${at}.endpoints[${repeated}].name is wrong: it stands there twice`)
+  }
+  if (found.length > 0 && found.every(({ weight }) => weight === 0)) {
+    throw new WrongModelsFile(`${at}.endpoints is wrong: one of them needs a weight above 0`)
+  }
+  return found
+}
+
+function weightAt(value: unknown, at: string): number {
+  if (typeof value === 'number' && value >= 0 && value <= 1_000_000) return value
+  throw wrong(at, 'a number from 0 to 1,000,000', value)
 }
 
 function dialectAt(value: unknown, at: string): Dialect {
