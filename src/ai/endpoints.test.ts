@@ -44,7 +44,7 @@ function setting(weights: number[] = [1, 1, 1]) {
 
 const conversation = (who: number) => {
   const messages = [{ role: 'user' as const, content: `question ${who}` }]
-  return affinityOf({ userId: 'ada', keyId: null }, { messages })()
+  return affinityOf({ userId: 'ada', keyId: null }, messages)()
 }
 
 const limited = (retryAfterMs: number | null = null) => {
@@ -68,7 +68,7 @@ test('a conversation keeps its endpoint as it grows; another user or key with th
   const { openai, modelBreakers } = setting([1, 1, 1, 1, 1, 1, 1, 1])
   const first = (userId: string, keyId: string | null, more: object[] = []) => {
     const messages = [{ role: 'system', content: `now ${more.length}` }, { role: 'user', content: 'Hi' }, ...more]
-    return inOrder(openai, 'm', modelBreakers, affinityOf({ userId, keyId }, { messages } as never))[0]?.name
+    return inOrder(openai, 'm', modelBreakers, affinityOf({ userId, keyId }, messages))[0]?.name
   }
   assert.equal(first('ada', 'k'), first('ada', 'k', [{ role: 'assistant', content: 'Hello' }, { role: 'user' }]))
   const others = new Set(Array.from({ length: 40 }, (_, n) => first(`user-${n}`, null)))

@@ -2,7 +2,6 @@
 // Picked by weight and by conversation, with no state: the same conversation comes to the same endpoint while that one is
 // well, since a vendor's prompt cache is kept by key. The trap: a key is a secret, so an endpoint is told by its name alone.
 import type { Breaker, ModelBreakers } from './breaker.ts'
-import type { ChatRequest } from './vendors/chat-request.ts'
 
 /** What `attempt` has to know of one. */
 export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
@@ -13,13 +12,23 @@ export type Affinity = () => number
 /** By lot, where no conversation is known. */
 export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
 
-/** The conversation: whose it is and how it began. What a client puts before it (a system prompt with a date) may change. */
-export function affinityOf(caller: { userId: string; keyId: string | null }, { messages }: ChatRequest): Affinity {
-  return () => {
-    const beginning = messages.find(({ role }) => role === 'user')?.content ?? ''
-    const text = typeof beginning === 'string' ? beginning : (beginning.find(({ type }) => type === 'text')?.text ?? '')
-    return hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), text)
-  }
+/**
+ * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
+ * change. `turns`: messages in any of the APIs' words.
+ */
+export function affinityOf(caller: { userId: string; keyId: string | null }, turns: unknown): Affinity {
+  return () => hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), beginningOf(turns))
+}
+
+type Turn = { role?: unknown; content?: unknown } | null
+
+function beginningOf(turns: unknown): string {
+  if (typeof turns === 'string') return turns
+  const first = Array.isArray(turns) ? (turns as Turn[]).find((turn) => turn?.role === 'user') : null
+  if (typeof first?.content === 'string') return first.content
+  const parts = Array.isArray(first?.content) ? (first.content as ({ text?: unknown } | null)[]) : []
+  const text = parts.find((part) => typeof part?.text === 'string')?.text
+  return typeof text === 'string' ? text : ''
 }
 
 /**

@@ -9,7 +9,7 @@ import type { Ledger } from '#usage/ledger.ts'
 import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
-import { type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
+import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { EndpointHealth } from './endpoints.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
@@ -18,7 +18,7 @@ import { createAnthropic } from './vendors/anthropic.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { FinishReason, Piece } from './vendors/piece.ts'
-import type { Answer, Usage, Vendor, VendorOptions } from './vendors/vendor.ts'
+import type { Answer, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
 export type { GatewayCall } from './chat-call.ts'
@@ -43,11 +43,20 @@ export type Gateway = {
 
 export type Endpoint = EndpointHealth & { target: Target }
 
-export type Completion = { answer: Answer; model: string; usage: Usage; headers: AnswerHeaders }
+export type Completion = {
+  answer: Answer
+  model: string
+  usage: Usage
+  headers: AnswerHeaders
+  /** The answer's body is in the words of the API that the caller speaks, as the vendor said it. */
+  isNative: boolean
+}
 
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
+  /** The pieces' chunks are events of the API that the caller speaks, as the vendor said them. */
+  isNative: boolean
   /**
    * Gives the pieces as they come, one batch a network read; what `take` returns is waited for before the next.
    * Resolves when the answer is whole, rejects with a Problem when it was cut.
@@ -123,17 +132,19 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
   const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let answer: Answer | null = null
+  let isNative = false
   try {
     const ask = ({ model }: Route, { target }: Endpoint) => {
-      const request = target.vendor.shape(model, prepared.request, false)
-      return wire.send(target, request, signal).then(target.vendor.readAnswer)
+      const speaker = speakerFor(target.vendor, model, prepared.asked)
+      isNative = speaker.isNative
+      return wire.send(target, speaker.shape(false), signal).then(speaker.readAnswer)
     }
     const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
     await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
-    return { answer, model, usage, headers: answerHeaders(attemptLog) }
+    return { answer, model, usage, headers: answerHeaders(attemptLog), isNative }
   } catch (error) {
     if (answer === null) await settleFailure(prepared, call, error)
     throw vendorProblem(gateway, error, attemptLog)
@@ -149,9 +160,13 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
   const prepared = await prepareCall(gateway, call)
   const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
+  let isNative = false
   try {
-    const ask = ({ model }: Route, { target }: Endpoint) =>
-      wire.open(target, target.vendor.shape(model, prepared.request, true), signal)
+    const ask = ({ model }: Route, { target }: Endpoint) => {
+      const speaker = speakerFor(target.vendor, model, prepared.asked)
+      isNative = speaker.isNative
+      return wire.open(target, speaker.shape(true), speaker.createReader(), signal)
+    }
     const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     record.begun()
     let characters = 0
@@ -172,6 +187,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
     return {
       model: pieces.model ?? route.model,
       headers: answerHeaders(attemptLog),
+      isNative,
       usage,
       finish: () => finish,
       each: (take) =>
@@ -192,6 +208,25 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
     release()
     throw vendorProblem(gateway, error, attemptLog)
   }
+}
+
+type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
+  shape(stream: boolean): VendorRequest
+  isNative: boolean
+}
+
+/** Who speaks to a vendor: in the caller's own words where the vendor has them, else in a translation. */
+function speakerFor(vendor: Vendor, model: string, { request, native }: Asked): Speaker {
+  const { readAnswer, createReader } = vendor
+  if (request !== undefined) {
+    return { shape: (stream) => vendor.shape(model, request, stream), readAnswer, createReader, isNative: false }
+  }
+  const own = vendor.native
+  if (own?.api === native.api && own.speaks(model)) {
+    return { ...own, shape: (stream) => own.shape(model, native, stream), isNative: true }
+  }
+  const translated = () => ({ ...native.translated(), max_tokens: null, max_completion_tokens: native.limit })
+  return { shape: (stream) => vendor.shape(model, translated(), stream), readAnswer, createReader, isNative: false }
 }
 
 function largest(said: Usage | null, guess: Usage): Usage {

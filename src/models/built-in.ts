@@ -15,6 +15,7 @@ const THINKING_GPT: Habits = {
   toolIds: 'any',
   streamUsage: 'asked',
   responses: 'for-tools',
+  speaksResponses: true,
 }
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
 const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
@@ -67,6 +68,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
           toolIds: 'any',
           streamUsage: 'asked',
           responses: 'never',
+          speaksResponses: true,
         },
       ),
       embedding('text-embedding-3-small', 0.02, 8_191),

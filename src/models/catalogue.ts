@@ -36,6 +36,8 @@ export type OpenAiHabits = {
   streamUsage: 'asked' | 'always'
   /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
+  /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
+  speaksResponses: boolean
 }
 
 export type AnthropicHabits = {

@@ -269,6 +269,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
       'responses',
       (value, at) => oneOf(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
+    speaks_responses: ['speaksResponses', flag],
   },
   anthropic: {
     temperature: TEMPERATURE,
