@@ -12,6 +12,7 @@ import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } 
 import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
 import type { EndpointHealth } from './endpoints.ts'
+import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
@@ -35,6 +36,7 @@ export type Gateway = {
   /** By the name of an endpoint. */
   breakers: Readonly<Record<string, Breaker>>
   modelBreakers: ModelBreakers
+  latencies: Latencies
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
   /** How long a stream may be silent before its client is told that it lives. */
@@ -109,6 +111,7 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     endpoints,
     breakers,
     modelBreakers,
+    latencies: createLatencies(config.aliases),
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     silenceMs: SILENCE_MS,
@@ -126,18 +129,18 @@ function knownAt(config: Platform['config']['ai'], vendor: VendorConfig, id: str
 
 /** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
 export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
-  const { wire } = gateway
+  const { wire, latencies } = gateway
   const { signal } = call
-  const prepared = await prepareCall(gateway, call)
+  const prepared = await prepareCall(gateway, call, false)
   const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let answer: Answer | null = null
   let isNative = false
   try {
-    const ask = ({ model }: Route, { target }: Endpoint) => {
-      const speaker = speakerFor(target.vendor, model, prepared.asked)
+    const ask = (route: Route, { target }: Endpoint) => {
+      const speaker = speakerFor(target.vendor, route.model, prepared.asked)
       isNative = speaker.isNative
-      return wire.send(target, speaker.shape(false), signal).then(speaker.readAnswer)
+      return latencies.timed(route, false, wire.send(target, speaker.shape(false), signal)).then(speaker.readAnswer)
     }
     const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
@@ -155,17 +158,17 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
 
 /** Resolves with the vendor's first piece. @throws as `complete`, until then. */
 export async function stream(gateway: Gateway, call: GatewayCall): Promise<CompletionStream> {
-  const { wire } = gateway
+  const { wire, latencies } = gateway
   const { signal } = call
-  const prepared = await prepareCall(gateway, call)
+  const prepared = await prepareCall(gateway, call, true)
   const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let isNative = false
   try {
-    const ask = ({ model }: Route, { target }: Endpoint) => {
-      const speaker = speakerFor(target.vendor, model, prepared.asked)
+    const ask = (route: Route, { target }: Endpoint) => {
+      const speaker = speakerFor(target.vendor, route.model, prepared.asked)
       isNative = speaker.isNative
-      return wire.open(target, speaker.shape(true), speaker.createReader(), signal)
+      return latencies.timed(route, true, wire.open(target, speaker.shape(true), speaker.createReader(), signal))
     }
     const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     record.begun()

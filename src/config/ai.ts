@@ -6,6 +6,8 @@ import {
   type Catalogue as ModelCatalogue,
   type Route,
   routeNamed,
+  routeOfAlias,
+  routesBehind,
   type VendorEntry,
   vendorNamed,
 } from '../models/catalogue.ts'
@@ -66,7 +68,9 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
           .filter(({ name }) => named.every(({ vendor }) => vendor !== name))
           .map(({ name, defaultModel }) => ({ vendor: name, model: defaultModel })),
       ],
-      fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }),
+      fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }).flatMap((route) =>
+        routesBehind({ aliases }, route),
+      ),
       connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
       firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
       idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
@@ -81,7 +85,7 @@ type Names = Pick<AiConfig, 'vendors' | 'aliases'>
 /** A list of vendors, of `vendor/model`, and of aliases. */
 function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names): Route[] {
   return read.words(setting).map((word) => {
-    const route = aliases.get(word) ?? routeNamed({ vendors }, word)
+    const route = routeOfAlias({ aliases }, word) ?? routeNamed({ vendors }, word)
     if (route !== null) return route
     const names = [...Object.keys(vendors), ...aliases.keys()].join(', ')
     throw new ConfigError(`${setting} names '${word}': expected ${names}, or vendor/model`)
@@ -92,8 +96,10 @@ function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names):
 function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorConfig {
   const alias = aliases.get(vendor.defaultModel)
   if (alias === undefined) return vendor
-  if (alias.vendor === vendor.name) return { ...vendor, defaultModel: alias.model }
-  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${alias.vendor}`)
+  const own = alias.routes.find((route) => route.vendor === vendor.name)
+  if (own !== undefined) return { ...vendor, defaultModel: own.model }
+  const other = alias.routes[0].vendor
+  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${other}`)
 }
 
 const byName = (vendors: VendorConfig[]) => Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
@@ -161,7 +167,10 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
     return isKeyed ? 'openai:text-embedding-3-small' : 'local'
   }
   const [, name = '', model = ''] = /^([^:]+):(\S+)$/.exec(setting) ?? []
-  const route = ai.aliases.get(setting) ?? (model === '' ? null : { vendor: name, model })
+  if ((ai.aliases.get(setting)?.routes.length ?? 1) > 1) {
+    throw new ConfigError(`EMBEDDER=${setting}: an alias of several models, whose vectors do not compare`)
+  }
+  const route = routeOfAlias(ai, setting) ?? (model === '' ? null : { vendor: name, model })
   const vendor = route === null ? undefined : vendorNamed(ai, route.vendor)
   if (route === null || vendor === undefined) {
     const vendors = Object.keys(ai.vendors).join(', ')

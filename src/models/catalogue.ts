@@ -111,7 +111,24 @@ export type VendorEntry = {
 }
 
 /** Who is asked for what. */
-export type Route = { vendor: string; model: string }
+export type Route = {
+  vendor: string
+  model: string
+  /** By which alias of several models it was named: `model` is the first of them, and any may answer. */
+  alias?: string
+}
+
+/** Which of an alias's models is asked first: as listed, by share, the cheapest for the request, or the quickest of late. */
+export const STRATEGIES = ['order', 'weight', 'price', 'latency'] as const
+export type Strategy = (typeof STRATEGIES)[number]
+
+/** A name for a model, or for several of which one is chosen for each call; the others stand in for it. */
+export type Alias = {
+  routes: readonly [Route, ...Route[]]
+  by: Strategy
+  /** By `routes`; of use where one is chosen by weight. */
+  weights: readonly number[]
+}
 
 /** Models that may be asked for: of one vendor, or of any. */
 export type Allowance = { vendor: string | null; has(model: string): boolean }
@@ -119,7 +136,7 @@ export type Allowance = { vendor: string | null; has(model: string): boolean }
 export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
   /** By name, in the order in which they are listed. */
   vendors: Readonly<Record<string, Vendor>>
-  aliases: ReadonlyMap<string, Route>
+  aliases: ReadonlyMap<string, Alias>
   /** By plan; a plan that is not here may ask for every model. */
   allow: ReadonlyMap<string, readonly Allowance[]>
 }
@@ -181,10 +198,22 @@ export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string):
   return vendor === undefined ? null : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
+/** What an alias names: its model, or the first of its models with the alias's name beside it. */
+export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: string): Route | null {
+  const alias = aliases.get(name)
+  if (alias === undefined) return null
+  return alias.routes.length === 1 ? alias.routes[0] : { ...alias.routes[0], alias: name }
+}
+
+/** Who may answer a route: all models of its alias, as listed, or the one that it names. */
+export function routesBehind({ aliases }: Pick<Catalogue, 'aliases'>, route: Route): readonly Route[] {
+  return (route.alias === undefined ? undefined : aliases.get(route.alias)?.routes) ?? [route]
+}
+
 /** By whom a model is asked for: a user of a plan, perhaps with an API key that has a list of its own. */
 export type ModelAccess = {
   tier: string
-  /** A key's own list, in the words of `allowanceOf`; null: what the plan has. */
+  /** A key's own list, in the words of `allowancesFor`; null: what the plan has. */
   models?: readonly string[] | null
 }
 
@@ -222,15 +251,22 @@ export function allowancesOf(
 ): readonly Allowance[] {
   const read = readLists.get(entries)
   if (read?.catalogue === catalogue) return read.list
-  const list = entries.map((entry) => allowanceOf(catalogue, entry))
+  const list = entries.flatMap((entry) => allowancesFor(catalogue, entry))
   readLists.set(entries, { catalogue, list })
   return list
 }
 
-/** `fast` (an alias), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
-export function allowanceOf({ vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>, entry: string): Allowance {
+/** `fast` (an alias: each of its models), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
+export function allowancesFor(
+  { vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>,
+  entry: string,
+): readonly Allowance[] {
   const alias = aliases.get(entry)
-  if (alias !== undefined) return { vendor: alias.vendor, has: (model) => model === alias.model }
+  if (alias === undefined) return [allowanceOf({ vendors }, entry)]
+  return alias.routes.map(({ vendor, model }) => ({ vendor, has: (name) => name === model }))
+}
+
+function allowanceOf({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
   return vendor === undefined || isListed({ vendors }, entry)

@@ -27,7 +27,7 @@ test('the file in docs/ works: its vendors are asked at their addresses, with th
   assert.deepEqual([mistral!.label, mistral!.apiKey, mistral!.dialect], ['Mistral', 'mistral-test', 'openai'])
   assert.equal(ollama!.apiKey, 'none', 'a vendor that names no key needs none')
   assert.equal(groq!.defaultModel, 'llama-3.3-70b-versatile')
-  assert.deepEqual(ai.aliases.get('fast'), { vendor: 'groq', model: 'llama-3.1-8b-instant' })
+  assert.deepEqual(ai.aliases.get('fast')?.routes, [{ vendor: 'groq', model: 'llama-3.1-8b-instant' }])
 })
 
 test('docs/models.md tells of every field that the file beside it has', () => {
@@ -113,6 +113,39 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
   assert.throws(() => embedder('fast'), /EMBEDDER=fast: llama-3.1-8b-instant is no model for embeddings/)
   assert.throws(() => embedder('smart'), /anthropic has no embeddings/)
   assert.throws(() => embedder('slow'), /EMBEDDER is wrong: expected auto, local, vendor:MODEL/)
+})
+
+test('an alias may name several models, wherever a model is named; lists hold for each of them', (t) => {
+  const MODELS = fileOf(t, {
+    aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash', 'anthropic/claude-haiku-5-5'] } },
+    allow: { pro: ['gemini/*', 'claude-*'], free: ['any'] },
+  })
+  const keys = { OPENAI_API_KEY: 'sk', GEMINI_API_KEY: 'AIza', SANDBOX: 'off' }
+  const { ai } = readConfig({ MODELS, ...keys, LLM_VENDORS: 'any', LLM_FALLBACKS: 'any', OPENAI_MODEL: 'any' })
+  const [luna, flash, haiku] = ai.aliases.get('any')!.routes
+  const any = { ...luna!, alias: 'any' }
+  assert.deepEqual(ai.slots[0], any)
+  assert.deepEqual(ai.fallbacks, [luna, flash, haiku])
+  assert.equal(ai.vendors.openai!.defaultModel, 'gpt-6-luna')
+  assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, 'any'), any)
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), any, 'one of its models is allowed')
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'gemini', 'any'), any)
+  assert.throws(() => readConfig({ MODELS, ...keys, EMBEDDER: 'any' }), /EMBEDDER=any: an alias of several models/)
+
+  assert.deepEqual(fallbackChain(ai, { tier: 'enterprise' }, any), [luna, flash], 'haiku has no key')
+  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [flash])
+  assert.deepEqual(fallbackChain(ai, { tier: 'free' }, any), [luna, flash])
+  assert.deepEqual(fallbackChain(ai, { tier: 'free', models: ['gpt-6-luna'] }, any), [luna])
+  const shut = { tier: 'free', models: ['nothing'] }
+  assert.throws(() => fallbackChain(ai, shut, any), /'gpt-6-luna' is not part of this API key's models/)
+  assert.throws(() => fallbackChain(ai, { tier: 'pro', models: ['claude-*'] }, any), /'anthropic' is not configured/)
+})
+
+test('where an alias has a real vendor, none that the sandbox plays answers for it', (t) => {
+  const MODELS = fileOf(t, { aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash'] } } })
+  const { ai } = readConfig({ MODELS, GEMINI_API_KEY: 'AIza' })
+  const any = routeForModel(ai, { tier: 'pro' }, 'any')
+  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [{ vendor: 'gemini', model: 'gemini-3.8-flash' }])
 })
 
 test('a model’s name leads to its vendor: as an alias, listed, behind a vendor’s name, or by its maker', (t) => {
@@ -265,6 +298,35 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [{ vendors: [VENDOR], aliases: { a: 'groq/a' } }, /^MODELS: aliases\.a is wrong/],
   [{ vendors: [VENDOR], aliases: { fast: 'smart' } }, /^MODELS: aliases\.fast is wrong/],
+  [{ aliases: { any: { models: [] } } }, /^MODELS: aliases\.any\.models is wrong: expected one model or more$/],
+  [
+    { aliases: { any: { models: ['fast', 'openai/a'] } } },
+    /^MODELS: aliases\.any\.models\[0\] is wrong: expected 'vend/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a', 'openai/a'] } } },
+    /aliases\.any\.models\[1\] is wrong: it stands there tw/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a'], by: 'luck' } } },
+    /aliases\.any\.by is wrong: expected one of order, weight/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a'], weights: [1] } } },
+    /aliases\.any\.weights is wrong: expected one for each/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a', 'gemini/b'], by: 'weight', weights: [1] } } },
+    /aliases\.any\.weights is wrong: expected one for each of its models/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a', 'gemini/b'], by: 'weight', weights: [0, 0] } } },
+    /aliases\.any\.weights is wrong: one of them has to be above 0/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/text-embedding-3-small', 'gemini/gemini-embedding-2'] } } },
+    /aliases\.any\.models\[0\] is wrong: the vectors of two models do not compare/,
+  ],
   [{ allow: { gold: [] } }, /^MODELS: allow\.gold is wrong: expected one of free, pro, enterprise$/],
   [{ allow: { pro: 'fast' } }, /^MODELS: allow\.pro is wrong: expected a list, got "fast"$/],
   [{ allow: { pro: [7] } }, /^MODELS: allow\.pro\[0\] is wrong/],

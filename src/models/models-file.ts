@@ -5,12 +5,14 @@
 import { readFileSync, statSync } from 'node:fs'
 import { BUILT_IN } from './built-in.ts'
 import {
+  type Alias,
   type Allowance,
-  allowanceOf,
+  allowancesFor,
   type Catalogue,
   type Dialect,
   EMBEDDINGS,
   type EndpointSetting,
+  findModel,
   type Habits,
   isListed,
   type Model,
@@ -18,6 +20,7 @@ import {
   RESERVED_NAMES,
   type Route,
   routeNamed,
+  STRATEGIES,
   type VendorEntry,
   vendorNamed,
 } from './catalogue.ts'
@@ -60,7 +63,7 @@ export function readNames(
   vendors: Catalogue['vendors'],
   plans: readonly string[],
 ): Pick<Catalogue, 'aliases' | 'allow'> {
-  const aliases = new Map<string, Route>()
+  const aliases = new Map<string, Alias>()
   for (const [name, target] of Object.entries(objectOr(file.aliases, 'aliases'))) {
     const at = `aliases.${name}`
     if (!ALIAS_NAME.test(name))
@@ -68,17 +71,14 @@ export function readNames(
     if (RESERVED_NAMES.includes(name) || vendorNamed({ vendors }, name) !== undefined || isListed({ vendors }, name)) {
       throw new WrongModelsFile(`${at} is wrong: '${name}' is the name of a vendor or a model already`)
     }
-    const to = text(target, at, MODEL_ID, "'vendor/model'")
-    const route = to.includes('/') ? routeNamed({ vendors }, to) : null
-    if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, target)
-    aliases.set(name, route)
+    aliases.set(name, aliasAt(target, at, vendors))
   }
 
   const allow = new Map<string, Allowance[]>()
   for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
     if (!plans.includes(plan)) throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
-    const allowances = list(entries, `allow.${plan}`).map((entry, index) =>
-      allowanceOf(
+    const allowances = list(entries, `allow.${plan}`).flatMap((entry, index) =>
+      allowancesFor(
         { vendors, aliases },
         text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
       ),
@@ -86,6 +86,40 @@ export function readNames(
     allow.set(plan, allowances)
   }
   return { aliases, allow }
+}
+
+/** `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
+function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
+  const isOne = typeof value === 'string'
+  const given = isOne ? {} : object(value, at, ['models', 'by', 'weights'])
+  const names = isOne ? [value] : list(given.models, `${at}.models`)
+  const routes = names.map((one, index) => routeAt(one, isOne ? at : `${at}.models[${index}]`, vendors))
+  const [first, ...others] = routes
+  if (first === undefined) throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
+  for (const [index, { vendor, model }] of routes.entries()) {
+    if (routes.findIndex((other) => other.vendor === vendor && other.model === model) < index)
+      throw new WrongModelsFile(`${at}.models[${index}] is wrong: it stands there twice`)
+    const entry = vendors[vendor]
+    if (others.length > 0 && entry !== undefined && findModel(entry, model)?.kind === 'embedding')
+      throw new WrongModelsFile(`${at}.models[${index}] is wrong: the vectors of two models do not compare`)
+  }
+  const by = optional(given.by, (strategy) => oneOf(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
+  const weights = optional(given.weights, (all) => list(all, `${at}.weights`))
+  if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
+    throw new WrongModelsFile(`${at}.weights is wrong: expected one for each of its models, with "by": "weight"`)
+  }
+  const shares = routes.map((_, index) => (weights ? weightAt(weights[index], `${at}.weights[${index}]`) : 1))
+  if (shares.every((share) => share === 0)) {
+    throw new WrongModelsFile(`${at}.weights is wrong: one of them has to be above 0`)
+  }
+  return { routes: [first, ...others], by, weights: shares }
+}
+
+function routeAt(value: unknown, at: string, vendors: Catalogue['vendors']): Route {
+  const to = text(value, at, MODEL_ID, "'vendor/model'")
+  const route = to.includes('/') ? routeNamed({ vendors }, to) : null
+  if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, value)
+  return route
 }
 
 function contentsOf(path: string): { json: unknown; createdSeconds: number } {
