@@ -167,9 +167,14 @@ export function vendorNamed<Vendor extends VendorEntry>(
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
   const exact = models.find((model) => model.id === id)
-  if (exact !== undefined || !DATED.test(id)) return exact ?? null
-  const undated = id.replace(DATED, '')
-  return models.find((model) => model.id === undated) ?? null
+  if (exact !== undefined) return exact
+  const plain = undated(id)
+  return plain === id ? null : (models.find((model) => model.id === plain) ?? null)
+}
+
+/** A model's name without the date behind it. */
+export function undated(id: string): string {
+  return id.replace(DATED, '')
 }
 
 const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/

@@ -1,5 +1,5 @@
 /**
- * What the sandbox's models say, whichever dialect they are asked in: the first tool offered is called, a schema is filled, and all else is answered with quotations.
+ * What the sandbox's models say, whichever dialect they are asked in: the tool that is named, or the first, is called, a schema is filled, and all else is answered with quotations.
  * Once a tool has answered, the model speaks, or a loop of tools would never end.
  */
 import { randomBytes } from 'node:crypto'
@@ -50,13 +50,23 @@ export function replyTo(wish: Wish): ModelReply {
 }
 
 /** The tool to be called now; null where words are due. */
-function toolFor({ tools, choice, called, result }: Wish) {
+function toolFor({ messages, tools, choice, called, result }: Wish) {
   if (choice === 'none') return null
   const isDone = (name: string) => called.includes(name)
   if (typeof choice === 'object') return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
-  if (result === null) return tools.find(({ name }) => !isDone(name)) ?? null
+  const offered = tools.filter(({ name }) => !isDone(name))
+  if (result === null) return offered.find(({ name }) => isNamed(name, messages)) ?? offered[0] ?? null
   return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null
 }
+
+/** "Say hi using bash": behind whatever an agent puts before its user's words. */
+function isNamed(tool: string, messages: Message[]): boolean {
+  const asked = messages.findLast(({ role }) => role === 'user')?.content.slice(-ASKED_LENGTH) ?? ''
+  const at = asked.toLowerCase().indexOf(tool.toLowerCase())
+  return at !== -1 && !/\w/.test(asked[at - 1] ?? '') && !/\w/.test(asked[at + tool.length] ?? '')
+}
+
+const ASKED_LENGTH = 300
 
 function textFor(wish: Wish): string {
   if (wish.schema === null) return spoken(wish)

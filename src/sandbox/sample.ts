@@ -164,6 +164,8 @@ function textFor(schema: Schema, { words, name }: Place): string {
 }
 
 function wordsFor(name: string, { answer, question }: Words): string {
+  // An agent runs it.
+  if (/^(command|cmd|script|code|shell)$/i.test(name)) return 'echo "Hello from the sandbox"'
   if (/quer|question|prompt|search|input|message/i.test(name)) return question || 'sandbox'
   if (/answer|summar|text|content|explan|reply|response|result|output|reason|description|thought/i.test(name))
     return answer
