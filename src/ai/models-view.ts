@@ -1,6 +1,5 @@
 /** What a choice of models needs to know, as /api/ai/models tells it: providers in the order of their slots, and all models. */
 import { type Static, Type } from 'typebox'
-import { PRICES_AS_OF } from '#models/built-in.ts'
 import { type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
@@ -54,7 +53,7 @@ export const ModelList = Type.Object(
 export function modelList({ config: ai }: Pick<Gateway, 'config'>, access: ModelAccess): Static<typeof ModelList> {
   const first = routeFor(ai, access, null, null)
   return {
-    prices_as_of: PRICES_AS_OF,
+    prices_as_of: ai.pricesAsOf,
     default_provider: first.vendor,
     default_model: first.model,
     providers: listedVendors(ai, access).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({

@@ -1,5 +1,7 @@
 /** The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's own. */
+import { join, resolve } from 'node:path'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import { PRICES_AS_OF } from '../models/built-in.ts'
 import {
   type Dialect,
   findModel,
@@ -12,6 +14,7 @@ import {
   vendorNamed,
 } from '../models/catalogue.ts'
 import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
+import { type PriceList, readPriceList, WrongPriceList } from '../models/price-list.ts'
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 /** One address and key of a vendor. */
@@ -34,6 +37,11 @@ export type VendorConfig = VendorEntry & {
 }
 
 export type AiConfig = ModelCatalogue<VendorConfig> & {
+  prices: PriceList
+  /** Where a list that is taken over is written. */
+  pricesPath: string
+  /** The day of the newest prices that count. */
+  pricesAsOf: string
   /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
   slots: readonly Route[]
   /** Failover order. */
@@ -43,9 +51,18 @@ export type AiConfig = ModelCatalogue<VendorConfig> & {
   idleTimeoutMs: number
 }
 
-export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { plans }: Catalogue): AiConfig {
+export function readAi(
+  read: Reader,
+  sandboxOn: boolean,
+  sandboxUrl: string,
+  { plans }: Catalogue,
+  dataDir: string,
+): AiConfig {
+  const named = read.optional('PRICES')
+  const pricesPath = named === null ? join(dataDir, 'prices.json') : resolve(named)
+  const prices = readPrices(named === null ? null : pricesPath, pricesPath)
   try {
-    const { vendors: entries, file } = readVendors(read.optional('MODELS'))
+    const { vendors: entries, file } = readVendors(read.optional('MODELS'), prices)
     const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
     const tiers = plans.map(({ tier }) => tier)
     const { aliases, allow } = readNames(file, given, tiers)
@@ -59,6 +76,9 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
       })),
     )
     return {
+      prices,
+      pricesPath,
+      pricesAsOf: prices.asOf > PRICES_AS_OF ? prices.asOf : PRICES_AS_OF,
       vendors,
       aliases,
       allow,
@@ -77,6 +97,15 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
     }
   } catch (error) {
     throw error instanceof WrongModelsFile ? new ConfigError(`MODELS: ${error.message}`) : error
+  }
+}
+
+/** @throws ConfigError for a list that cannot be used: calls would cost something else than the operator thinks. */
+function readPrices(named: string | null, usual: string): PriceList {
+  try {
+    return readPriceList(named, usual)
+  } catch (error) {
+    throw error instanceof WrongPriceList ? new ConfigError(`PRICES: ${error.message}`) : error
   }
 }
 

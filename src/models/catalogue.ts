@@ -76,6 +76,14 @@ export type Model = {
   habits: Habits
 }
 
+/** A vendor's part of the price list. */
+export type VendorPrices = {
+  /** By any of a model's names, with or without a date behind it. */
+  find(id: string): Model | null
+  /** Of all its models of that kind. */
+  prices(kind: Model['kind']): Price[]
+}
+
 /** One of several keys or addresses of a vendor; what it does not say is the vendor's. */
 export type EndpointSetting = {
   /** Null: it is known by its number. */
@@ -108,6 +116,8 @@ export type VendorEntry = {
   /** What one request for embeddings may hold. */
   embeddings: { inputsMax: number; charactersMax: number }
   models: readonly Model[]
+  /** What the price list has of its models beside those; null: nothing. */
+  prices: VendorPrices | null
 }
 
 /** Who is asked for what. */
@@ -184,13 +194,21 @@ const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
  * the vendor of that address does not list.
  */
 export function knownModel({ vendors }: Pick<Catalogue, 'vendors'>, vendor: string, id: string): Model | null {
-  const own = findModel(ofVendor(vendors, vendor), id)
+  const entry = ofVendor(vendors, vendor)
+  const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
   for (const other of Object.values(vendors)) {
-    const model = findModel(other, id)
+    const model = findModel(other, id) ?? listedAt(entry, other, id)
     if (model !== null) return model
   }
   return null
+}
+
+/** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
+export function listedAt(vendor: VendorEntry | undefined, other: VendorEntry, id: string): Model | null {
+  return vendor !== undefined && vendor.keySetting === null && other !== vendor
+    ? null
+    : (other.prices?.find(id) ?? null)
 }
 
 /**

@@ -3,7 +3,7 @@
 // The trap: nothing in it is passed over. An unknown field, a wrong value or a name that leads nowhere is refused by its
 // place (`vendors[0].models[2].price.input`), since a price or a plan's limit that silently does not hold costs money.
 import { readFileSync, statSync } from 'node:fs'
-import { BUILT_IN } from './built-in.ts'
+import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
   type Alias,
   type Allowance,
@@ -22,8 +22,10 @@ import {
   routeNamed,
   STRATEGIES,
   type VendorEntry,
+  type VendorPrices,
   vendorNamed,
 } from './catalogue.ts'
+import type { PriceList } from './price-list.ts'
 
 /** One line that says which field is wrong. */
 export class WrongModelsFile extends Error {}
@@ -35,17 +37,18 @@ const MODEL_ID = /^[!-~]{1,200}$/
 const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
-/** The built-in vendors and, where there is a file, its own. @throws WrongModelsFile */
-export function readVendors(path: string | null): { vendors: readonly VendorEntry[]; file: Json } {
-  if (path === null) return { vendors: BUILT_IN, file: {} }
+/** The built-in vendors and, where there is a file, its own, with what the price list has of them. @throws WrongModelsFile */
+export function readVendors(path: string | null, prices: PriceList): { vendors: readonly VendorEntry[]; file: Json } {
+  const builtIn = BUILT_IN.map((vendor) => pricedBy(prices, vendor))
+  if (path === null) return { vendors: builtIn, file: {} }
   const { json, createdSeconds } = contentsOf(path)
   const file = object(json, 'the file', ['vendors', 'aliases', 'allow'])
-  const vendors = [...BUILT_IN]
+  const vendors = [...builtIn]
   const named = new Set<string>()
-  for (const [index, value] of list(file.vendors, 'vendors').entries()) {
+  for (const [index, value] of listAt(file.vendors, 'vendors').entries()) {
     const at = `vendors[${index}]`
     const known = vendors.findIndex(({ name }) => name === objectOf(value)?.name)
-    const vendor = vendorAt(value, at, vendors[known], createdSeconds)
+    const vendor = vendorAt(value, at, vendors[known], prices, createdSeconds)
     if (named.has(vendor.name)) throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
     named.add(vendor.name)
     if (known === -1) vendors.push(vendor)
@@ -77,7 +80,7 @@ export function readNames(
   const allow = new Map<string, Allowance[]>()
   for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
     if (!plans.includes(plan)) throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
-    const allowances = list(entries, `allow.${plan}`).flatMap((entry, index) =>
+    const allowances = listAt(entries, `allow.${plan}`).flatMap((entry, index) =>
       allowancesFor(
         { vendors, aliases },
         text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
@@ -92,7 +95,7 @@ export function readNames(
 function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
   const isOne = typeof value === 'string'
   const given = isOne ? {} : object(value, at, ['models', 'by', 'weights'])
-  const names = isOne ? [value] : list(given.models, `${at}.models`)
+  const names = isOne ? [value] : listAt(given.models, `${at}.models`)
   const routes = names.map((one, index) => routeAt(one, isOne ? at : `${at}.models[${index}]`, vendors))
   const [first, ...others] = routes
   if (first === undefined) throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
@@ -104,7 +107,7 @@ function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Ali
       throw new WrongModelsFile(`${at}.models[${index}] is wrong: the vectors of two models do not compare`)
   }
   const by = optional(given.by, (strategy) => oneOf(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
-  const weights = optional(given.weights, (all) => list(all, `${at}.weights`))
+  const weights = optional(given.weights, (all) => listAt(all, `${at}.weights`))
   if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
     throw new WrongModelsFile(`${at}.weights is wrong: expected one for each of its models, with "by": "weight"`)
   }
@@ -148,10 +151,25 @@ const VENDOR_FIELDS = [
   'habits',
   'embeddings',
   'models',
+  'price_list',
 ]
 
+/** What was read from a vendor's own pages counts until a newer list says otherwise. */
+function pricedBy(list: PriceList, vendor: VendorEntry): VendorEntry {
+  const prices = list.of(vendor.name)
+  if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
+  const models = vendor.models.map((model) => ({ ...model, price: prices.find(model.id)?.price ?? model.price }))
+  return { ...vendor, prices, models }
+}
+
 /** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
-function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, createdSeconds: number): VendorEntry {
+function vendorAt(
+  value: unknown,
+  at: string,
+  known: VendorEntry | undefined,
+  list: PriceList,
+  createdSeconds: number,
+): VendorEntry {
   const given = object(value, at, VENDOR_FIELDS)
   const name = text(given.name, `${at}.name`, VENDOR_NAME, 'lower-case letters, digits, dashes')
   if (known === undefined && (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))) {
@@ -161,9 +179,17 @@ function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, cr
   if (known !== undefined && known.dialect !== dialect) {
     throw wrong(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
   }
-  const models = list(given.models, `${at}.models`).map((one, index) =>
-    modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds),
-  )
+  const prices = pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
+  const models = listAt(given.models, `${at}.models`).map((one, index) => {
+    const model = modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds)
+    const found = prices?.find(model.id) ?? null
+    return {
+      ...model,
+      contextTokens: model.contextTokens ?? found?.contextTokens ?? null,
+      outputTokensMax: model.outputTokensMax ?? found?.outputTokensMax ?? null,
+      price: model.price ?? found?.price ?? null,
+    }
+  })
   const repeated = models.findIndex(({ id }, index) => models.findIndex((other) => other.id === id) < index)
   if (repeated !== -1) throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
   const all = [...models, ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id))]
@@ -187,14 +213,24 @@ function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, cr
     habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
     embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
     models: all,
+    prices,
   }
+}
+
+/** Which vendor's part of the price list counts, where it has another name there. */
+function pricesAt(value: unknown, at: string, list: PriceList): VendorPrices | null {
+  if (value === undefined || value === null) return null
+  const name = text(value, at, MODEL_ID, "a vendor's name in the price list")
+  const { vendors } = list.file()
+  if (!Object.hasOwn(vendors, name)) throw wrong(at, `one of ${Object.keys(vendors).join(', ')}`, value)
+  return list.of(name)
 }
 
 const keySettingAt = (value: unknown, at: string) =>
   optional(value, (name) => text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"))
 
 function endpointsAt({ endpoints, api_key_env: usual }: Json, at: string, known?: VendorEntry): EndpointSetting[] {
-  const found = list(endpoints, `${at}.endpoints`).map((one, index) => {
+  const found = listAt(endpoints, `${at}.endpoints`).map((one, index) => {
     const place = `${at}.endpoints[${index}]`
     const given = object(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
     return {
@@ -353,7 +389,7 @@ function objectOf(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null
 }
 
-function list(value: unknown, at: string): unknown[] {
+function listAt(value: unknown, at: string): unknown[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return value
   throw wrong(at, 'a list', value)
