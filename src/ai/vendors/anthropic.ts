@@ -26,6 +26,7 @@ import {
   type Native,
   type NativeRequest,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -41,10 +42,12 @@ const STRICT_TOOLS_MAX = 20
 
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
+    }),
+  )
   return {
     dialect: 'anthropic',
     capabilities(model) {

@@ -20,6 +20,7 @@ import {
   type EventReader,
   habitsOf,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -31,10 +32,12 @@ const FORMAT = 'google-gemini-v1'
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
+    }),
+  )
   return {
     dialect: 'gemini',
     capabilities(name) {

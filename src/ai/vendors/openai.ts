@@ -25,6 +25,7 @@ import {
   type EventReader,
   habitsOf,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -34,7 +35,7 @@ import { VendorError } from './vendor-error.ts'
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsFor = (model: string): OpenAiHabits => habitsOf(familyHabits(model), options, model)
+  const habitsFor = remembered((model): OpenAiHabits => habitsOf(familyHabits(model), options, model))
   return {
     dialect: 'openai',
     capabilities(model) {

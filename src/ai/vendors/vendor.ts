@@ -75,6 +75,21 @@ export function habitsOf<Own extends Habits>(family: Own, { known, habits }: Ven
   return { ...family, ...habits, ...known?.(model)?.habits }
 }
 
+/** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
+export function remembered<T>(find: (model: string) => T): (model: string) => T {
+  const found = new Map<string, T>()
+  return (model) => {
+    const known = found.get(model)
+    if (known !== undefined) return known
+    if (found.size >= MODELS_REMEMBERED) found.clear()
+    const one = find(model)
+    found.set(model, one)
+    return one
+  }
+}
+
+const MODELS_REMEMBERED = 200
+
 /** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
 export type NativeApi = 'responses' | 'messages'
 
