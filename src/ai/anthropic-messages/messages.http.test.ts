@@ -447,8 +447,12 @@ test('models are listed as Anthropic’s clients ask, a page at a time, those of
   const beyond = await list(`?after_id=${all.at(-1)}`)
   assert.deepEqual(beyond.body, { data: [], has_more: false, first_id: null, last_id: null })
   for (const query of ['?limit=0', '?limit=1001', '?limit=many', '?after_id=gpt-none', '?before_id=__proto__']) {
-    assert.equal((await list(query)).status, 400, query)
+    const { status, body, headers } = await list(query)
+    assert.deepEqual([status, body.type, body.error.type], [400, 'error', 'invalid_request_error'], query)
+    assert.equal(headers.get('request-id'), headers.get('x-request-id'))
   }
+  const stranger = await app.get('/v1/models', { headers: { 'anthropic-version': '2023-06-01' } })
+  assert.deepEqual([stranger.status, stranger.body.error.type], [401, 'authentication_error'])
   assert.deepEqual((await app.get('/v1/models/claude-haiku-5-5', { headers })).body, haiku)
   const prefixed = await app.get('/v1/models/anthropic/claude-haiku-5-5', { headers })
   assert.equal(prefixed.body.id, 'anthropic/claude-haiku-5-5')

@@ -289,7 +289,7 @@ test('the model’s name picks the vendor, or a prefix does', async (t) => {
 })
 
 test('errors under /v1 have OpenAI’s shape, with the statuses of the contract', async (t) => {
-  const { app, vendor, post, headers } = await setting(t)
+  const { app, ada, vendor, post, headers } = await setting(t)
   const shapeOf = (body: { error: object }) => Object.keys(body.error).sort()
   const shape = ['code', 'message', 'param', 'type']
 
@@ -306,6 +306,19 @@ test('errors under /v1 have OpenAI’s shape, with the statuses of the contract'
   assert.equal(stranger.status, 401)
   assert.deepEqual(shapeOf(stranger.body), shape)
   assert.equal(stranger.headers.get('www-authenticate'), 'Bearer')
+  assert.deepEqual([stranger.body.error.type, stranger.body.error.code], ['authentication_error', 'invalid_api_key'])
+
+  const askWith = async (settings: object) => {
+    const { key } = (await ada.post('/api/api-keys', { name: 'confined', ...settings })).body
+    const asked = { headers: { authorization: `Bearer ${key}` } }
+    const ask = () => app.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI }, asked)
+    const [{ status }, { body }] = [await ask(), await ask()]
+    return [status, body.error.type, body.error.code]
+  }
+  const slow = { rate_limit: { requests: 1, seconds: 60 } }
+  assert.deepEqual(await askWith(slow), [200, 'rate_limit_error', 'rate_limit_exceeded'])
+  assert.deepEqual(await askWith({ monthly_token_limit: 1 }), [429, 'rate_limit_error', 'insufficient_quota'])
+  assert.deepEqual(await askWith({ models: ['claude-*'] }), [403, 'permission_error', 'model_not_found'])
 
   vendor.play(refuses(500))
   const failed = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
