@@ -153,7 +153,8 @@ export function readConfig(env: Env): Config {
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
-  const ai = readAi(read, sandbox.on, sandbox.url, catalogue)
+  const dataDir = resolve(read.text('DATA_DIR', './data'))
+  const ai = readAi(read, sandbox.on, sandbox.url, catalogue, dataDir)
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
@@ -168,7 +169,7 @@ export function readConfig(env: Env): Config {
       delaySeconds: read.seconds('DRAIN_DELAY_SECONDS', production ? 5 : 0),
       seconds: read.seconds('DRAIN_SECONDS', 30),
     },
-    dataDir: resolve(read.text('DATA_DIR', './data')),
+    dataDir,
     databaseUrl,
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
     sandbox,

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
-import { sampleOf } from './sample.ts'
+import { neededOf, sampleOf } from './sample.ts'
 
 export type Wish = {
   messages: Message[]
@@ -36,7 +36,7 @@ export function replyTo(wish: Wish): ModelReply {
     (wish.tools.length === 0 ? 0 : tokens(JSON.stringify(wish.tools)).length)
   const tool = toolFor(wish)
   if (tool !== null) {
-    const made = sampleOf(tool.schema, wordsOf(wish))
+    const made = sampleOf(neededOf(tool.schema), wordsOf(wish))
     const args = typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
     const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }
     const completionTokens = tokens(JSON.stringify(args)).length + tokens(tool.name).length

@@ -1,7 +1,8 @@
-import { findModel, type ModelAccess, ofVendor } from '#models/catalogue.ts'
+import { findModel, type ModelAccess, ofVendor, type Temperature } from '#models/catalogue.ts'
 import type { Gateway } from '../gateway.ts'
 import { listedModels } from '../model-list.ts'
 import { routeForModel } from '../routing.ts'
+import type { Capabilities } from '../vendors/vendor.ts'
 
 type ModelsOf = Pick<Gateway, 'config' | 'targets'>
 
@@ -26,15 +27,44 @@ export function modelViewNamed(gateway: ModelsOf, access: ModelAccess, name: str
 function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
   return listedModels(ai, access)
     .filter(({ vendor }) => vendor.apiKey !== null)
-    .map(({ id, vendor, model, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
-      id,
-      object: 'model',
-      created: createdSeconds,
-      owned_by: vendor.name,
-      context_tokens: contextTokens,
-      output_tokens_max: outputTokensMax,
-      // US dollars per million tokens.
-      price: isEstimated ? null : { input: price.input, output: price.output, cached: price.cached },
-      capabilities: kind === 'chat' ? ofVendor(targets, vendor.name).vendor.capabilities(model) : null,
-    }))
+    .map(
+      ({ id, vendor, routes, routedBy, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
+        id,
+        object: 'model',
+        created: createdSeconds,
+        owned_by: vendor.name,
+        context_tokens: contextTokens,
+        output_tokens_max: outputTokensMax,
+        // US dollars per million tokens.
+        price: isEstimated ? null : { input: price.input, output: price.output, cached: price.cached },
+        capabilities:
+          kind !== 'chat'
+            ? null
+            : sharedBy(routes.map((route) => ofVendor(targets, route.vendor).vendor.capabilities(route.model))),
+        // Of an alias of several models, any of which may answer.
+        ...(routedBy === null
+          ? {}
+          : { routes: routes.map((route) => `${route.vendor}/${route.model}`), routed_by: routedBy }),
+      }),
+    )
+}
+
+const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'taken']
+
+/** What holds whichever of them answers. */
+function sharedBy(all: readonly Capabilities[]): Capabilities {
+  const ability = (of: (one: Capabilities) => boolean | null) => {
+    const told = all.map(of)
+    return told.includes(false) ? false : told.includes(null) ? null : true
+  }
+  return {
+    temperature: STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
+    thinking: all.some(({ thinking }) => thinking),
+    forced_tools: all.every(({ forced_tools: forced }) => forced),
+    vision: ability(({ vision }) => vision),
+    pdf: ability(({ pdf }) => pdf),
+    audio: ability(({ audio }) => audio),
+    tools: ability(({ tools }) => tools),
+    json_schema: ability(({ json_schema: schema }) => schema),
+  }
 }
