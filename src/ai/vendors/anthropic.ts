@@ -21,6 +21,7 @@ import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from '
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type Answer,
+  abilitiesOf,
   type EventReader,
   habitsOf,
   type Native,
@@ -52,7 +53,8 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
     dialect: 'anthropic',
     capabilities(model) {
       const { temperature, thinking, forcedTools } = traitsOf(model)
-      return { temperature, thinking: thinking !== 'none', forced_tools: forcedTools === 'taken' }
+      const forced = forcedTools === 'taken'
+      return { temperature, thinking: thinking !== 'none', forced_tools: forced, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const body = bodyOf(model, traitsOf(model), request, stream)

@@ -15,6 +15,7 @@ import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
   type Answer,
+  abilitiesOf,
   type Embedding,
   type EmbeddingInput,
   type EventReader,
@@ -41,8 +42,9 @@ export function createGemini(apiKey: string, options: VendorOptions = {}): Vendo
   return {
     dialect: 'gemini',
     capabilities(name) {
-      const { temperature, thinksAloud } = traitsOf(bareName(name))
-      return { temperature, thinking: thinksAloud, forced_tools: true }
+      const model = bareName(name)
+      const { temperature, thinksAloud } = traitsOf(model)
+      return { temperature, thinking: thinksAloud, forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (name, request, stream) => {
       const model = bareName(name)

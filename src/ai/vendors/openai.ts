@@ -21,6 +21,7 @@ import {
 } from './responses.ts'
 import {
   type Answer,
+  abilitiesOf,
   type Embedding,
   type EventReader,
   habitsOf,
@@ -40,7 +41,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     dialect: 'openai',
     capabilities(model) {
       const { temperature } = habitsFor(model)
-      return { temperature, thinking: temperature !== 'taken', forced_tools: true }
+      return { temperature, thinking: temperature !== 'taken', forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const own = habitsFor(model)

@@ -1,6 +1,6 @@
 // The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
-import type { Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
+import type { Abilities, Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
 import type { ChatRequest, ToolCall } from './chat-request.ts'
 import type { FinishReason, Piece } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -57,8 +57,10 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
-/** What a caller may expect of a model. */
-export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean }
+/** What a caller may expect of a model; null: not known. */
+export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean } & {
+  [Ability in keyof Abilities]: boolean | null
+}
 
 /** What a dialect has to know of the vendor that it is to speak to. */
 export type VendorOptions = {
@@ -117,6 +119,18 @@ export type Native = {
   count?: {
     shape(model: string, request: NativeRequest): VendorRequest
     readAnswer(body: unknown): number
+  }
+}
+
+/** What the catalogue knows of a model's: no family's rules guess them. */
+export function abilitiesOf({ known, habits }: VendorOptions, model: string) {
+  const told: Habits = { ...habits, ...known?.(model)?.habits }
+  return {
+    vision: told.vision ?? null,
+    pdf: told.pdf ?? null,
+    audio: told.audio ?? null,
+    tools: told.tools ?? null,
+    json_schema: told.json_schema ?? null,
   }
 }
 
