@@ -1,5 +1,6 @@
 // OpenAI's responses for the models of all three vendors: what each is told, what comes back, and how it ends.
 import assert from 'node:assert/strict'
+import { resolve } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
@@ -20,7 +21,9 @@ import { wrapThoughts } from '../thought-envelope.ts'
 type Event = any
 
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
-const OTHERS = MODELS.slice(1)
+const GROQ = 'groq/llama-3.3-70b-versatile'
+/** Those that get a translation. */
+const OTHERS = [...MODELS.slice(1), GROQ]
 const WEATHER = {
   type: 'function',
   name: 'weather',
@@ -49,6 +52,10 @@ before(async () => {
       ...openai.env.openai,
       ...anthropic.env.anthropic,
       ...gemini.env.gemini,
+      MODELS: resolve(import.meta.dirname, '../../../docs/models.json'),
+      GROQ_API_KEY: 'gsk-test',
+      GROQ_BASE_URL: `${openai.url}/groq/v1`,
+      BUDGET_PRO_TOKENS: '100',
       LLM_FALLBACKS: 'anthropic/claude-haiku-5-5,openai/gpt-6-luna',
     },
   })
@@ -71,7 +78,8 @@ function play(...steps: [Step, ...Step[]]) {
   for (const vendor of [openai, anthropic, gemini]) vendor.play(...steps)
 }
 
-const vendorOf = (model: string) => (model.startsWith('gpt') ? openai : model.startsWith('claude') ? anthropic : gemini)
+const vendorOf = (model: string) =>
+  model.startsWith('gpt') || model === GROQ ? openai : model.startsWith('claude') ? anthropic : gemini
 /** The last request that the model's vendor got. */
 const toldTo = (model: string) => vendorOf(model).calls.at(-1)!
 const ask = (body: object, more: Record<string, string> = {}) =>
@@ -105,16 +113,19 @@ async function lastRecord() {
 }
 
 test('a response has OpenAI’s shape, whoever answers', async () => {
-  for (const model of MODELS) {
+  for (const model of [...MODELS, GROQ]) {
     const { status, body, headers } = await ask({ model, input: 'Hi', instructions: 'Be brief' })
     assert.equal(status, 200, model)
-    assert.deepEqual([body.object, body.status, body.model], ['response', 'completed', model])
+    assert.deepEqual([body.object, body.status], ['response', 'completed'])
+    assert.equal(body.model, model === GROQ ? 'gpt-6-luna' : model)
     const [item] = body.output
     assert.deepEqual([item.type, item.role, item.content[0].type], ['message', 'assistant', 'output_text'])
     assert.equal(item.content[0].text, 'Good day')
     assert.deepEqual([body.usage.input_tokens, body.usage.output_tokens, body.usage.total_tokens], [10, 5, 15])
     assert.ok(headers.get('x-latchkey-vendor'))
   }
+  const groq = toldTo(GROQ)
+  assert.deepEqual([groq.path, groq.body.messages[0].role], ['/groq/v1/chat/completions', 'system'])
   assert.equal(toldTo('claude').body.system, 'Be brief')
   assert.equal(toldTo('gemini').body.systemInstruction.parts[0].text, 'Be brief')
 })
@@ -321,11 +332,12 @@ test('thoughts are told, and come back to their own vendor alone', async () => {
   const model = 'claude-haiku-5-5'
   const content = [
     { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
+    { type: 'text', text: 'Let me see.' },
     { type: 'redacted_thinking', data: 'c2VjcmV0' },
     { type: 'tool_use', id: 't1', name: 'weather', input: { city: 'Wien' } },
   ]
   const request = { input: 'Weather?', tools: [WEATHER], reasoning: { effort: 'high', summary: 'auto' } }
-  play(claudeSays(content))
+  anthropic.play(claudeSays(content))
   const whole = (await ask({ model, ...request })).body.output
   const events = await streamed({ model, ...request })
   const { thinking, output_config } = toldTo('claude').body
@@ -341,7 +353,11 @@ test('thoughts are told, and come back to their own vendor alone', async () => {
 
   for (const output of [whole, events.at(-1).response.output]) {
     assert.deepEqual(output[0].summary, [{ type: 'summary_text', text: 'Hm.' }])
-    assert.deepEqual(output[1].summary, [])
+    assert.deepEqual(
+      output.map(({ type }: { type: string }) => type),
+      ['reasoning', 'message', 'reasoning', 'function_call'],
+    )
+    assert.deepEqual(output[2].summary, [])
     const input = [
       { role: 'user', content: 'Weather?' },
       ...output,
@@ -355,6 +371,35 @@ test('thoughts are told, and come back to their own vendor alone', async () => {
       await ask({ ...request, model: other, input })
       assert.doesNotMatch(JSON.stringify(toldTo(other).body), /c2ln|latchkey\.1/)
     }
+  }
+})
+
+test('thoughts that come as words alone are told as a summary, and go back as words', async () => {
+  const chunk = (delta: object, finish_reason: string | null = null) =>
+    event({ choices: [{ index: 0, delta, finish_reason }] })
+  openai.play(
+    streams(chunk({ reasoning_content: 'Hm.' }), chunk({ content: 'Yes' }), chunk({}, 'stop'), event('[DONE]')),
+  )
+  const events = await streamed({ model: GROQ, input: 'Hi' })
+  const { output } = events.at(-1).response
+  const [thought, said] = output
+  assert.deepEqual([thought.summary, thought.encrypted_content], [[{ type: 'summary_text', text: 'Hm.' }], undefined])
+  assert.equal(said.content[0].text, 'Yes')
+  await ask({ model: 'claude-haiku-5-5', input: [...output, { role: 'user', content: 'Sure?' }] })
+  assert.doesNotMatch(JSON.stringify(toldTo('claude').body), /Hm\./)
+})
+
+test('a thought that only its name is left of is left out, and the rest of the conversation holds', async () => {
+  for (const model of MODELS) {
+    const input = [
+      { role: 'user', content: 'Hi' },
+      { type: 'item_reference', id: 'rs_1' },
+      { type: 'function_call', id: 'fc_1', call_id: 'c1', name: 'weather', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c1', output: 'sunny' },
+    ]
+    const { status, text } = await ask({ model, input, tools: [WEATHER] })
+    assert.equal(status, 200, text)
+    assert.doesNotMatch(JSON.stringify(toldTo(model).body), /rs_1/)
   }
 })
 
@@ -486,6 +531,8 @@ test('tools that OpenAI runs are left out where others are offered, and refused 
     { input: [{ role: 'wizard', content: 'x' }] },
     { input: [] },
     { prompt: { id: 'pmpt_1' } },
+    { text: { format: { type: 'grammar', definition: 'start: /a/' } } },
+    { top_logprobs: 3 },
   ]) {
     const { status, body } = await ask({ model, input: 'Hi', ...more })
     assert.equal(status, 400, JSON.stringify(more))
@@ -526,7 +573,7 @@ test('a failure before the first piece is a plain reply, streamed or not', async
 test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI for Claude', async () => {
   const request = { input: 'Hi', tools: [WEATHER], reasoning: { effort: 'low' } }
   for (const stream of [true, false]) {
-    openai.play(refuses(503))
+    openai.play(refuses(401))
     anthropic.play(says('from Claude'))
     const reply = await ask({ model: 'gpt-6-luna', ...request, stream })
     assert.equal(reply.headers.get('x-latchkey-vendor'), 'anthropic')
@@ -536,7 +583,7 @@ test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI
     assert.equal((await lastRecord()).model, 'claude-haiku-5-5')
     app.clock.advance(120_000)
 
-    anthropic.play(refuses(503))
+    anthropic.play(refuses(401))
     openai.play(says('from OpenAI'))
     const back = await ask({ model: 'claude-haiku-5-5', ...request, stream })
     assert.equal(back.headers.get('x-latchkey-vendor'), 'openai')
@@ -546,9 +593,9 @@ test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI
     app.clock.advance(120_000)
   }
   // What only OpenAI can do is not asked of the other: OpenAI's own failure is told.
-  play(refuses(503))
+  play(refuses(401))
   const { status, body } = await ask({ model: 'gpt-6-luna', input: 'Hi', tools: [{ type: 'web_search' }] })
-  assert.deepEqual([status, body.error.code, anthropic.calls.length], [503, 'vendor_overloaded', 0])
+  assert.deepEqual([status, body.error.code, anthropic.calls.length], [502, 'vendor_unauthorized', 0])
 })
 
 test('the ledger has every token as the vendor counted it', async () => {
@@ -604,15 +651,64 @@ test('a client that leaves takes the vendor’s connection with it, and is told 
   }
 })
 
-test('a key’s models and a plan’s grants hold here as everywhere', async () => {
+test('a key’s models, a plan’s budget and its grants hold here as everywhere', async () => {
   assert.equal((await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' }, confined)).status, 200)
   const refused = await app.post('/v1/responses', { model: 'claude-haiku-5-5', input: 'Hi' }, confined)
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'model_not_found'])
 
   const unknown = await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })
   assert.deepEqual([unknown.status, unknown.body.error.type], [401, 'authentication_error'])
+
+  const carl = await app.as('carl', { tier: 'pro' })
+  const spend = () => carl.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })
+  openai.play(says('Good day', { usage: { prompt: 60, completion: 40 } }))
+  assert.equal((await spend()).status, 200)
+  const { max_output_tokens: limit } = toldTo('gpt').body
+  assert.ok(limit >= 16 && limit <= 100, `${limit}`)
+  const spent = await spend()
+  assert.deepEqual([spent.status, spent.body.error.code], [429, 'insufficient_quota'])
   const poor = await app.as('bob', { tier: 'free' })
   assert.equal((await poor.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })).status, 403)
+})
+
+test('the sandbox plays all three: a turn with a tool, as Codex and as LangChain ask for it', async (t) => {
+  const sandbox = await testApp(t)
+  const { body: key } = await (await sandbox.as('ada', { tier: 'pro' })).post('/api/api-keys', { name: 'client' })
+  const post = (body: object) =>
+    sandbox.post('/v1/responses', body, { headers: { authorization: `Bearer ${key.key}` } })
+  const developer = { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'You are an agent' }] }
+  const user = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look around' }] }
+  const exec = {
+    type: 'custom',
+    name: 'exec',
+    description: 'Runs',
+    format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' },
+  }
+  const tools = [{ type: 'namespace', name: 'functions', description: '', tools: [exec] }]
+  const codex = {
+    input: [{ type: 'additional_tools', role: 'developer', tools }, developer, user],
+    tool_choice: 'auto',
+    parallel_tool_calls: false,
+    reasoning: { effort: 'medium', context: 'all_turns' },
+    store: false,
+    stream: true,
+    include: ['reasoning.encrypted_content'],
+    prompt_cache_key: 'k',
+    text: { verbosity: 'low' },
+    client_metadata: { session_id: 's' },
+  }
+  for (const model of ['gpt-6.1-terra', 'claude-sonnet-5-5', 'gemini-3.8-flash']) {
+    const [call] = eventsOf((await post({ ...codex, model })).text).at(-1).response.output
+    assert.deepEqual([call.type, call.name, call.namespace], ['custom_tool_call', 'exec', 'functions'], model)
+    const output = [{ type: 'input_text', text: 'four files' }]
+    const result = { type: 'custom_tool_call_output', call_id: call.call_id, output }
+    const events = eventsOf((await post({ ...codex, model, input: [...codex.input, call, result] })).text)
+    assert.match(events.at(-1).response.output[0].content[0].text, /four files/, model)
+
+    const langchain = { model, stream: false, input: [{ content: 'Weather?', role: 'user', type: 'message' }] }
+    const { body } = await post({ ...langchain, tools: [WEATHER] })
+    assert.deepEqual([body.output[0].type, body.output[0].name], ['function_call', 'weather'], model)
+  }
 })
 
 /** Claude's answer with these blocks, whole or as events. */

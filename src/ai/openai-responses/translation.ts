@@ -31,6 +31,8 @@ const PASSED_OVER = new Set([
   'tool_search_call',
   'tool_search_output',
   'mcp_list_tools',
+  // Of thoughts: all others are refused before.
+  'item_reference',
 ])
 
 /** @throws VendorError for what OpenAI alone can do */
@@ -61,9 +63,11 @@ export function translate(body: ResponsesBody): Translation {
   if (verbosity != null) request.verbosity = verbosity
   const { type, name, schema, strict, description } = objectOf(format) ?? {}
   if (type === 'json_object') request.response_format = { type }
-  if (type === 'json_schema') {
+  else if (type === 'json_schema') {
     const told = { name, schema: objectOf(schema) ?? {}, strict, description }
     request.response_format = { type, json_schema: withoutNulls(told) as { name: string; schema: Json } }
+  } else if (type !== undefined && type !== 'text') {
+    throw unsupported(`A text of the format '${String(type)}'`)
   }
   return { request, tools }
 }
