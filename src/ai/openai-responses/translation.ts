@@ -141,13 +141,15 @@ function createAnswer(tools: Tools): Answer {
       // Sealed by OpenAI, for OpenAI.
       if (thoughts === null && item.encrypted_content != null) return
       if (thoughts === null) {
-        words.push(...textsOf(item.summary), ...textsOf(item.content))
+        for (const parts of [item.summary, item.content]) {
+          for (const text of textsOf(parts)) words.push(text)
+        }
         return
       }
       for (const [id, extra] of Object.entries(thoughts.calls ?? {})) extras.set(id, objectOf(extra) ?? {})
       if (thoughts.details.length === 0) return
       const index = blocks++
-      details.push(...thoughts.details.map((detail) => ({ ...detail, index })))
+      for (const detail of thoughts.details) details.push({ ...detail, index })
     },
     say(item) {
       const said = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : partsOf(item.content)
