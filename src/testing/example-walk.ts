@@ -53,6 +53,7 @@ async function makeAccount(walk: Walk): Promise<Calls> {
   const { app } = walk
   const anyone = callsOf(walk, 'api')
   await anyone.get('/.well-known/jwks.json')
+  await anyone.get('/.well-known/oauth-protected-resource/mcp')
   await anyone.get('/api/billing/plans')
   await anyone.post('/api/auth/register', { email: MAIL, password: PASSWORD, full_name: 'Ada Lovelace' })
   await anyone.post('/api/auth/resend-verification', { email: MAIL })

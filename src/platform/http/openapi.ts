@@ -97,7 +97,7 @@ const SECURITY: Record<Access, Json[]> = {
   anyone: [],
   user: [{ bearer: [] }],
   superuser: [{ bearer: [] }],
-  'user-or-key': [{ bearer: [] }, { key: [] }],
+  'user-or-key': [{ bearer: [] }, { key: [] }, { key_header: [] }],
   session: [{ session: [] }],
 }
 
