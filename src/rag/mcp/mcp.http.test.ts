@@ -246,6 +246,9 @@ test('a client of 2026-07-28 and an API key', async (t) => {
       assert.equal(result.isError, true, name)
       assert.match(result.content[0].text, says)
     }
+    const half = { title: 'a\ud800', list: [{ '\udfff': '\ud800' }] }
+    const { structuredContent: stored } = await tool('ingest', { content: 'Half a character.', metadata: half })
+    assert.equal(stored.title, 'a\ufffd')
     // Some clients add fields of their own to every call.
     assert.equal((await tool('search', { query: 'x', sessionId: 'y' })).isError, false)
     assert.match((await call('tools/call', { name: 'constructor' })).error.message, /Unknown tool/)
