@@ -83,6 +83,7 @@ export async function createService(
       if (!apiKeys.claims(token)) return identity.authenticate(token, { fresh })
       return keys ? apiKeys.authenticate(token, { fresh }) : null
     },
+    apiKey: apiKeys,
     session: shop.session,
   }
   const state = { draining: false }
