@@ -1,5 +1,6 @@
 /** The two servers: their rooms' routes, and what each answers beside them. */
 import cors from '@fastify/cors'
+import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
@@ -9,7 +10,7 @@ import { createBodyAdmission } from '#platform/http/bodies.ts'
 import { healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
 import { describeRoutes, referencePages } from '#platform/http/reference.ts'
-import { apiErrors } from '#platform/http/replies.ts'
+import { apiErrors, type ErrorShape } from '#platform/http/replies.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
@@ -69,7 +70,7 @@ export async function createServers(
   }
   const ofApi = {
     ...{ ...shared, url: config.urls.base, api: API },
-    errorsOf: (path: string) => (path.startsWith('/v1') ? openAiErrors : apiErrors),
+    errorsOf: errorsOfApi,
   }
   const ofStorefront = {
     ...{ ...shared, url: config.urls.storefront, api: STOREFRONT_API, cookies: true },
@@ -105,6 +106,11 @@ export async function createServers(
   // Last, since it answers every address that is nobody else's.
   if (api && needs.userApp) await userAppRoutes(api, platform.log)
   return { ...servers, health }
+}
+
+function errorsOfApi(path: string): ErrorShape {
+  if (path.startsWith('/v1/messages')) return anthropicErrors
+  return path.startsWith('/v1') ? openAiErrors : apiErrors
 }
 
 /** For browsers on the user app's origin. */

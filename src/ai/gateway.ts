@@ -1,23 +1,26 @@
 // The gateway to the models: every chat, completion and answer asks a vendor through `complete` or `stream`.
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
-import { type Dialect, findModel, knownModel, type Model, ofVendor } from '#models/catalogue.ts'
+import { type Dialect, findModel, knownModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
 import type { Ledger } from '#usage/ledger.ts'
-import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
+import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
 import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import { jsonTokens } from './estimate.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import { fallbackChain } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
+import type { ChatRequest } from './vendors/chat-request.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { FinishReason, Piece } from './vendors/piece.ts'
-import type { Answer, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
+import type { Answer, NativeRequest, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
 export type { GatewayCall } from './chat-call.ts'
@@ -119,9 +122,9 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
   let answer: Answer | null = null
   let isNative = false
   try {
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      const speaker = speakerFor(target.vendor, model, prepared.asked)
+    const { route, result } = await attempt(gateway, routes, signal, attemptLog, (route) => {
+      const target = ofVendor(targets, route.vendor)
+      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
       isNative = speaker.isNative
       return wire.send(target, speaker.shape(false), signal).then(speaker.readAnswer)
     })
@@ -147,9 +150,9 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
   const { attemptLog } = record
   let isNative = false
   try {
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      const speaker = speakerFor(target.vendor, model, prepared.asked)
+    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, (route) => {
+      const target = ofVendor(targets, route.vendor)
+      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
       isNative = speaker.isNative
       return wire.open(target, speaker.shape(true), speaker.createReader(), signal)
     })
@@ -195,13 +198,37 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
   }
 }
 
+/** Costs nothing and is no call: the one model is asked, where its vendor counts. @throws as `complete` */
+export async function countTokens(
+  gateway: Gateway,
+  { caller, first, native, signal }: Pick<GatewayCall, 'caller' | 'first' | 'signal'> & { native: NativeRequest },
+): Promise<number> {
+  const { wire, targets, config } = gateway
+  const routes = fallbackChain(config, caller, first).slice(0, 1)
+  const { vendor } = ofVendor(targets, first.vendor)
+  const own = vendor.native
+  const counting = own?.api === native.api && own.speaks(first.model) ? own.count : undefined
+  if (counting === undefined) return jsonTokens(native.body)
+  const attemptLog = newAttemptLog(0)
+  try {
+    const { result } = await attempt(gateway, routes, signal, attemptLog, (route) => {
+      const target = ofVendor(targets, route.vendor)
+      return wire.send(target, counting.shape(route.model, native), signal).then(counting.readAnswer)
+    })
+    return result
+  } catch (error) {
+    throw vendorProblem(gateway, error, attemptLog)
+  }
+}
+
 type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
   shape(stream: boolean): VendorRequest
   isNative: boolean
 }
 
 /** Who speaks to a vendor: in the caller's own words where the vendor has them, else in a translation. */
-function speakerFor(vendor: Vendor, model: string, { request, native }: Asked): Speaker {
+function speakerFor(gateway: Gateway, vendor: Vendor, route: Route, { request, native }: Asked): Speaker {
+  const { model } = route
   const { readAnswer, createReader } = vendor
   if (request !== undefined) {
     return { shape: (stream) => vendor.shape(model, request, stream), readAnswer, createReader, isNative: false }
@@ -210,8 +237,29 @@ function speakerFor(vendor: Vendor, model: string, { request, native }: Asked): 
   if (own?.api === native.api && own.speaks(model)) {
     return { ...own, shape: (stream) => own.shape(model, native, stream), isNative: true }
   }
-  const translated = () => ({ ...native.translated(), max_tokens: null, max_completion_tokens: native.limit })
-  return { shape: (stream) => vendor.shape(model, translated(), stream), readAnswer, createReader, isNative: false }
+  return {
+    shape: (stream) => vendor.shape(model, translationFor(gateway, vendor, route, native), stream),
+    readAnswer,
+    createReader,
+    isNative: false,
+  }
+}
+
+/** An agent says the same to every model: as much of it as this one can take. */
+function translationFor(
+  { config }: Gateway,
+  vendor: Vendor,
+  { vendor: name, model }: Route,
+  { limit, translated }: NativeRequest,
+): ChatRequest {
+  const { reasoning_effort: effort, ...request } = translated()
+  const { thinking } = vendor.capabilities(model)
+  const most = knownModel(config, name, model)?.outputTokensMax ?? null
+  return {
+    ...request,
+    max_completion_tokens: limit === null || most === null ? limit : Math.min(limit, most),
+    ...(thinking && effort != null ? { reasoning_effort: effort } : {}),
+  }
 }
 
 function largest(said: Usage | null, guess: Usage): Usage {

@@ -135,7 +135,7 @@ const BY_NAME: Record<string, unknown> = {
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
-  { pattern: /(?<=\bchatcmpl-)[0-9a-f]{24,32}/g, letters: '0123456789abcdef' },
+  { pattern: /(?<=\b(?:chatcmpl-|msg_))[0-9a-f]{24,32}/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
   {
     pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,

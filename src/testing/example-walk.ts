@@ -135,6 +135,9 @@ async function askModels(key: Calls): Promise<void> {
   await key.get(`/v1/models/${id}`)
   await key.post('/v1/chat/completions', { model: id, messages })
   await key.post('/v1/chat/completions', { model: id, messages, stream: true })
+  await key.post('/v1/messages', { model: id, max_tokens: 100, messages })
+  await key.post('/v1/messages', { model: id, max_tokens: 100, messages, stream: true })
+  await key.post('/v1/messages/count_tokens', { model: id, messages })
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 

@@ -41,6 +41,61 @@ export type AiError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported'
 }
 
+export type AnthropicError = {
+  type: 'error'
+  error: AnthropicErrorObject
+}
+
+export type AnthropicErrorObject = {
+  type: string
+  message: string
+  code: string
+}
+
+export type AnthropicMessage = {
+  id: string
+  type: 'message'
+  role: 'assistant'
+  model: string
+  content: Array<JsonObject>
+  stop_reason: string | null
+  stop_sequence: string | null
+  usage: AnthropicUsage
+  [other: string]: unknown
+}
+
+/** The first of Anthropic’s events; `content_block_…`, `message_delta` and `message_stop` follow, or `error`. */
+export type AnthropicMessageEvent = {
+  type: string
+  [other: string]: unknown
+}
+
+export type AnthropicMessageParam = {
+  role: 'user' | 'assistant' | 'system'
+  content: string | Array<ContentBlock>
+  [other: string]: unknown
+}
+
+export type AnthropicTool = {
+  name?: string
+  type?: string | null
+  [other: string]: unknown
+}
+
+export type AnthropicToolChoice = {
+  type: 'auto' | 'any' | 'tool' | 'none'
+  name?: string
+  [other: string]: unknown
+}
+
+export type AnthropicUsage = {
+  input_tokens: number
+  cache_creation_input_tokens: number
+  cache_read_input_tokens: number
+  output_tokens: number
+  [other: string]: unknown
+}
+
 export type ApiKey = {
   id: string
   name: string
@@ -299,8 +354,22 @@ export type ContactMessage = {
   notified_at: string | null
 }
 
+export type ContentBlock = {
+  type: string
+  [other: string]: unknown
+}
+
 export type ContentPart = {
   type: string
+  [other: string]: unknown
+}
+
+export type CountMessageTokensRequest = {
+  model: string
+  messages: Array<AnthropicMessageParam>
+  system?: string | Array<ContentBlock>
+  tools?: Array<AnthropicTool> | null
+  tool_choice?: AnthropicToolChoice | null
   [other: string]: unknown
 }
 
@@ -334,6 +403,20 @@ export type CreateEmbeddingsRequest = {
   input: string | Array<string> | Array<number> | Array<Array<number>>
   encoding_format?: EmbeddingEncoding | null
   dimensions?: number | null
+  [other: string]: unknown
+}
+
+export type CreateMessageRequest = {
+  model: string
+  messages: Array<AnthropicMessageParam>
+  system?: string | Array<ContentBlock>
+  tools?: Array<AnthropicTool> | null
+  tool_choice?: AnthropicToolChoice | null
+  max_tokens: number
+  stream?: boolean | null
+  stop_sequences?: Array<string> | null
+  temperature?: number | null
+  top_p?: number | null
   [other: string]: unknown
 }
 
@@ -846,6 +929,10 @@ export type Token = {
   refresh_token: string
   token_type: 'bearer'
   user: TokenUser | null
+}
+
+export type TokenCount = {
+  input_tokens: number
 }
 
 /** A piece of the answer. */
