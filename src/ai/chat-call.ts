@@ -6,8 +6,11 @@ import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
+import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, promptTokens } from './estimate.ts'
+import type { Latencies } from './latencies.ts'
 import { fallbackChain } from './routing.ts'
+import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
 import type { NativeRequest, Usage } from './vendors/vendor.ts'
 
@@ -31,11 +34,13 @@ export type PreparedCall = {
   asked: Asked
   /** What was used, where nobody counted. */
   guess(characters: number): Usage
+  /** The conversation, by which one of several equals is chosen. */
+  affinity: Affinity
   /** Makes room for the next call. */
   release(): void
 }
 
-type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter }
+type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter; latencies: Latencies }
 
 /**
  * Tokens that a budget holds for an answer whose length the caller did not limit: as long as its model can answer, within
@@ -44,13 +49,18 @@ type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter }
 const UNLIMITED_TOKENS = { most: 32_000, least: 4_096 }
 
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
-export async function prepareCall(deps: Deps, call: GatewayCall): Promise<PreparedCall> {
+export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boolean): Promise<PreparedCall> {
   const { config, limiter } = deps
-  const { caller, route, first, signal } = call
-  const routes = fallbackChain(config, caller, first)
+  const { caller, route, signal } = call
+  const { promptTokens: guessed, limit, choices } = sizeOf(call)
+  const affinity = affinityOf(caller, turnsOf(call))
+  const size = { promptTokens: guessed, completionTokens: (limit ?? Number.POSITIVE_INFINITY) * choices }
+  const routes = fallbackChain(config, caller, call.first, (alias, open) =>
+    orderOf(deps, alias, open, { affinity, isStream, size }),
+  )
+  const [first] = routes
   const model = knownModel(config, first.vendor, first.model)
   // A vendor refuses what is longer than its model can read.
-  const { promptTokens: guessed, limit, choices } = sizeOf(call)
   const prompt = Math.min(guessed, model?.contextTokens ?? Number.POSITIVE_INFINITY)
   const asked = limit ?? Math.min(model?.outputTokensMax ?? UNLIMITED_TOKENS.least, UNLIMITED_TOKENS.most)
   const record = await openCall(deps, {
@@ -76,8 +86,14 @@ export async function prepareCall(deps: Deps, call: GatewayCall): Promise<Prepar
     record,
     asked: reservation === null ? call : fitted(call, reservation, limit, choices),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
+    affinity,
     release,
   }
+}
+
+/** What was said up to now, oldest first, in whichever words. */
+function turnsOf({ request, native }: Asked): unknown {
+  return request?.messages ?? native?.body.messages ?? native?.body.input
 }
 
 /** `limit`: the caller's own for one answer, null where there is none. */

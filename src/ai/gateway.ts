@@ -11,7 +11,9 @@ import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
 import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import type { EndpointHealth } from './endpoints.ts'
 import { jsonTokens } from './estimate.ts'
+import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import { fallbackChain } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
@@ -31,14 +33,22 @@ export type Gateway = {
   log: Platform['log']
   ledger: Ledger
   wire: Wire
+  /** Each vendor's first endpoint: what its models can is the same at all. */
   targets: Readonly<Record<string, Target>>
+  endpoints: Readonly<Record<string, readonly Endpoint[]>>
+  /** By the name of an endpoint. */
   breakers: Readonly<Record<string, Breaker>>
   modelBreakers: ModelBreakers
+  latencies: Latencies
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
   /** How long a stream may be silent before its client is told that it lives. */
   silenceMs: number
+  /** The longest request. */
+  bodyBytesMax: number
 }
+
+export type Endpoint = EndpointHealth & { target: Target }
 
 export type Completion = {
   answer: Answer
@@ -81,7 +91,19 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
   const config = platform.config.ai
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
-  const breakers = perVendor(() => createBreaker(clock))
+  const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
+    const { habits, sandboxed: isSandbox } = vendor
+    const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
+    return targetOf(DIALECTS[vendor.dialect](apiKey, options), baseUrl)
+  }
+  const endpoints = perVendor((vendor) =>
+    vendor.endpoints.map(({ name, weight, baseUrl, apiKey }): Endpoint => {
+      return { name, weight, breaker: createBreaker(clock), target: targetAt(vendor, baseUrl, apiKey) }
+    }),
+  )
+  const breakers = Object.fromEntries(
+    Object.values(endpoints).flatMap((all) => all.map(({ name, breaker }) => [name, breaker])),
+  )
   const modelBreakers = createModelBreakers(clock)
   const limiter = createConcurrencyLimiter({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
@@ -90,16 +112,15 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     log,
     ledger,
     wire: openWire(config),
-    targets: perVendor((vendor) => {
-      const { habits, sandboxed: isSandbox } = vendor
-      const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
-      return targetOf(DIALECTS[vendor.dialect](vendor.apiKey ?? '', options), vendor.baseUrl)
-    }),
+    targets: perVendor((vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, '')),
+    endpoints,
     breakers,
     modelBreakers,
+    latencies: createLatencies(config.aliases),
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     silenceMs: SILENCE_MS,
+    bodyBytesMax: platform.config.maxAiBodyBytes,
   }
 }
 
@@ -114,20 +135,20 @@ function knownAt(config: Platform['config']['ai'], vendor: VendorConfig, id: str
 
 /** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
 export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
-  const { wire, targets } = gateway
+  const { wire, latencies } = gateway
   const { signal } = call
-  const prepared = await prepareCall(gateway, call)
-  const { routes, record, guess, release } = prepared
+  const prepared = await prepareCall(gateway, call, false)
+  const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let answer: Answer | null = null
   let isNative = false
   try {
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, (route) => {
-      const target = ofVendor(targets, route.vendor)
+    const ask = (route: Route, { target }: Endpoint) => {
       const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
       isNative = speaker.isNative
-      return wire.send(target, speaker.shape(false), signal).then(speaker.readAnswer)
-    })
+      return latencies.timed(route, false, wire.send(target, speaker.shape(false), signal)).then(speaker.readAnswer)
+    }
+    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
@@ -143,19 +164,19 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
 
 /** Resolves with the vendor's first piece. @throws as `complete`, until then. */
 export async function stream(gateway: Gateway, call: GatewayCall): Promise<CompletionStream> {
-  const { wire, targets } = gateway
+  const { wire, latencies } = gateway
   const { signal } = call
-  const prepared = await prepareCall(gateway, call)
-  const { routes, record, guess, release } = prepared
+  const prepared = await prepareCall(gateway, call, true)
+  const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let isNative = false
   try {
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, (route) => {
-      const target = ofVendor(targets, route.vendor)
+    const ask = (route: Route, { target }: Endpoint) => {
       const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
       isNative = speaker.isNative
-      return wire.open(target, speaker.shape(true), speaker.createReader(), signal)
-    })
+      return latencies.timed(route, true, wire.open(target, speaker.shape(true), speaker.createReader(), signal))
+    }
+    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     record.begun()
     let characters = 0
     let finish: FinishReason = 'stop'
@@ -204,16 +225,16 @@ export async function countTokens(
   { caller, first, native, signal }: Pick<GatewayCall, 'caller' | 'first' | 'signal'> & { native: NativeRequest },
 ): Promise<number> {
   const { wire, targets, config } = gateway
-  const routes = fallbackChain(config, caller, first).slice(0, 1)
-  const { vendor } = ofVendor(targets, first.vendor)
-  const own = vendor.native
-  const counting = own?.api === native.api && own.speaks(first.model) ? own.count : undefined
+  const [asked] = fallbackChain(config, caller, first)
+  const own = ofVendor(targets, asked.vendor).vendor.native
+  const counting = own?.api === native.api && own.speaks(asked.model) ? own.count : undefined
   if (counting === undefined) return jsonTokens(native.body)
   const attemptLog = newAttemptLog(0)
   try {
-    const { result } = await attempt(gateway, routes, signal, attemptLog, (route) => {
-      const target = ofVendor(targets, route.vendor)
-      return wire.send(target, counting.shape(route.model, native), signal).then(counting.readAnswer)
+    const { result } = await attempt(gateway, [asked], signal, attemptLog, ({ model }, { target }) => {
+      // With the key of the endpoint that is asked.
+      const { shape, readAnswer } = target.vendor.native?.count ?? counting
+      return wire.send(target, shape(model, native), signal).then(readAnswer)
     })
     return result
   } catch (error) {
