@@ -6,7 +6,6 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { AI_BODY_BYTES_MAX } from '../routes.ts'
 import { routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import { isWrapped } from '../thought-envelope.ts'
@@ -35,7 +34,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         body: ResponsesBody,
       },
       config: { ...config, described, events: { 'response.created': ResponseEvent } },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const body = request.body as ResponsesBody

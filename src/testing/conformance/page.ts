@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { testApp } from '../app.ts'
 import { CASES } from './cases.ts'
 import type { DoorName } from './door.ts'
-import { type Outcome, runMatrix } from './matrix.ts'
+import { DOORS, type Outcome, runMatrix } from './matrix.ts'
 import { startStrictVendors, vendorSettings } from './strict-vendors.ts'
 import { tableOf } from './table.ts'
 
@@ -13,7 +13,7 @@ export const CONFORMANCE_FILE = join(import.meta.dirname, '../../../docs/conform
 /** Many of them wait: for repetitions, for a client to leave. */
 const AT_ONCE = 24
 
-export const DOOR_NAMES: readonly DoorName[] = ['chat completions', 'messages']
+export const DOOR_NAMES = Object.keys(DOORS) as DoorName[]
 
 export async function playMatrix(t: Pick<TestContext, 'after'>): Promise<Outcome[]> {
   const vendors = await startStrictVendors()

@@ -335,6 +335,8 @@ function whole(said: Said, heard: Heard): Json {
 function events(said: Said, heard: Heard) {
   let number = 0
   const named = (type: string, rest: Json) => eventLine({ type, ...rest, sequence_number: number++ }, type)
+  const open = responseOf(said, heard, true)
+  const start = [named('response.created', { response: open }), named('response.in_progress', { response: open })]
   const middle = shown(itemsOf(said), heard).flatMap((item, output_index) => {
     const place = { output_index, item_id: item.id }
     if (item.type === 'message') {
@@ -371,8 +373,6 @@ function events(said: Said, heard: Heard) {
       named('response.output_item.done', { output_index, item }),
     ]
   })
-  const open = responseOf(said, heard, true)
-  const start = [named('response.created', { response: open }), named('response.in_progress', { response: open })]
   const response = responseOf(said, heard)
   return {
     start,
