@@ -5,6 +5,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
+import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
@@ -17,7 +18,6 @@ import { responseBody, responseEncoder } from './reply.ts'
 import { type Translation, translate } from './translation.ts'
 
 const tags = ['openai-compatible']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 /** In the description alone. */
 const described = {
   replies: { 200: { description: 'Done.', content: { 'application/json': Response } } },
@@ -33,7 +33,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         summary: "OpenAI's responses, for all vendors; nothing is kept",
         body: ResponsesBody,
       },
-      config: { ...config, described, events: { 'response.created': ResponseEvent } },
+      config: { ...AI_POLICY, described, events: { 'response.created': ResponseEvent } },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -66,7 +66,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
     method: ['GET', 'DELETE'],
     url: '/v1/responses/*',
     schema: { operationId: 'findResponse', hide: true },
-    config: { ...config, limit: 'general' },
+    config: { ...AI_POLICY, limit: 'general' },
     handler: async () => {
       throw aiProblem('response_not_found')
     },
