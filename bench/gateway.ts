@@ -1,13 +1,14 @@
 // The AI gateway against the npm package @portkey-ai/gateway and against no gateway at all, with a mock vendor in a process
 // of its own. Latchkey checks an API key and writes its ledger; Portkey does neither. They take turns under one load.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
 import { inspectArgs, watchHeap } from './gateway/memory.ts'
 import { freePort, payingKey, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
+import { installPeers, PORTKEY } from './peers/install.ts'
 
 export const says =
   'chat through the gateway, against @portkey-ai/gateway and none: requests, streams, CPU a token, memory'
@@ -21,21 +22,13 @@ const PACED_GAP_MS = 20
 const PACED_SPREAD_MS = 1_000
 /** Before the first measurement each server gets as much, so that no engine's first compilation is measured. */
 const WARM_SECONDS = 3
-const PORTKEY = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway')
 
 type Server = { target: Target; pid: number | null }
 
 /** `npm run bench -- gateway [whole|flat|paced|doors|memory]`: all but the last without a name. */
 export async function run(args: string[]): Promise<void> {
   const wants = (part: string) => (args.length === 0 && part !== 'memory') || args.includes(part)
-  if (!existsSync(PORTKEY)) {
-    console.log('Installing the peer under bench/peers (once)…')
-    execFileSync(
-      'npm',
-      ['install', '--prefix', join(import.meta.dirname, 'peers'), '--no-package-lock', '--no-audit', '--no-fund'],
-      { stdio: 'inherit' },
-    )
-  }
+  installPeers('@portkey-ai/gateway')
   const vendorPort = await freePort()
   const vendor = await startNode([join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)])
   const pipePort = await freePort()

@@ -108,10 +108,13 @@ function familyResponses(model: string): OpenAiHabits['responses'] {
   return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
 }
 
-function needsResponses({ responses }: OpenAiHabits, { tools, reasoning_effort: effort }: ChatRequest): boolean {
+function needsResponses({ responses }: OpenAiHabits, request: ChatRequest): boolean {
+  const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
-  if (!tools?.length || effort === 'none') return false
-  return responses === 'for-tools' || effort != null
+  if (effort === 'none') return false
+  // What it thought is told there alone, to who asks.
+  if (objectOf(request.reasoning)?.summary != null) return true
+  return tools?.length ? responses === 'for-tools' || effort != null : false
 }
 
 function adapt(
@@ -161,6 +164,7 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
 function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
   delete body.cache_control
   delete body.include_reasoning
+  delete body.reasoning
   if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
   body.messages = isStrict ? messages.map((message) => commonMessage(ownMessage(message))) : messages.map(ownMessage)
   if (tools) {
