@@ -152,7 +152,8 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
   const groq = {
     dialect: 'openai',
     base_url: 'http://127.0.0.1:9',
-    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }],
+    // As a router of vendors has them.
+    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }, { id: 'openai/gpt-6-luna' }],
   }
   const MODELS = fileOf(t, {
     vendors: [
@@ -160,8 +161,9 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
       { name: 'other', ...groq, api_key_env: 'OTHER_API_KEY' },
     ],
     aliases: { fast: 'groq/openai/gpt-oss' },
+    allow: { pro: ['openai/gpt-6-luna'], free: ['openai/gpt-oss'] },
   })
-  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq' })
+  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq', OPENAI_API_KEY: 'sk' })
   const ways: [name: string, vendor: string, model: string][] = [
     ['fast', 'groq', 'openai/gpt-oss'],
     ['shared', 'groq', 'shared'],
@@ -177,8 +179,17 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     ['__proto__/x', 'other', '__proto__/x'],
   ]
   for (const [name, vendor, model] of ways) {
-    assert.deepEqual(routeForModel(ai, { tier: 'pro' }, name), { vendor, model }, name)
+    assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, name), { vendor, model }, name)
   }
+  const luna = { vendor: 'openai', model: 'gpt-6-luna' }
+  assert.deepEqual(
+    [
+      isAllowed(ai, { tier: 'pro' }, luna),
+      isAllowed(ai, { tier: 'pro' }, { vendor: 'groq', model: 'openai/gpt-6-luna' }),
+    ],
+    [true, false],
+  )
+  assert.equal(isAllowed(ai, { tier: 'free' }, { vendor: 'groq', model: 'openai/gpt-oss' }), true)
 })
 
 test('a vendor’s usual model leads to it, though it is not listed', (t) => {
