@@ -70,6 +70,8 @@ export type Config = {
   pastDueGraceDays: number
   maxTextBytes: number
   maxFileBytes: number
+  /** Of a request to a model; packed ones are measured unpacked. */
+  maxAiBodyBytes: number
   metricsToken: string | null
   geoipDb: string | null
   /** Seals the root of all secrets; null: it lies plain in the database. */
@@ -202,6 +204,7 @@ export function readConfig(env: Env): Config {
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
+    maxAiBodyBytes: read.positive('MAX_AI_BODY_MB', 32) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),

@@ -204,7 +204,9 @@ function routesOf(app: TestApp['service']['api']): Route[] {
     const level = indent.length / 4
     above[level] = (above[level - 1] ?? '') + part
     const path = above[level] ?? ''
-    return methods.split(', ').flatMap((method) => (method && method !== 'HEAD' ? [{ method, path }] : []))
+    return methods
+      .split(', ')
+      .flatMap((method) => (method && method !== 'HEAD' && method !== 'OPTIONS' ? [{ method, path }] : []))
   })
 }
 

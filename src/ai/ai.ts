@@ -8,6 +8,7 @@ import { anthropicRoutes } from './anthropic-messages/routes.ts'
 import { openGateway } from './gateway.ts'
 import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { openAiRoutes } from './openai-compat/routes.ts'
+import { responsesRoutes } from './openai-responses/routes.ts'
 import { gatewayProblems } from './problems.ts'
 import { aiRoutes } from './routes.ts'
 
@@ -40,6 +41,7 @@ export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds)
       aiRoutes(app, gateway)
       openAiRoutes(app, gateway, { localEmbedder })
       anthropicRoutes(app, gateway)
+      responsesRoutes(app, gateway)
     },
     close: () => gateway.wire.close(),
   }

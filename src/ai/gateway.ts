@@ -44,6 +44,8 @@ export type Gateway = {
   metrics: GatewayMetrics
   /** How long a stream may be silent before its client is told that it lives. */
   silenceMs: number
+  /** The longest request. */
+  bodyBytesMax: number
 }
 
 export type Endpoint = EndpointHealth & { target: Target }
@@ -118,6 +120,7 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     silenceMs: SILENCE_MS,
+    bodyBytesMax: platform.config.maxAiBodyBytes,
   }
 }
 

@@ -8,7 +8,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
 import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
-import { AI_BODY_BYTES_MAX } from '../routes.ts'
+import { AI_POLICY } from '../policy.ts'
 import { routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import { isWrapped } from '../thought-envelope.ts'
@@ -18,7 +18,6 @@ import { eventEncoder, messageBody } from './message-reply.ts'
 import { chatRequestOf } from './to-chat.ts'
 
 const tags = ['anthropic-compatible']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 export function anthropicRoutes(app: App, gateway: Gateway) {
   app.post(
@@ -30,8 +29,8 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         summary: "Anthropic's messages, for all vendors",
         body: MessageBody,
       },
-      config: { ...config, ...replies(Message), events: { message_start: MessageEvent } },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, ...replies(Message), events: { message_start: MessageEvent } },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -61,8 +60,8 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         description: 'Counted by Anthropic for its own models; for others it is a guess, rather too many.',
         body: CountBody,
       },
-      config: { ...config, ...replies(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })) },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, ...replies(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })) },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
