@@ -37,6 +37,31 @@ test('docs/models.md tells of every field that the file beside it has', () => {
     for (const field of Object.keys(vendor)) assert.ok(words.includes(`\`${field}\``), field)
 })
 
+test('the examples of docs/models.md work, and so do the vendors that are ready', (t) => {
+  const { vendors } = JSON.parse(readFileSync(resolve(DOCS, '../vendors.json'), 'utf8'))
+  const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
+  const blocks = words.split('```json\n').slice(1)
+  const examples = blocks.map((block) => JSON.parse(block.slice(0, block.indexOf('```'))))
+  assert.equal(examples.length, 2)
+  for (const example of examples) {
+    const contents = 'name' in example ? { vendors: [example] } : { vendors, ...example }
+    const { ai } = readConfig({ MODELS: fileOf(t, contents), OPENAI_API_KEY: 'a', OPENAI_EU_KEY: 'b' })
+    if ('name' in example)
+      assert.deepEqual(
+        ai.vendors.openai!.endpoints.map(({ name }) => name),
+        ['openai#main', 'openai#eu'],
+      )
+    else
+      assert.deepEqual(
+        [...ai.aliases.values()].map(({ by }) => by),
+        ['latency', 'price', 'weight', 'order'],
+      )
+  }
+  for (const { name, api_key_env: setting } of vendors) {
+    assert.ok(words.includes(setting === undefined ? `| none |` : `\`${setting}\``), name)
+  }
+})
+
 test('a vendor without its key is not configured, or played by the sandbox in its dialect', () => {
   assert.equal(readConfig({ MODELS: DOCS, SANDBOX: 'off' }).ai.vendors.groq!.apiKey, null)
   const played = readConfig({ MODELS: DOCS }).ai.vendors
