@@ -45,6 +45,7 @@ const EXPOSED_HEADERS = [
   'X-Total-Count',
   'X-Latchkey-Vendor',
   'X-Latchkey-Attempts',
+  'X-Latchkey-Cost-Usd',
 ]
 
 type Needs = {

@@ -54,6 +54,7 @@ export async function attempt<T>(
       log.attempts++
       log.vendor = route.vendor
       log.model = route.model
+      log.vendorRequestId = null
       try {
         const result = await ask(route)
         breaker.succeeded()

@@ -37,7 +37,7 @@ export type Gateway = {
   silenceMs: number
 }
 
-export type Completion = { answer: Answer; model: string; usage: Usage; headers: AnswerHeaders }
+export type Completion = { answer: Answer; model: string; usage: Usage; costUsd: number; headers: AnswerHeaders }
 
 export type CompletionStream = {
   model: string
@@ -49,6 +49,8 @@ export type CompletionStream = {
   each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
   /** What was used; final when `each` has ended. */
   usage(): Usage
+  /** US dollars; known when `each` has ended. */
+  costUsd(): number
   /** Why the answer ended; known when `each` has ended. */
   finish(): FinishReason
 }
@@ -112,16 +114,17 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
     const { route, result } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
       const target = ofVendor(targets, vendor)
       const request = target.vendor.shape(model, prepared.request, false)
-      return wire.send(target, request, signal).then(target.vendor.readAnswer)
+      return wire.send(target, request, signal, attemptLog).then(target.vendor.readAnswer)
     })
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
-    await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
-    return { answer, model, usage, headers: answerHeaders(attemptLog) }
+    const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
+    return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog) }
   } catch (error) {
-    if (answer === null) await settleFailure(prepared, call, error)
-    throw vendorProblem(gateway, error, attemptLog)
+    const told = vendorProblem(gateway, error, attemptLog)
+    if (answer === null) await settleFailure(prepared, call, error, told)
+    throw told
   } finally {
     release()
   }
@@ -137,11 +140,18 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
   try {
     const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
       const target = ofVendor(targets, vendor)
-      return wire.open(target, target.vendor.shape(model, prepared.request, true), signal)
+      return wire.open(target, target.vendor.shape(model, prepared.request, true), signal, attemptLog)
     })
     record.begun()
     let characters = 0
     let finish: FinishReason = 'stop'
+    let costUsd = 0
+    const cut: { failure: unknown; told: unknown } = { failure: null, told: null }
+    const toldOf = (failure: unknown): unknown => {
+      // A failure is logged as it is put into words: once, though the record and the reader are told.
+      if (cut.failure !== failure) Object.assign(cut, { failure, told: vendorProblem(gateway, failure, attemptLog) })
+      return cut.told
+    }
     const usage = () => pieces.usage ?? guess(characters)
 
     pieces.onClose(async (failure) => {
@@ -151,7 +161,8 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       const counted = outcome === 'ok' && said !== null ? said : largest(said, guess(characters))
       if (outcome === 'failed') attemptLog.steps.push('cut')
       const model = pieces.model ?? route.model
-      await record.settle(outcome, { model, usage: counted, isEstimated: counted !== said })
+      const spent = { model, usage: counted, isEstimated: counted !== said }
+      costUsd = await record.settle(outcome, spent, failure && toldOf(failure))
       release()
     })
 
@@ -159,6 +170,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       model: pieces.model ?? route.model,
       headers: answerHeaders(attemptLog),
       usage,
+      costUsd: () => costUsd,
       finish: () => finish,
       each: (take) =>
         pieces
@@ -170,13 +182,14 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
             return take(batch)
           })
           .catch((error) => {
-            throw vendorProblem(gateway, error, attemptLog)
+            throw toldOf(error)
           }),
     }
   } catch (error) {
-    await settleFailure(prepared, call, error)
+    const told = vendorProblem(gateway, error, attemptLog)
+    await settleFailure(prepared, call, error, told)
     release()
-    throw vendorProblem(gateway, error, attemptLog)
+    throw told
   }
 }
 

@@ -6,6 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
+import { originOf } from '#ai/call-origin.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -184,7 +185,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           return isTaken ? reply.status(202).send() : refuse(-32600, 'Invalid Request', id)
         }
 
-        const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
+        const origin = originOf(reply)
+        const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin }
         return reply.type('application/json').send(JSON.stringify(await respond(deps, call, { id, method, params })))
       },
     )

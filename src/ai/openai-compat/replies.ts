@@ -7,6 +7,8 @@ import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 
 const Open = { additionalProperties: true }
 
+const CostUsd = Type.Optional(Type.Number({ description: 'US dollars, by the price list.' }))
+
 const Usage = Type.Object(
   {
     prompt_tokens: Type.Integer(),
@@ -18,6 +20,7 @@ const Usage = Type.Object(
     completion_tokens_details: Type.Optional(
       Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'CompletionTokensDetails', ...Open }),
     ),
+    cost_usd: CostUsd,
   },
   { title: 'ChatCompletionUsage', ...Open },
 )
@@ -156,7 +159,10 @@ export const EmbeddingList = Type.Object(
       ),
     ),
     model: Type.String(),
-    usage: Type.Object({ prompt_tokens: Type.Integer(), total_tokens: Type.Integer() }, { title: 'EmbeddingUsage' }),
+    usage: Type.Object(
+      { prompt_tokens: Type.Integer(), total_tokens: Type.Integer(), cost_usd: CostUsd },
+      { title: 'EmbeddingUsage' },
+    ),
   },
   { title: 'EmbeddingList' },
 )

@@ -5,6 +5,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { originOf } from '../call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
 import { AI_BODY_BYTES_MAX } from '../routes.ts'
@@ -52,6 +53,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         first,
         request: asked,
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       if (body.stream) {
         const encoder = chunkEncoder(body.stream_options?.include_usage === true)
@@ -59,7 +61,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       }
       const completion = await complete(gateway, call)
       reply.headers(completion.headers)
-      return completion.answer.body ?? completionBody(completion)
+      return completionBody(completion)
     },
   )
 
@@ -129,6 +131,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         dimensions: body.dimensions ?? null,
         encoding: body.encoding_format ?? 'float',
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       })
     },
   )

@@ -78,7 +78,7 @@ const TEMPERATURE = 0.2
 
 function callFor(
   { gateway }: AnswerDeps,
-  { caller, route, signal }: RagCall,
+  { caller, route, signal, origin }: RagCall,
   { question, history }: Question,
   sources: FoundChunk[],
 ): GatewayCall {
@@ -88,5 +88,6 @@ function callFor(
     first: routeFor(gateway.config, caller, null, null),
     request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
     signal,
+    origin,
   }
 }

@@ -1,0 +1,28 @@
+/** Which days are asked for, and whose calls: the same for sums and for single calls. */
+import { Type } from 'typebox'
+import { type Clock, DAY_MS, plus } from '#platform/clock.ts'
+import type { Caller } from '#platform/http/access-control.ts'
+import { invalid } from '#platform/problems.ts'
+
+export const Day = Type.String({ format: 'date', description: 'A UTC day; both ends are included.' })
+const DAYS_DEFAULT = 30
+
+/** The last thirty days unless told. @throws Problem 422 */
+export function spanOf(
+  clock: Pick<Clock, 'now'>,
+  query: { from?: string | undefined; to?: string | undefined },
+): { from: string; to: string } {
+  const to = query.to ?? clock.now().slice(0, 10)
+  const from = query.from ?? plus(`${to}T00:00:00.000Z`, -(DAYS_DEFAULT - 1) * DAY_MS).slice(0, 10)
+  if (from > to) throw invalid(['query', 'from'], "Should not be after 'to'")
+  return { from, to }
+}
+
+/**
+ * A key that is confined may be a customer's, who learns nothing of the account's other keys. One that is confined to this
+ * alone makes no calls: it is for reading the account's.
+ */
+export function scopeOf({ userId, keyId, scopes }: Pick<Caller, 'userId' | 'keyId' | 'scopes'>) {
+  const isOwn = keyId !== null && scopes !== null && scopes.some((scope) => scope !== 'usage')
+  return { userId, keyId: isOwn ? keyId : null }
+}
