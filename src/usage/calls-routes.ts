@@ -7,9 +7,9 @@ import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
-import { type CallFilter, type CallScope, type CallView, callView, cursorOf, pageOfCalls, readCursor } from './calls.ts'
+import { type CallFilter, type CallView, callView, cursorOf, pageOfCalls, readCursor } from './calls.ts'
 import { csvLine } from './csv.ts'
-import { Day, scopeOf, spanOf } from './span.ts'
+import { type CallScope, Day, scopeOf, spanOf } from './span.ts'
 
 const LIMIT_MAX = 1_000
 const LIMIT_DEFAULT = 50

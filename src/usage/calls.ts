@@ -9,14 +9,9 @@ import { type Db, dialectOf } from '#platform/db/db.ts'
 import { firstIdAt } from './ids.ts'
 import { lineOfLabel, readLabels } from './labels.ts'
 import type { UsageOutcome } from './record.ts'
+import type { CallScope, Span } from './span.ts'
 import { keyIdOf } from './store.ts'
 import type { UsageRecordsTable } from './tables.ts'
-
-/** Whose calls: all of a user's, or one key's alone. */
-export type CallScope = { userId: string; keyId: string | null }
-
-/** UTC days, both included. */
-export type Span = { from: string; to: string }
 
 export type CallFilter = Span & {
   model?: string | undefined

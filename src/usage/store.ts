@@ -4,6 +4,7 @@ import { type CompiledQuery, sql } from 'kysely'
 import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
+import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
@@ -159,8 +160,8 @@ export type UsageSum = {
 /** Sums of the days from `from` to `to`, both included, ordered by their key; of one key alone where `keyId` is not null. */
 export async function sumUsage(
   db: Db,
-  { userId, keyId }: { userId: string; keyId: string | null },
-  { from, to }: { from: string; to: string },
+  { userId, keyId }: CallScope,
+  { from, to }: Span,
   groupBy: GroupBy,
 ): Promise<UsageSum[]> {
   const column = COLUMNS[groupBy]
