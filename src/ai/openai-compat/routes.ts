@@ -24,9 +24,15 @@ const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
 /** In the description alone. */
-const replies = (schema: object) => ({
-  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } },
+const replies = (schema: object, headers: Record<string, object> = {}) => ({
+  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema }, headers } } },
 })
+const COST = {
+  'X-Latchkey-Cost-Usd': {
+    description: 'What it cost, by the price list; not of a stream.',
+    schema: { type: 'string' },
+  },
+}
 
 export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
   app.post(
@@ -38,7 +44,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config: { ...config, ...replies(ChatCompletion), events: { message: ChatCompletionChunk } },
+      config: { ...config, ...replies(ChatCompletion, COST), events: { message: ChatCompletionChunk } },
       bodyLimit: AI_BODY_BYTES_MAX,
     },
     async (request, reply) => {
@@ -119,7 +125,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...config, ...replies(EmbeddingList) },
+      config: { ...config, ...replies(EmbeddingList, COST) },
       bodyLimit: AI_BODY_BYTES_MAX,
     },
     async (request, reply) => {
