@@ -178,8 +178,8 @@ function fieldsOf({ method, url, schema = {} }: Route): string[] {
   const names = [...namesIn(schema.querystring), ...namesIn(schema.body)].filter((name) =>
     /^(id|\w+_ids?|\w*Ids?)$/.test(name),
   )
-  // HEAD is answered as GET is.
-  const methods = [method].flat().filter((one) => one !== 'HEAD')
+  // HEAD is answered as GET is, and OPTIONS without a look at the id.
+  const methods = [method].flat().filter((one) => one !== 'HEAD' && one !== 'OPTIONS')
   return methods.flatMap((one) => [...new Set([...inPath, ...names])].map((name) => `${one} ${url} ${name}`))
 }
 

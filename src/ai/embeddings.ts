@@ -61,14 +61,13 @@ export async function recordEmbedding<T>(
   return { result, promptTokens: tally.promptTokens, costUsd }
 }
 
-type VendorDeps = Pick<Gateway, 'config' | 'wire' | 'targets' | 'breakers' | 'modelBreakers' | 'clock' | 'log'>
+type VendorDeps = Pick<Gateway, 'config' | 'wire' | 'targets' | 'endpoints' | 'modelBreakers' | 'clock' | 'log'>
 
 /** Vectors in the inputs' order. @throws Problem 400, 502, 503, 504; the signal's reason */
 export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingTally): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
-  const target = ofVendor(deps.targets, name)
-  const { embed: embedder } = target.vendor
+  const { embed: embedder } = ofVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
   const { inputsMax } = ofVendor(deps.config.vendors, name).embeddings
@@ -80,9 +79,14 @@ export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingT
     const before = attemptLog.attempts
     attemptLog.promptTokens = guess
     try {
-      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, () =>
+      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, (_route, { target }) =>
         deps.wire
-          .send(target, embedder.shape(model, inputs, call.dimensions), call.signal, attemptLog)
+          .send(
+            target,
+            (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions),
+            call.signal,
+            attemptLog,
+          )
           .then((body) => embedder.readAnswer(body, inputs.length)),
       )
       vectors.push(...result.vectors)

@@ -1,12 +1,13 @@
 // The product's own API: chat and completions, whole or streamed, and the models that may be asked.
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
-import { type App, MEGABYTE } from '#platform/http/app.ts'
+import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { CALL_TAGS, originOf } from './call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
+import { AI_POLICY } from './policy.ts'
 import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
@@ -18,8 +19,6 @@ import {
   tokenLinesWithThoughts,
 } from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
-
-export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
 
 const ModelName = Type.Optional(Nullable(Type.String(MODEL_NAME)))
 const Sampling = {
@@ -93,7 +92,6 @@ const EVENTS = {
 }
 
 const tags = ['ai']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 export function aiRoutes(app: App, gateway: Gateway) {
   const Provider = providerSchema(gateway)
@@ -110,8 +108,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: { ...config, events: EVENTS },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, events: EVENTS },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -151,8 +149,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ completion: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config,
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: AI_POLICY,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -180,7 +178,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         summary: 'Models and their prices, and which vendors are configured',
         response: { 200: ModelList },
       },
-      config: { ...config, limit: 'general' },
+      config: { ...AI_POLICY, limit: 'general' },
     },
     async (request) => modelList(gateway, callerOf(request)),
   )

@@ -15,11 +15,13 @@ export type StreamEncoder = {
   answer(answer: CompletionStream): AnswerEncoder
   /** A cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
+  /** False where a dialect has an end mark of its own. */
+  endsWithDone?: false
 }
 
 export type AnswerEncoder = {
   batch(pieces: Piece[]): string
-  /** Before the last line, `[DONE]`. */
+  /** What comes last, before `[DONE]`. */
   end(): string
 }
 
@@ -73,6 +75,7 @@ export function sendAnswerStream(
       await answer.each((pieces) => events.write(batch(pieces)))
       const last = end()
       if (last !== '') void events.write(last)
+      if (encoder.endsWithDone === false) events.end()
     },
     (error) => encoder.failure(streamProblem(error, request.id)),
   )
@@ -80,7 +83,8 @@ export function sendAnswerStream(
 
 /**
  * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
- * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`; after `failure` nothing does.
+ * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`, unless it has ended the stream; after
+ * `failure` nothing does.
  * @throws what `coming` rejects with, while nothing was sent
  */
 export async function sendEventStream<T extends object>(

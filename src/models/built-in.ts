@@ -15,6 +15,7 @@ const THINKING_GPT: Habits = {
   toolIds: 'any',
   streamUsage: 'asked',
   responses: 'for-tools',
+  speaksResponses: true,
 }
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
 const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
@@ -41,6 +42,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     dialect: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     keySetting: 'OPENAI_API_KEY',
+    endpointSettings: [],
+    prices: null,
     defaultModel: 'gpt-6.1-terra',
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
     habits: {},
@@ -66,6 +69,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
           toolIds: 'any',
           streamUsage: 'asked',
           responses: 'never',
+          speaksResponses: true,
         },
       ),
       embedding('text-embedding-3-small', 0.02, 8_191),
@@ -79,6 +83,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     dialect: 'anthropic',
     baseUrl: 'https://api.anthropic.com',
     keySetting: 'ANTHROPIC_API_KEY',
+    endpointSettings: [],
+    prices: null,
     defaultModel: 'claude-sonnet-5-5',
     modelNames: /^claude-/,
     habits: {},
@@ -108,6 +114,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     dialect: 'gemini',
     baseUrl: 'https://generativelanguage.googleapis.com',
     keySetting: 'GEMINI_API_KEY',
+    endpointSettings: [],
+    prices: null,
     defaultModel: 'gemini-3.8-flash',
     modelNames: /^(gemini-|gemma-|models\/gemini)/,
     habits: {},

@@ -54,6 +54,7 @@ async function makeAccount(walk: Walk): Promise<Calls> {
   const { app } = walk
   const anyone = callsOf(walk, 'api')
   await anyone.get('/.well-known/jwks.json')
+  await anyone.get('/.well-known/oauth-protected-resource/mcp')
   await anyone.get('/api/billing/plans')
   await anyone.post('/api/auth/register', { email: MAIL, password: PASSWORD, full_name: 'Ada Lovelace' })
   await anyone.post('/api/auth/resend-verification', { email: MAIL })
@@ -136,6 +137,11 @@ async function askModels(key: Calls): Promise<void> {
   await key.get(`/v1/models/${id}`)
   await key.post('/v1/chat/completions', { model: id, messages })
   await key.post('/v1/chat/completions', { model: id, messages, stream: true })
+  await key.post('/v1/responses', { model: id, input: 'Say hello.' })
+  await key.post('/v1/responses', { model: id, input: 'Say hello.', stream: true })
+  await key.post('/v1/messages', { model: id, max_tokens: 100, messages })
+  await key.post('/v1/messages', { model: id, max_tokens: 100, messages, stream: true })
+  await key.post('/v1/messages/count_tokens', { model: id, messages })
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 

@@ -49,6 +49,7 @@ export async function mockVendor(t: Pick<TestContext, 'after'>) {
   t.after(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
+    calls.length = 0
   })
 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`

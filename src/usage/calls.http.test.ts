@@ -233,9 +233,49 @@ test('a reply tells its cost where it is known before the headers, and /v1 in it
     assert.deepEqual([usages.length, usages[0].cost_usd, costOf(reply)], [1, cost, null], model)
   }
 
+  for (const model of ['claude-haiku-5-5', 'gpt-6-luna']) {
+    for (const [path, body] of [
+      ['/v1/responses', { model, input: 'Hi' }],
+      ['/v1/messages', { model, messages: HI, max_tokens: 100 }],
+    ] as const) {
+      const { reply, cost } = await spent(path, body)
+      assert.ok(cost > 0, path)
+      assert.deepEqual([reply.body.usage.cost_usd, Number(costOf(reply))], [cost, cost], `${path} of ${model}`)
+      const streamed = await spent(path, { ...body, stream: true })
+      const told = [...streamed.reply.text.matchAll(/"cost_usd":([\de.-]+)/g)].map(([, usd]) => Number(usd))
+      assert.deepEqual([told, costOf(streamed.reply)], [[streamed.cost], null], `${path} of ${model}, streamed`)
+    }
+  }
+
   vendor.play(refuses(400))
   const refused = await spent('/v1/chat/completions', chat)
   assert.deepEqual([refused.reply.status, costOf(refused.reply)], [400, '0'])
+})
+
+test('an end user and labels are taken from all of the APIs’ words for them', async () => {
+  const ada = await app.as('doors', { tier: 'pro' })
+  vendor.play(answers)
+  const model = 'claude-haiku-5-5'
+  await ada.post('/v1/messages', { model, messages: HI, max_tokens: 9, metadata: { user_id: 'claude code' } })
+  await ada.post('/v1/responses', {
+    model: 'gpt-6-luna',
+    input: 'Hi',
+    safety_identifier: 'agent',
+    metadata: { a: 'b' },
+  })
+  await ada.post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'a', user: 'embedder' })
+  await ada.post('/api/ai/completions', { prompt: 'Hi', user: 'own', metadata: { c: 'd' } })
+  await ada.post('/api/rag/search', { query: 'Who?', user: 'reader' })
+  assert.deepEqual(
+    (await callsOf(ada)).map(({ route, end_user, labels }) => [route, end_user, labels]),
+    [
+      ['/api/rag/search', 'reader', {}],
+      ['/api/ai/completions', 'own', { c: 'd' }],
+      ['/v1/embeddings', 'embedder', {}],
+      ['/v1/responses', 'agent', { a: 'b' }],
+      ['/v1/messages', 'claude code', { user_id: 'claude code' }],
+    ],
+  )
 })
 
 test('a vendor’s chunks pass as they are, but for the usage that is asked for', async () => {

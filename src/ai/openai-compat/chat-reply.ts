@@ -1,8 +1,8 @@
 // OpenAI's chat completions, as a body and as a stream of chunks. What an OpenAI vendor said passes through word for word;
 // what the others said is made into the same shapes here.
 import type { Completion, CompletionStream } from '../gateway.ts'
+import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
-import { objectOf } from '../vendors/json.ts'
 import type { Piece } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
@@ -30,12 +30,6 @@ export function completionBody({ answer, model, usage, costUsd }: Completion) {
     ],
     usage: usageBody(usage, costUsd),
   }
-}
-
-/** The vendor's own body, with what it cost beside what it used. */
-function pricedBody(body: Record<string, unknown>, costUsd: number) {
-  const usage = objectOf(body.usage)
-  return usage === null ? body : { ...body, usage: { ...usage, cost_usd: costUsd } }
 }
 
 /** In the words of those who have thoughts: DeepSeek's, which most clients read, and OpenRouter's, which go back unchanged. */

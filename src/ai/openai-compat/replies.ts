@@ -3,6 +3,7 @@
  * pass through.
  */
 import { type TSchema, Type } from 'typebox'
+import { STRATEGIES } from '#models/catalogue.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 
 const Open = { additionalProperties: true }
@@ -134,6 +135,10 @@ export const OpenAiModel = Type.Object(
     output_tokens_max: Nullable(Type.Integer()),
     price: Nullable(Price),
     capabilities: Nullable(Capabilities),
+    routes: Type.Optional(
+      Type.Array(Type.String(), { description: 'Of an alias of several models: any of them may answer.' }),
+    ),
+    routed_by: Type.Optional(OneOf(...STRATEGIES)),
   },
   { title: 'OpenAiModel' },
 )

@@ -7,8 +7,8 @@ import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { originOf } from '../call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
+import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
-import { AI_BODY_BYTES_MAX } from '../routes.ts'
 import { MODEL_NAME, routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
@@ -19,7 +19,6 @@ import { modelViews } from './models.ts'
 import { ChatCompletion, ChatCompletionChunk, EmbeddingList, OpenAiModel, OpenAiModelList } from './replies.ts'
 
 const tags = ['openai-compatible']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
@@ -44,8 +43,8 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config: { ...config, ...replies(ChatCompletion, COST), events: { message: ChatCompletionChunk } },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, ...replies(ChatCompletion, COST), events: { message: ChatCompletionChunk } },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -79,7 +78,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         tags,
         summary: 'The models of all configured vendors, as far as the caller’s plan and key have them',
       },
-      config: { ...config, ...replies(OpenAiModelList), limit: 'general' },
+      config: { ...AI_POLICY, ...replies(OpenAiModelList), limit: 'general' },
     },
     async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request)) }),
   )
@@ -93,7 +92,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: 'One model',
         params: Type.Object({ model: Type.String() }),
       },
-      config: { ...config, ...replies(OpenAiModel), limit: 'general' },
+      config: { ...AI_POLICY, ...replies(OpenAiModel), limit: 'general' },
     },
     async (request) => {
       const { model: id } = request.params
@@ -125,8 +124,8 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...config, ...replies(EmbeddingList, COST) },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, ...replies(EmbeddingList, COST) },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request

@@ -14,6 +14,7 @@ import {
 } from './chat-request.ts'
 import { claudeSchema } from './claude-schema.ts'
 import { count, objectOf, parseEvent } from './json.ts'
+import { passThrough } from './native.ts'
 import { readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
 import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
@@ -22,6 +23,8 @@ import {
   type Answer,
   type EventReader,
   habitsOf,
+  type Native,
+  type NativeRequest,
   type ReaderState,
   type Usage,
   type Vendor,
@@ -59,7 +62,48 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
     },
     readAnswer,
     createReader,
+    native: nativeMessages(headers),
   }
+}
+
+/** Messages in Anthropic's own words, from clients of Anthropic's. */
+function nativeMessages(headers: Record<string, string>): Native {
+  const headersFor = (request: NativeRequest) => ({ ...headers, ...request.headers })
+  return {
+    api: 'messages',
+    speaks: () => true,
+    shape: (model, request, stream) => ({
+      path: '/v1/messages',
+      headers: headersFor(request),
+      body: JSON.stringify({ ...request.body, model, stream, max_tokens: request.limit }),
+    }),
+    readAnswer: (value) => ({ ...readAnswer(value), body: objectOf(value) }),
+    createReader: () => passThrough(createReader(), deltaWords),
+    count: {
+      shape: (model, request) => ({
+        path: '/v1/messages/count_tokens',
+        headers: headersFor(request),
+        body: JSON.stringify({ ...request.body, model }),
+      }),
+      readAnswer(value) {
+        const { input_tokens: tokens } = objectOf(value) ?? {}
+        if (typeof tokens !== 'number') throw new VendorError('nonsense', 'answered without a count')
+        return tokens
+      },
+    },
+  }
+}
+
+const DELTA = '{"type":"content_block_delta","index":'
+const DELTA_KIND = '"delta":{"type":"'
+
+/** `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`, and the like. */
+function deltaWords(data: string): string | null {
+  if (!data.startsWith(DELTA) || !data.endsWith('}}')) return null
+  const kind = data.indexOf(DELTA_KIND, DELTA.length)
+  if (kind === -1 || data.startsWith('signature', kind + DELTA_KIND.length)) return null
+  const words = data.indexOf('":"', kind + DELTA_KIND.length)
+  return words === -1 ? null : data.slice(words + 3, -3)
 }
 
 /** `outputTokensMax`: where its answers end at the latest. */

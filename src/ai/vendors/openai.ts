@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { count, objectOf, parseEvent } from './json.ts'
+import { passThrough } from './native.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
 import type { FinishReason, Piece, ToolDelta } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -12,9 +13,11 @@ import {
   chatBodyOf,
   createResponseEvents,
   isResponseEvent,
+  nativeResponsesBody,
   openAiFailure,
   type ResponseEvents,
   responsesBody,
+  responseWords,
 } from './responses.ts'
 import {
   type Answer,
@@ -46,6 +49,17 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     },
     readAnswer,
     createReader,
+    native: {
+      api: 'responses',
+      speaks: (model) => isSandbox || habitsFor(model).speaksResponses,
+      shape: (model, request, stream) => ({
+        path: '/responses',
+        headers: { ...headers, ...request.headers },
+        body: JSON.stringify(nativeResponsesBody(model, request, stream)),
+      }),
+      readAnswer: (value) => ({ ...readAnswer(value), body: objectOf(value) }),
+      createReader: () => passThrough(createReader(), responseWords),
+    },
     embed: {
       shape: (model, inputs, dimensions) => ({
         path: '/embeddings',
@@ -72,6 +86,7 @@ function familyHabits(model: string): OpenAiHabits {
     toolIds: 'any',
     streamUsage: 'asked',
     responses: familyResponses(model),
+    speaksResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
   }
 }
 
@@ -250,13 +265,19 @@ function readAnswer(value: unknown): Answer {
   return {
     text: typeof message.content === 'string' ? message.content : '',
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
-    // They stand in the body.
-    details: [],
+    details: detailsIn(message),
     finish: finishOf(choice?.finish_reason) ?? 'stop',
     model: typeof body.model === 'string' ? body.model : null,
     usage: usageOf(body.usage),
     body,
   }
+}
+
+/** Thoughts in words alone, as most servers tell them, belong to nobody's format. */
+function detailsIn(message: Record<string, unknown>): ReasoningDetail[] {
+  if (Array.isArray(message.reasoning_details)) return message.reasoning_details as ReasoningDetail[]
+  const thought = thoughtOf(message)
+  return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
 }
 
 /** Frames that a stream may offer without one event fitting into the last: then its events are all different. */

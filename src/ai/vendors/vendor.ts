@@ -26,7 +26,7 @@ export type Answer = {
   /** The model that answered, as the vendor names it; null when it does not say. */
   model: string | null
   usage: Usage | null
-  /** The vendor's own body, where it already speaks OpenAI's format. */
+  /** The vendor's own body, where it already speaks the client's format. */
   body: Record<string, unknown> | null
 }
 
@@ -75,12 +75,44 @@ export function habitsOf<Own extends Habits>(family: Own, { known, habits }: Ven
   return { ...family, ...habits, ...known?.(model)?.habits }
 }
 
+/** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
+export type NativeApi = 'responses' | 'messages'
+
+export type NativeRequest = {
+  api: NativeApi
+  body: Record<string, unknown>
+  /** Those of the client's that the vendor shall see. */
+  headers: Record<string, string>
+  /** The longest answer that the caller wants, in tokens; null: as long as the model's. */
+  limit: number | null
+  /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
+  translated(): ChatRequest
+}
+
+/** A vendor's side of it. */
+export type Native = {
+  api: NativeApi
+  speaks(model: string): boolean
+  shape(model: string, request: NativeRequest, stream: boolean): VendorRequest
+  /** The vendor's own body stands in `body`. */
+  readAnswer(body: unknown): Answer
+  /** Each piece has its event in `chunk`. */
+  createReader(): EventReader
+  /** How long a prompt is, where the vendor counts for nothing. */
+  count?: {
+    shape(model: string, request: NativeRequest): VendorRequest
+    readAnswer(body: unknown): number
+  }
+}
+
 export interface Vendor {
   readonly dialect: Dialect
   capabilities(model: string): Capabilities
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
   readAnswer(body: unknown): Answer
   createReader(): EventReader
+  /** What it takes and gives in its own words. */
+  native?: Native
   embed?: {
     shape(model: string, inputs: EmbeddingInput[], dimensions: number | null): VendorRequest
     /** @throws VendorError unless there is one vector for each of the inputs. */

@@ -7,7 +7,7 @@ import { splitEvents } from './event-stream.ts'
 import { dispatch, type ExchangeDeps } from './exchange.ts'
 import { failureFromReply } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
-import type { ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
+import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
 export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
@@ -26,8 +26,14 @@ export type SeenReply = { vendorRequestId: string | null }
 export type Wire = {
   /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
   send(target: Target, request: VendorRequest, signal: AbortSignal, seen?: SeenReply): Promise<unknown>
-  /** Resolves with the first piece. @throws VendorError, or the signal's reason */
-  open(target: Target, request: VendorRequest, signal: AbortSignal, seen?: SeenReply): Promise<PieceStream>
+  /** Resolves with the first piece that `reader` reads. @throws VendorError, or the signal's reason */
+  open(
+    target: Target,
+    request: VendorRequest,
+    reader: EventReader,
+    signal: AbortSignal,
+    seen?: SeenReply,
+  ): Promise<PieceStream>
   close(): Promise<void>
 }
 
@@ -49,7 +55,7 @@ export function openWire(timeouts: WireTimeouts): Wire {
 
   return {
     send: (target, request, signal, seen) => sendWhole(deps, target, request, signal, seen),
-    open: (target, request, signal, seen) => openStream(deps, target, request, signal, seen),
+    open: (target, request, reader, signal, seen) => openStream(deps, target, request, reader, signal, seen),
     close: async () => opened?.destroy(),
   }
 }
@@ -119,12 +125,12 @@ function openStream(
   deps: ExchangeDeps,
   target: Target,
   request: VendorRequest,
+  reader: EventReader,
   signal: AbortSignal,
   seen: SeenReply | undefined,
 ): Promise<PieceStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
-    const reader = vendor.createReader()
     let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null = null
 
     const stream = pieceStream(reader, {

@@ -24,6 +24,7 @@ import type { Platform } from '../platform.ts'
 import { platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
+import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
@@ -56,6 +57,8 @@ export type AppOptions = {
   documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
+  /** Of the user app, where it is another than this server's; left out: pages of other origins have no business here. */
+  appOrigin?: string | null
   /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
   errorsOf(path: string): ErrorShape
   /** While the process goes, every reply asks its client to connect anew. */
@@ -74,6 +77,7 @@ export async function createApp(
     api,
     documented,
     url,
+    appOrigin,
     errorsOf,
     state,
     bodies,
@@ -140,6 +144,7 @@ export async function createApp(
     dress(request, reply)
     done()
   })
+  if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>

@@ -94,6 +94,7 @@ function questionOf(body: Static<typeof QueryBody>): Question {
     minScore: body.min_score,
     history: body.chat_history ?? [],
     conditions: parseFilter(body.filter ?? undefined),
+    model: null,
   }
 }
 

@@ -38,7 +38,62 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+}
+
+export type AnthropicError = {
+  type: 'error'
+  error: AnthropicErrorObject
+}
+
+export type AnthropicErrorObject = {
+  type: string
+  message: string
+  code: string
+}
+
+export type AnthropicMessage = {
+  id: string
+  type: 'message'
+  role: 'assistant'
+  model: string
+  content: Array<JsonObject>
+  stop_reason: string | null
+  stop_sequence: string | null
+  usage: AnthropicUsage
+  [other: string]: unknown
+}
+
+/** The first of Anthropic’s events; `content_block_…`, `message_delta` and `message_stop` follow, or `error`. */
+export type AnthropicMessageEvent = {
+  type: string
+  [other: string]: unknown
+}
+
+export type AnthropicMessageParam = {
+  role: 'user' | 'assistant' | 'system'
+  content: string | Array<ContentBlock>
+  [other: string]: unknown
+}
+
+export type AnthropicTool = {
+  name?: string
+  type?: string | null
+  [other: string]: unknown
+}
+
+export type AnthropicToolChoice = {
+  type: 'auto' | 'any' | 'tool' | 'none'
+  name?: string
+  [other: string]: unknown
+}
+
+export type AnthropicUsage = {
+  input_tokens: number
+  cache_creation_input_tokens: number
+  cache_read_input_tokens: number
+  output_tokens: number
+  [other: string]: unknown
 }
 
 export type AllUsageGroup = {
@@ -388,8 +443,22 @@ export type ContactMessage = {
   notified_at: string | null
 }
 
+export type ContentBlock = {
+  type: string
+  [other: string]: unknown
+}
+
 export type ContentPart = {
   type: string
+  [other: string]: unknown
+}
+
+export type CountMessageTokensRequest = {
+  model: string
+  messages: Array<AnthropicMessageParam>
+  system?: string | Array<ContentBlock>
+  tools?: Array<AnthropicTool> | null
+  tool_choice?: AnthropicToolChoice | null
   [other: string]: unknown
 }
 
@@ -423,6 +492,39 @@ export type CreateEmbeddingsRequest = {
   input: string | Array<string> | Array<number> | Array<Array<number>>
   encoding_format?: EmbeddingEncoding | null
   dimensions?: number | null
+  [other: string]: unknown
+}
+
+export type CreateMessageRequest = {
+  model: string
+  messages: Array<AnthropicMessageParam>
+  system?: string | Array<ContentBlock>
+  tools?: Array<AnthropicTool> | null
+  tool_choice?: AnthropicToolChoice | null
+  max_tokens: number
+  stream?: boolean | null
+  stop_sequences?: Array<string> | null
+  temperature?: number | null
+  top_p?: number | null
+  [other: string]: unknown
+}
+
+export type CreateResponseRequest = {
+  model: string
+  input?: string | Array<ResponseInputItem>
+  instructions?: string | null
+  tools?: Array<ResponseTool> | null
+  parallel_tool_calls?: boolean | null
+  max_output_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  reasoning?: ResponseReasoning | null
+  text?: ResponseText | null
+  prompt?: ResponsePrompt | null
+  stream?: boolean | null
+  /** Taken, and nothing is kept. */
+  store?: boolean | null
+  background?: boolean | null
   [other: string]: unknown
 }
 
@@ -571,6 +673,11 @@ export type Ingested = {
   warnings: Array<IngestWarning>
 }
 
+export type InputTokensDetails = {
+  cached_tokens?: number
+  [other: string]: unknown
+}
+
 export type Issue = {
   /** Begins with body, query, path or header */
   loc: Array<string | number>
@@ -583,6 +690,7 @@ export type JsonObject = Record<string, unknown>
 export type JsonRpcError = {
   code: number
   message: string
+  data?: JsonObject
 }
 
 /** Has a `result` or an `error`. */
@@ -597,7 +705,7 @@ export type JsonRpcReply = {
 export type JsonRpcRequest = {
   jsonrpc: '2.0'
   id?: string | number | null
-  /** `initialize`, `ping`, `tools/list`, `tools/call`, or a notification. */
+  /** `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/templates/list`, `resources/read`, or a notification. */
   method: string
   params?: JsonObject
 }
@@ -737,6 +845,11 @@ export type OpenAiModelPrice = {
   cached: number
 }
 
+export type OutputTokensDetails = {
+  reasoning_tokens?: number
+  [other: string]: unknown
+}
+
 export type Passkey = {
   id: string
   name: string
@@ -797,6 +910,13 @@ export type PromptTokensDetails = {
   [other: string]: unknown
 }
 
+export type ProtectedResource = {
+  resource: string
+  resource_name: string
+  scopes_supported: Array<string>
+  bearer_methods_supported: Array<string>
+}
+
 export type Provider = {
   provider: string
   /** Its name for people. */
@@ -840,7 +960,7 @@ export type QueryDocumentsSourcesEvent = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type RefreshTokensRequest = {
@@ -878,6 +998,70 @@ export type ResetPasswordRequest = {
   token: string
   new_password: string
   revoke_api_keys?: boolean
+}
+
+/** OpenAI's events, each under its own name. The last is `response.completed` or `response.incomplete`; a stream that breaks off ends with `response.failed` and `error`. */
+export type ResponseEvent = {
+  /** The event’s name: `response.created`, `response.output_text.delta`, … */
+  type: string
+  sequence_number?: number
+  response?: ResponseObject
+  item?: ResponseOutputItem
+  delta?: string
+  [other: string]: unknown
+}
+
+export type ResponseInputItem = {
+  type?: string
+  role?: string
+  [other: string]: unknown
+}
+
+export type ResponseObject = {
+  id: string
+  object: 'response'
+  /** Seconds since 1970. */
+  created_at: number
+  /** `completed`, `incomplete`, `in_progress` or `failed`. */
+  status: string
+  model: string
+  output: Array<ResponseOutputItem>
+  usage?: ResponseUsage | null
+  error?: JsonObject | null
+  incomplete_details?: JsonObject | null
+  instructions?: string | null
+  [other: string]: unknown
+}
+
+export type ResponseOutputItem = {
+  /** `message`, `reasoning`, `function_call`, `custom_tool_call`, or another of OpenAI’s own. */
+  type: string
+  id?: string
+  [other: string]: unknown
+}
+
+export type ResponsePrompt = Record<string, unknown>
+
+export type ResponseReasoning = {
+  effort?: string | null
+  summary?: string | null
+  [other: string]: unknown
+}
+
+export type ResponseText = Record<string, unknown>
+
+export type ResponseTool = {
+  type: string
+  [other: string]: unknown
+}
+
+export type ResponseUsage = {
+  input_tokens: number
+  input_tokens_details?: InputTokensDetails
+  output_tokens: number
+  output_tokens_details?: OutputTokensDetails
+  total_tokens: number
+  [other: string]: unknown
 }
 
 export type RetryJobResponse = {
@@ -962,6 +1146,10 @@ export type Token = {
   refresh_token: string
   token_type: 'bearer'
   user: TokenUser | null
+}
+
+export type TokenCount = {
+  input_tokens: number
 }
 
 /** A piece of the answer. */

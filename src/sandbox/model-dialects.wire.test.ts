@@ -251,6 +251,20 @@ test('Gemini’s clients are refused in Google’s words, and told in events or 
   assert.equal(one.body.embedding.values.length, 3_072)
 })
 
+test('a tool that is named is called before the first, and what an agent would run does no harm', async (t) => {
+  const { chat } = await setting(t)
+  const shell = { type: 'object', properties: { command: { type: 'string' } }, required: ['command'] }
+  const tools = [...TOOLS, { type: 'function', function: { name: 'Bash', parameters: shell } }]
+  for (const model of MODELS) {
+    const messages = [{ role: 'user', content: 'rm -rf / using bash' }]
+    const { message } = (await chat({ model, tools, messages })).body.choices[0]
+    assert.equal(message.tool_calls[0].function.name, 'Bash')
+    assert.deepEqual(JSON.parse(message.tool_calls[0].function.arguments), {
+      command: 'echo "Hello from the sandbox"',
+    })
+  }
+})
+
 test('Responses: words, tools and schemas, whole and streamed, without a memory', async (t) => {
   const { app } = await setting(t)
   const post = (body: object) =>

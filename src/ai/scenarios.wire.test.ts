@@ -1,7 +1,7 @@
 // Sixteen ways in which a vendor fails, each played by each of the three vendors, whole and streamed: what the caller gets, who
 // answered after how many attempts, and what the ledger says of it.
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
+import { describe, type TestContext, test } from 'node:test'
 import { freePorts, type Reply, testApp } from '#testing/app.ts'
 import { blackHole } from '#testing/black-hole.ts'
 import {
@@ -206,34 +206,38 @@ function textOf(reply: Reply, mode: Mode): string {
   return [...reply.text.matchAll(/data: (\{.*\})/g)].map(([, data]) => JSON.parse(data!).token).join('')
 }
 
-for (const name of ['openai', 'anthropic', 'gemini'] as const) {
-  test(`${name}: every way of failing ends in an answer or an error that says so`, async (t) => {
-    const { first, second, check } = await setting(t, name)
-    for (const [index, scenario] of SCENARIOS.entries()) {
-      for (const mode of scenario.modes ?? (['whole', 'stream'] as const)) {
-        await t.test(`${index + 1}: ${scenario.name} (${mode})`, async () => {
-          first.play(...scenario.steps(mode))
-          second.play(says('from the second'))
-          await check(scenario, mode)
-          assert.equal(first.calls.length, scenario.tried.match(/first:/g)?.length)
-        })
-      }
+// Each vendor in each mode has a service and a breaker of its own, so that they wait side by side.
+describe('every way of failing ends in an answer or an error that says so', { concurrency: true }, () => {
+  for (const name of ['openai', 'anthropic', 'gemini'] as const) {
+    for (const mode of ['whole', 'stream'] as const) {
+      test(`${name}, ${mode}`, async (t) => {
+        const { first, second, check } = await setting(t, name)
+        for (const [index, scenario] of SCENARIOS.entries()) {
+          if (scenario.modes && !scenario.modes.includes(mode)) continue
+          await t.test(`${index + 1}: ${scenario.name} (${name}, ${mode})`, async () => {
+            first.play(...scenario.steps(mode))
+            second.play(says('from the second'))
+            await check(scenario, mode)
+            assert.equal(first.calls.length, scenario.tried.match(/first:/g)?.length)
+          })
+        }
+      })
     }
-  })
 
-  test(`${name}: 15: a connection that is refused`, async (t) => {
-    const [port] = await freePorts(1)
-    const { check } = await setting(t, name, `http://127.0.0.1:${port}`)
-    const scenario = { ends: 'second', attempts: 4, tried: moved('unreachable', 3) } as const
-    await check(scenario, 'whole')
-    await check(scenario, 'stream')
-  })
+    test(`15: a connection that is refused (${name})`, async (t) => {
+      const [port] = await freePorts(1)
+      const { check } = await setting(t, name, `http://127.0.0.1:${port}`)
+      const scenario = { ends: 'second', attempts: 4, tried: moved('unreachable', 3) } as const
+      await check(scenario, 'whole')
+      await check(scenario, 'stream')
+    })
 
-  test(`${name}: 16: a connection that nobody accepts (connect timeout)`, async (t) => {
-    const { check } = await setting(t, name, (await blackHole(t)).url)
-    // Asked once: who let us wait will do so again.
-    const scenario = { ends: 'second', attempts: 2, tried: moved('timeout') } as const
-    await check(scenario, 'whole')
-    await check(scenario, 'stream')
-  })
-}
+    test(`16: a connection that nobody accepts (${name}, connect timeout)`, async (t) => {
+      const { check } = await setting(t, name, (await blackHole(t)).url)
+      // Asked once: who let us wait will do so again.
+      const scenario = { ends: 'second', attempts: 2, tried: moved('timeout') } as const
+      await check(scenario, 'whole')
+      await check(scenario, 'stream')
+    })
+  }
+})

@@ -113,7 +113,7 @@ for (const [what, [path, type, start], length] of [
   ['a form that announces more than its route takes', FILE, 30 * MEGABYTE],
 ] as const) {
   test(`${what} is refused when it outgrows its user’s share`, async (t) => {
-    // The longest body is one of 33 MB then, and a user's share 37 MB.
+    // The longest body is one of 32 MB then, and a user's share 36 MB.
     const app = await testApp(t, { env: { MAX_TEXT_MB: '8', MAX_FILE_MB: '24' } })
     const ada = await app.as('ada', { tier: 'pro' })
     const part = length === null ? chunk : (text: string) => text

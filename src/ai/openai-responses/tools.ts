@@ -1,0 +1,155 @@
+// Tools as OpenAI's responses have them, for vendors that know functions alone: those of a namespace get names of their own
+// and come back as the client called them, and one without a schema becomes a function of one text.
+// Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
+import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
+import { objectOf } from '../vendors/json.ts'
+import { refusal } from '../vendors/vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** As the client knows it. */
+export type ClientTool = { name: string; namespace: string | null; isCustom: boolean }
+
+export type Tools = {
+  definitions: ToolDefinition[]
+  /** The name under which the vendor knows a tool, or would: a conversation may tell of tools that are no longer offered. */
+  nameOf(name: string, namespace: unknown): string
+  clientTool(name: string): ClientTool
+  /** Types of those that were left out. */
+  leftOut: string[]
+}
+
+/** All vendors take as much. */
+const NAME_LENGTH_MAX = 64
+/** OpenAI's name for the namespace of those that have none. */
+const NO_NAMESPACE = 'functions'
+
+/** @throws VendorError for a tool without a name */
+export function readTools(offered: unknown[]): Tools {
+  const byName = new Map<string, ClientTool>()
+  const names = new Map<string, string>()
+  const definitions: ToolDefinition[] = []
+  const leftOut: string[] = []
+
+  const add = (tool: Json, namespace: Json | null) => {
+    const isCustom = tool.type === 'custom'
+    if (tool.type !== 'function' && !isCustom) {
+      leftOut.push(String(tool.type))
+      return
+    }
+    if (typeof tool.name !== 'string' || tool.name === '') throw refusal("A tool in 'tools' needs a 'name'")
+    const space = namespace === null ? null : String(namespace.name)
+    const key = keyOf(tool.name, space)
+    // A tool may be offered again further on; once is enough.
+    if (names.has(key)) return
+    const name = freeName(vendorName(tool.name, space), byName)
+    names.set(key, name)
+    byName.set(name, { name: tool.name, namespace: space, isCustom })
+    const about = typeof namespace?.description === 'string' ? namespace.description : ''
+    definitions.push({
+      type: 'function',
+      function: isCustom ? customTool(tool, name, about) : ownTool(tool, name, about),
+    })
+  }
+
+  for (const one of offered) {
+    const tool = objectOf(one) ?? {}
+    if (tool.type !== 'namespace') add(tool, null)
+    else for (const inner of Array.isArray(tool.tools) ? tool.tools : []) add(objectOf(inner) ?? {}, tool)
+  }
+
+  return {
+    definitions,
+    leftOut,
+    nameOf: (name, namespace) => {
+      const space = typeof namespace === 'string' ? namespace : null
+      return (
+        names.get(keyOf(name, space)) ??
+        (space === null ? names.get(keyOf(name, NO_NAMESPACE)) : undefined) ??
+        vendorName(name, space)
+      )
+    },
+    clientTool: (name) => byName.get(name) ?? { name, namespace: null, isCustom: false },
+  }
+}
+
+const keyOf = (name: string, namespace: string | null) => JSON.stringify([namespace, name])
+
+function vendorName(name: string, namespace: string | null): string {
+  const own = namespace === null || namespace === NO_NAMESPACE ? name : `${namespace.replace(/_+$/, '')}__${name}`
+  return own.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_LENGTH_MAX)
+}
+
+function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  let name = wanted
+  for (let number = 2; taken.has(name); number++) {
+    const end = `_${number}`
+    name = wanted.slice(0, NAME_LENGTH_MAX - end.length) + end
+  }
+  return name
+}
+
+function ownTool({ description, parameters, strict }: Json, name: string, about: string): ToolDefinition['function'] {
+  const said = [about, typeof description === 'string' ? description : ''].filter((text) => text !== '').join('\n\n')
+  return {
+    name,
+    ...(said === '' ? {} : { description: said }),
+    parameters: objectOf(parameters) ?? { type: 'object', properties: {} },
+    // Left out it means yes in a response, and no in a chat completion.
+    ...(strict === true ? { strict } : {}),
+  }
+}
+
+function customTool({ description, format }: Json, name: string, about: string): ToolDefinition['function'] {
+  const { syntax, definition } = objectOf(format) ?? {}
+  const grammar =
+    typeof definition === 'string' ? `\`input\` must match this grammar (${String(syntax)}):\n${definition}` : ''
+  const said = [about, typeof description === 'string' ? description : '', grammar].filter((text) => text !== '')
+  return {
+    name,
+    ...(said.length === 0 ? {} : { description: said.join('\n\n') }),
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'What the tool is given, as plain text.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+/** The text that a tool without a schema was called with. */
+export function customInput(args: string): string {
+  try {
+    const input = objectOf(JSON.parse(args))?.input
+    return typeof input === 'string' ? input : args
+  } catch {
+    return args
+  }
+}
+
+/** Which tools may be called, and which must. @throws VendorError for what OpenAI alone can do */
+export function toolChoice(choice: unknown, tools: Tools): Pick<ChatRequest, 'tools' | 'tool_choice'> {
+  const { definitions, leftOut } = tools
+  if (definitions.length === 0) {
+    if (leftOut.length > 0 && choice !== 'none') throw unavailable(leftOut[0] ?? '')
+    return {}
+  }
+  if (choice == null) return { tools: definitions }
+  if (typeof choice === 'string') return { tools: definitions, tool_choice: choice }
+  const { type, name, namespace, mode, tools: allowed } = objectOf(choice) ?? {}
+  if (type === 'allowed_tools') {
+    const named = new Set((Array.isArray(allowed) ? allowed : []).map((one) => nameIn(objectOf(one) ?? {}, tools)))
+    const open = definitions.filter((tool) => named.has(tool.function.name))
+    if (open.length === 0) throw refusal("'tool_choice' allows no function that is offered")
+    return { tools: open, tool_choice: mode === 'required' ? 'required' : 'auto' }
+  }
+  if (type !== 'function' && type !== 'custom') throw unavailable(String(type))
+  if (typeof name !== 'string') throw refusal("'tool_choice' needs a 'name'")
+  return { tools: definitions, tool_choice: { type: 'function', function: { name: tools.nameOf(name, namespace) } } }
+}
+
+const nameIn = ({ name, namespace }: Json, tools: Tools) => tools.nameOf(String(name), namespace)
+
+function unavailable(type: string) {
+  return refusal(`The tool '${type}' is OpenAI's own: this model has functions and custom tools alone`)
+}
