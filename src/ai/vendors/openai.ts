@@ -192,6 +192,8 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
  * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
 function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
+  // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
+  if (body.store !== true) delete body.metadata
   delete body.cache_control
   delete body.include_reasoning
   delete body.reasoning

@@ -4,6 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { originOf } from '#ai/call-origin.ts'
 import { sendEventStream, withinMs } from '#ai/stream-encoder.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -134,7 +135,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           if (body === NO_JSON || body === undefined) throw noJson()
           const message = readMessage(body, request.headers)
           if (message === null) return reply.status(202).removeHeader('content-type').send()
-          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
+          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin: originOf(reply) }
           const answering = respond(deps, call, message)
           const isPatient = !request.headers.accept?.includes('text/event-stream')
           if (isPatient) return await answering
