@@ -99,6 +99,8 @@ const NOBODYS: Record<string, string> = {
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider': 'a provider, to be linked to the account that asks',
   'GET /v1/models/:model model': 'a model',
+  'GET /v1/models after_id': 'a model',
+  'GET /v1/models before_id': 'a model',
   'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',

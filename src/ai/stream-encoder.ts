@@ -113,7 +113,7 @@ export async function sendEventStream<T extends object>(
 }
 
 /** Null when it has not come by then. */
-async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+export async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ms, null)

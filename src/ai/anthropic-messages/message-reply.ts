@@ -63,12 +63,13 @@ function stopReason(finish: FinishReason): string {
   return { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[finish]
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites }: Usage) {
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
   return {
     input_tokens: Math.max(0, prompt - cached - cacheWrites),
     cache_creation_input_tokens: cacheWrites,
     cache_read_input_tokens: cached,
     output_tokens: completion,
+    ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
   }
 }
 

@@ -116,13 +116,20 @@ const Price = Type.Object(
   { title: 'OpenAiModelPrice', description: 'US dollars per million tokens.' },
 )
 
+const Ability = Nullable(Type.Boolean())
+
 const Capabilities = Type.Object(
   {
     temperature: OneOf('taken', 'refused', 'without-reasoning'),
     thinking: Type.Boolean(),
     forced_tools: Type.Boolean(),
+    vision: Ability,
+    pdf: Ability,
+    audio: Ability,
+    tools: Ability,
+    json_schema: Ability,
   },
-  { title: 'ModelCapabilities' },
+  { title: 'ModelCapabilities', description: 'Null: not known.' },
 )
 
 export const OpenAiModel = Type.Object(

@@ -12,7 +12,7 @@ import { routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import { isWrapped } from '../thought-envelope.ts'
 import type { NativeRequest } from '../vendors/vendor.ts'
-import { ResponsesBody, requireStateless } from './body.ts'
+import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
 import { passedHeaders } from './passed-headers.ts'
 import { Response, ResponseEvent } from './replies.ts'
 import { responseBody, responseEncoder } from './reply.ts'
@@ -93,7 +93,7 @@ function nativeRequest(
   }
 }
 
-/** Thoughts of other vendors' models, from earlier in the conversation: OpenAI would refuse them. */
-function isForeign({ type, encrypted_content: sealed }: Record<string, unknown>): boolean {
-  return type === 'reasoning' && isWrapped(sealed)
+/** Thoughts of other vendors' models, or by name alone, from earlier in the conversation: OpenAI would refuse them. */
+function isForeign(item: Record<string, unknown>): boolean {
+  return (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || namesThoughts(item)
 }
