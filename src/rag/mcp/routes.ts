@@ -135,8 +135,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           if (body === NO_JSON || body === undefined) throw noJson()
           const message = readMessage(body, request.headers)
           if (message === null) return reply.status(202).removeHeader('content-type').send()
-          const origin = originOf(reply)
-          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin }
+          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin: originOf(reply) }
           const answering = respond(deps, call, message)
           const isPatient = !request.headers.accept?.includes('text/event-stream')
           if (isPatient) return await answering
