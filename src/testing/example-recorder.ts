@@ -131,6 +131,9 @@ const BY_NAME: Record<string, unknown> = {
   userHandle: 'MDE5MGE2YTg',
 }
 
+/** What stands for how long something took. */
+const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400 }
+
 /** What differs in a text, and the letters that its stand-in is made of; `known` by so many of its first letters, as long as `like`. */
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
@@ -145,6 +148,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
   { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
   { pattern: /(?<=\b(?:cs|cus|sub|pi|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g, letters: BASE64URL },
   { pattern: /(?<=[?&](?:state|nonce|code_challenge|challenge|code)=)[\w-]+/g, letters: BASE64URL },
+  // A call's id, whose beginning is its time, alone or in a cursor.
+  { pattern: /^0[m-z][0-9a-z]{11}[\w-]{8}(?:\.[\w-]{16})?$/g, letters: BASE64URL },
   // Of random bytes, forty letters without a large and a small one do not happen.
   { pattern: /(?<![\w-])(?!cs_|pi_)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{40,}(?![\w-])/g, letters: BASE64URL },
 ]
@@ -192,6 +197,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     if (Object.hasOwn(BY_NAME, name) && value !== null) return BY_NAME[name]
     if (typeof value === 'string') return text(value, name)
     if (typeof value === 'number') {
+      if (name in DURATIONS) return DURATIONS[name]
       return Math.abs(value * 1_000 - started) < DAY_MS ? BASE / 1_000 : rounded(value)
     }
     if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => stable(item, name))
