@@ -270,7 +270,10 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
     context_tokens: 131_072,
     output_tokens_max: 131_072,
     price: { input: 0.05, output: 0.08, cached: 0.05 },
-    capabilities: { temperature: 'taken', thinking: false, forced_tools: true },
+    capabilities: {
+      ...{ temperature: 'taken', thinking: false, forced_tools: true },
+      ...{ vision: null, pdf: null, audio: null, tools: null, json_schema: null },
+    },
   })
   assert.equal((await pro.get('/v1/models/smart')).status, 404)
 

@@ -71,8 +71,11 @@ export type GeminiHabits = {
   thinksAloud: boolean
 }
 
+/** What a model takes beside text, and whether it calls tools and answers by a schema. */
+export type Abilities = { vision: boolean; pdf: boolean; audio: boolean; tools: boolean; json_schema: boolean }
+
 /** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
-export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits>
+export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
 
 export type Model = {
   id: string

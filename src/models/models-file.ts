@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
+  type Abilities,
   type Alias,
   type Allowance,
   allowancesFor,
@@ -327,10 +328,18 @@ const TEMPERATURE: HabitReader = [
   'temperature',
   (value, at) => oneOf(value, at, ['taken', 'refused', 'without-reasoning']),
 ]
+const ABILITIES: Record<keyof Abilities, HabitReader> = {
+  vision: ['vision', flag],
+  pdf: ['pdf', flag],
+  audio: ['audio', flag],
+  tools: ['tools', flag],
+  json_schema: ['json_schema', flag],
+}
 /** By the names that they have in the file. */
 const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
     foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
@@ -347,6 +356,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   },
   anthropic: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     forced_tools: ['forcedTools', (value, at) => oneOf(value, at, ['taken', 'refused'])],
     thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
     binds_thoughts: ['bindsThoughts', flag],
@@ -354,6 +364,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   },
   gemini: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     signs_thoughts: ['signsThoughts', flag],
     thinks_aloud: ['thinksAloud', flag],
   },

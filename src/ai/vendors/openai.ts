@@ -21,10 +21,12 @@ import {
 } from './responses.ts'
 import {
   type Answer,
+  abilitiesOf,
   type Embedding,
   type EventReader,
   habitsOf,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -34,12 +36,12 @@ import { VendorError } from './vendor-error.ts'
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsFor = (model: string): OpenAiHabits => habitsOf(familyHabits(model), options, model)
+  const habitsFor = remembered((model): OpenAiHabits => habitsOf(familyHabits(model), options, model))
   return {
     dialect: 'openai',
     capabilities(model) {
       const { temperature } = habitsFor(model)
-      return { temperature, thinking: temperature !== 'taken', forced_tools: true }
+      return { temperature, thinking: temperature !== 'taken', forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const own = habitsFor(model)
@@ -110,10 +112,13 @@ function familyResponses(model: string): OpenAiHabits['responses'] {
   return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
 }
 
-function needsResponses({ responses }: OpenAiHabits, { tools, reasoning_effort: effort }: ChatRequest): boolean {
+function needsResponses({ responses }: OpenAiHabits, request: ChatRequest): boolean {
+  const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
-  if (!tools?.length || effort === 'none') return false
-  return responses === 'for-tools' || effort != null
+  if (effort === 'none') return false
+  // What it thought is told there alone, to who asks.
+  if (objectOf(request.reasoning)?.summary != null) return true
+  return tools?.length ? responses === 'for-tools' || effort != null : false
 }
 
 function adapt(
@@ -187,8 +192,11 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
  * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
 function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
+  // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
+  if (body.store !== true) delete body.metadata
   delete body.cache_control
   delete body.include_reasoning
+  delete body.reasoning
   if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
   body.messages = isStrict ? messages.map((message) => commonMessage(ownMessage(message))) : messages.map(ownMessage)
   if (tools) {
