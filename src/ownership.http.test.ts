@@ -24,7 +24,9 @@ type Things = Record<
   | 'user'
   | 'job'
   | 'purchase'
-  | 'checkout',
+  | 'checkout'
+  | 'call'
+  | 'cursor',
   string
 >
 type Asked = {
@@ -47,6 +49,9 @@ const ASKED: Record<string, Asked> = {
   'POST /api/api-keys/:key_id/rotate key_id': { thing: 'key', body: () => ({ grace_seconds: 60 }) },
   'DELETE /api/api-keys/:key_id key_id': { thing: 'key' },
   'DELETE /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/usage/calls request_id': { thing: 'call', status: 200, query: (id) => `?request_id=${id}` },
+  'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
+  'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
   'PATCH /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root', body: () => ({ is_verified: true }) },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
   'GET /api/download purchase_id': { thing: 'purchase', status: 403, query: (id) => `?purchase_id=${id}` },
@@ -108,6 +113,8 @@ const NOBODYS: Record<string, string> = {
 /** Fields that are ids without being called so, or that no schema tells. */
 const UNTOLD = [
   'GET /dashboard session_id',
+  'GET /api/usage/calls key',
+  'GET /api/usage/calls cursor',
   'POST /api/rag/ingest/text source',
   'POST /api/rag/ingest/file source',
   'POST /api/rag/search filter',
@@ -291,6 +298,8 @@ async function openWithThings(t: TestContext) {
     (one: { kind: string }) => one.kind === 'test.hopeless',
   )
 
+  const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
+
   const things: Things = {
     session: session.id,
     passkey: passkey.id,
@@ -303,6 +312,8 @@ async function openWithThings(t: TestContext) {
     job: job.id,
     purchase: purchase.id,
     checkout: payUrl.pathname.split('/').at(-1) ?? '',
+    call: calls[0].request_id,
+    cursor,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {

@@ -354,7 +354,11 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
       embedding: [0.5, index],
     }))
     reply.end(
-      JSON.stringify({ data: data.toReversed(), model: call.body.model, usage: { prompt_tokens: 4, total_tokens: 4 } }),
+      JSON.stringify({
+        data: data.toReversed(),
+        model: call.body.model,
+        usage: { prompt_tokens: 4, total_tokens: 4, cost_usd: 8e-8 },
+      }),
     )
   })
 
@@ -366,7 +370,7 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
       [0.5, 1],
     ],
   )
-  assert.deepEqual(floats.body.usage, { prompt_tokens: 4, total_tokens: 4 })
+  assert.deepEqual(floats.body.usage, { prompt_tokens: 4, total_tokens: 4, cost_usd: 8e-8 })
 
   const packed = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: 'a', encoding_format: 'base64' })
   const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')

@@ -7,6 +7,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { anthropicModel, anthropicModelPage, isOfAnthropic, ModelPageQuery } from '../anthropic-messages/models.ts'
+import { originOf } from '../call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
@@ -24,9 +25,15 @@ const tags = ['openai-compatible']
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
 /** In the description alone. */
-const replies = (schema: object) => ({
-  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } },
+const replies = (schema: object, headers: Record<string, object> = {}) => ({
+  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema }, headers } } },
 })
+const COST = {
+  'X-Latchkey-Cost-Usd': {
+    description: 'What it cost, by the price list; not of a stream.',
+    schema: { type: 'string' },
+  },
+}
 
 export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
   app.post(
@@ -38,7 +45,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config: { ...AI_POLICY, ...replies(ChatCompletion), events: { message: ChatCompletionChunk } },
+      config: { ...AI_POLICY, ...replies(ChatCompletion, COST), events: { message: ChatCompletionChunk } },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -53,6 +60,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         first,
         request: asked,
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       if (body.stream) {
         const encoder = chunkEncoder(body.stream_options?.include_usage === true)
@@ -60,7 +68,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       }
       const completion = await complete(gateway, call)
       reply.headers(completion.headers)
-      return completion.answer.body ?? completionBody(completion)
+      return completionBody(completion)
     },
   )
 
@@ -127,7 +135,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...AI_POLICY, ...replies(EmbeddingList) },
+      config: { ...AI_POLICY, ...replies(EmbeddingList, COST) },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -139,6 +147,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         dimensions: body.dimensions ?? null,
         encoding: body.encoding_format ?? 'float',
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       })
     },
   )

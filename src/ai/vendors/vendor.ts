@@ -13,6 +13,8 @@ export type Usage = {
   cacheWrites: number
   /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
   cacheWritesHour?: number
+  /** What the vendor says that the call cost, in US dollars; absent where it does not say. */
+  costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
 }
@@ -76,6 +78,21 @@ export type VendorOptions = {
 export function habitsOf<Own extends Habits>(family: Own, { known, habits }: VendorOptions, model: string): Own {
   return { ...family, ...habits, ...known?.(model)?.habits }
 }
+
+/** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
+export function remembered<T>(find: (model: string) => T): (model: string) => T {
+  const found = new Map<string, T>()
+  return (model) => {
+    const known = found.get(model)
+    if (known !== undefined) return known
+    if (found.size >= MODELS_REMEMBERED) found.clear()
+    const one = find(model)
+    found.set(model, one)
+    return one
+  }
+}
+
+const MODELS_REMEMBERED = 200
 
 /** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
 export type NativeApi = 'responses' | 'messages'
