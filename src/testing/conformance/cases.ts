@@ -31,6 +31,10 @@ const TIME: Tool = { name: 'time', description: 'Local time of a city', schema: 
 const CALL = { name: 'weather', args: { city: 'Wien', note: 'ü "quoted"' } }
 const OTHER_CALL = { name: 'time', args: { city: 'Graz' } }
 const HI: AskTurn = { user: [{ text: 'What is the weather in Wien?' }] }
+/** Of nineteen digits, as many databases' ids. */
+const LONG_ID = '9223372036854775807'
+/** A number that JSON.stringify writes as it stands here. */
+const exact = (JSON as unknown as { rawJSON(text: string): object }).rawJSON
 const ONE_CALL: AskTurn = { assistant: '', calls: [{ id: 'call_a1', name: 'weather', args: { city: 'Wien' } }] }
 
 export const CASES: readonly Case[] = [
@@ -413,6 +417,28 @@ export const CASES: readonly Case[] = [
       well(told, { text: TEXT })
       assert.equal(resultsOf(heard).length, 1)
       assert.ok(heard.tools.length === 0 || heard.choice === 'none', 'a tool may be called that is not there')
+    },
+  },
+  {
+    name: 'numbers longer than a double holds, out and back',
+    async run({ ask }) {
+      const args = { city: 'Wien', id: exact(LONG_ID) }
+      const { told, heard } = await ask(
+        {
+          turns: [
+            HI,
+            { assistant: '', calls: [{ id: 'call_a1', name: 'weather', args }] },
+            ...results(['call_a1', '9']),
+          ],
+          tools: [WEATHER],
+        },
+        { says: { calls: [{ name: 'weather', args }] } },
+      )
+      assert.equal(told.status, 200)
+      assert.ok(heard.raw?.includes(LONG_ID), 'not heard')
+      assert.ok(told.raw.includes(LONG_ID), 'not told')
+      const streamed = await ask({ tools: [WEATHER], stream: true }, { says: { calls: [{ name: 'weather', args }] } })
+      assert.ok(streamed.told.callTexts.join('').includes(LONG_ID), 'not told in a stream')
     },
   },
   {

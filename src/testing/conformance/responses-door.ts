@@ -215,6 +215,7 @@ function readStream(events: SseEvent[]): Reading {
   if (end.text !== text) told.faults.push('the text differs from its pieces')
   return {
     ...end,
+    callTexts: [...args.values()],
     faults: [...told.faults, ...end.faults],
     ...(told.error === undefined ? {} : { error: told.error, isWhole: false }),
   }
