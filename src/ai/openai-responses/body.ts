@@ -56,8 +56,16 @@ export function requireStateless(body: ResponsesBody): void {
   if (body.previous_response_id != null) throw keptNowhere('previous_response_id', 'send what was said as `input`')
   if (body.conversation != null) throw keptNowhere('conversation', 'send what was said as `input`')
   if (body.background === true) throw keptNowhere('background', 'wait for the answer, or stream it')
-  if (Array.isArray(body.input) && body.input.some(({ type }) => type === 'item_reference'))
+  if (Array.isArray(body.input) && body.input.some((item) => item.type === 'item_reference' && !namesThoughts(item)))
     throw keptNowhere('item_reference', 'send the item itself (clients do with `store: false`)', 'input')
+}
+
+/**
+ * Thoughts that only OpenAI would have kept, by their name. Clients that believe in `store` name them where they send all
+ * else whole, so they are left out instead of refused.
+ */
+export function namesThoughts({ type, id }: Record<string, unknown>): boolean {
+  return type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_')
 }
 
 function keptNowhere(what: string, instead: string, param = what) {

@@ -1,35 +1,22 @@
-// OpenAI's responses for the models of all three vendors: what each is told, what comes back, and how it ends.
+// What a response costs, and who may have one: the same ledger, budgets and keys as at every other address.
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
-  breaksOff,
+  claudeSays,
   cuts,
   event,
   mockVendor,
   refuses,
   responseOf,
-  type Step,
   says,
   silent,
   streams,
 } from '#testing/mock-vendor.ts'
-import { wrapThoughts } from '../thought-envelope.ts'
-
-// biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of an event by reading it.
-type Event = any
 
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
-const OTHERS = MODELS.slice(1)
-const WEATHER = {
-  type: 'function',
-  name: 'weather',
-  description: 'Weather of a city',
-  parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
-  strict: false,
-}
 
-/** One service and three vendors for all tests of this file: OpenAI falls back on Anthropic, and Anthropic on OpenAI. */
+/** One service and three vendors for all tests of this file; Anthropic answers where another fails. */
 const ends: (() => unknown)[] = []
 const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
 let app: TestApp
@@ -49,7 +36,8 @@ before(async () => {
       ...openai.env.openai,
       ...anthropic.env.anthropic,
       ...gemini.env.gemini,
-      LLM_FALLBACKS: 'anthropic/claude-haiku-5-5,openai/gpt-6-luna',
+      BUDGET_PRO_TOKENS: '100',
+      LLM_FALLBACKS: 'anthropic/claude-haiku-5-5',
     },
   })
   const ada = await app.as('ada', { tier: 'enterprise' })
@@ -64,35 +52,17 @@ after(async () => {
 beforeEach(() => {
   // Circuits that an earlier test has opened are closed again.
   app.clock.advance(120_000)
-  play(says('Good day'))
+  for (const vendor of [openai, anthropic, gemini]) vendor.play(says('Good day'))
 })
 
-function play(...steps: [Step, ...Step[]]) {
-  for (const vendor of [openai, anthropic, gemini]) vendor.play(...steps)
-}
-
 const vendorOf = (model: string) => (model.startsWith('gpt') ? openai : model.startsWith('claude') ? anthropic : gemini)
-/** The last request that the model's vendor got. */
-const toldTo = (model: string) => vendorOf(model).calls.at(-1)!
-const ask = (body: object, more: Record<string, string> = {}) =>
-  app.post('/v1/responses', body, { headers: { ...headers, ...more } })
 
-/** Reads events as OpenAI's clients do: each has its name in its data as well, and the last is no `[DONE]`. */
-function eventsOf(text: string): Event[] {
-  const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'))
-  return blocks.map((block) => {
-    const [first = '', second = ''] = block.split('\n')
-    const data = JSON.parse(second.replace(/^data: /, ''))
-    assert.equal(first, `event: ${data.type}`)
-    return data
-  })
+/** The response at the end of a stream. */
+async function streamed(model: string) {
+  const { text } = await app.post('/v1/responses', { model, input: 'Hi', stream: true }, { headers })
+  const last = text.split('\n').findLast((line) => line.startsWith('data: ')) ?? ''
+  return JSON.parse(last.slice('data: '.length)).response
 }
-
-async function streamed(body: object): Promise<Event[]> {
-  return eventsOf((await ask({ ...body, stream: true })).text)
-}
-
-const typesOf = (events: Event[]) => events.map(({ type }) => type.replace(/^response\./, ''))
 
 async function lastRecord() {
   return app.platform.db
@@ -103,453 +73,6 @@ async function lastRecord() {
     .limit(1)
     .executeTakeFirstOrThrow()
 }
-
-test('a response has OpenAI’s shape, whoever answers', async () => {
-  for (const model of MODELS) {
-    const { status, body, headers } = await ask({ model, input: 'Hi', instructions: 'Be brief' })
-    assert.equal(status, 200, model)
-    assert.deepEqual([body.object, body.status, body.model], ['response', 'completed', model])
-    const [item] = body.output
-    assert.deepEqual([item.type, item.role, item.content[0].type], ['message', 'assistant', 'output_text'])
-    assert.equal(item.content[0].text, 'Good day')
-    assert.deepEqual([body.usage.input_tokens, body.usage.output_tokens, body.usage.total_tokens], [10, 5, 15])
-    assert.ok(headers.get('x-latchkey-vendor'))
-  }
-  assert.equal(toldTo('claude').body.system, 'Be brief')
-  assert.equal(toldTo('gemini').body.systemInstruction.parts[0].text, 'Be brief')
-})
-
-test('a stream tells of its items as OpenAI does, numbered, and ends without [DONE]', async () => {
-  for (const model of OTHERS) {
-    const events = await streamed({ model, input: 'Hi' })
-    assert.deepEqual(typesOf(events), [
-      'created',
-      'in_progress',
-      'output_item.added',
-      'content_part.added',
-      'output_text.delta',
-      'output_text.delta',
-      'output_text.done',
-      'content_part.done',
-      'output_item.done',
-      'completed',
-    ])
-    assert.deepEqual(
-      events.map(({ sequence_number: number }) => number),
-      events.map((_, index) => index),
-    )
-    const ids = new Set(events.flatMap(({ item_id, item }) => item_id ?? item?.id ?? []))
-    assert.equal(ids.size, 1)
-    assert.equal(events.map(({ type, delta }) => (type.endsWith('text.delta') ? delta : '')).join(''), 'Good day')
-    const { response } = events.at(-1)
-    assert.equal(response.id, events[0].response.id)
-    assert.equal(response.output[0].content[0].text, 'Good day')
-    assert.equal(response.usage.total_tokens, 15)
-  }
-})
-
-test('OpenAI gets the request as it is, and its events come back as they are, whatever it adds to them', async () => {
-  const delta = '{"type":"response.output_text.delta","output_index":0,"delta":"Hi\\u0021","obfuscation":"xYz"}'
-  const novel = '{"type":"response.novelty.done","sequence_number":7,"thing":{"a":[1, 2]}}'
-  const end = JSON.stringify({ type: 'response.completed', response: responseOf([], { prompt: 21, completion: 8 }) })
-  openai.play(streams(...[delta, novel, end].map((data) => event(data))))
-  const request = {
-    model: 'openai/gpt-6-luna',
-    input: [{ type: 'novel_item', content: [{ type: 'novel_part' }] }],
-    tools: [{ type: 'web_search', novelty: true }],
-    store: true,
-    stream: true,
-    client_metadata: { a: 1 },
-    include: ['web_search_call.results'],
-  }
-  const { text } = await ask(request)
-
-  const names = ['response.output_text.delta', 'response.novelty.done', 'response.completed']
-  const lines = [delta, novel, end].map((data, index) => `event: ${names[index]}\ndata: ${data}\n\n`)
-  assert.equal(text, lines.join(''))
-  assert.deepEqual(toldTo('gpt').body, {
-    ...request,
-    model: 'gpt-6-luna',
-    store: false,
-    include: ['web_search_call.results', 'reasoning.encrypted_content'],
-  })
-  const { prompt_tokens, completion_tokens, route, model } = await lastRecord()
-  assert.deepEqual([prompt_tokens, completion_tokens, route, model], [21, 8, '/v1/responses', 'gpt-6-luna'])
-})
-
-test('of a client’s headers OpenAI sees what is its own, and never who pays or who is asked', async () => {
-  await ask(
-    { model: 'gpt-6-luna', input: 'Hi' },
-    {
-      'openai-beta': 'responses=v1',
-      'x-openai-internal-codex-responses-lite': 'true',
-      'x-codex-window-id': 'w1',
-      'session-id': 's1',
-      originator: 'codex_exec',
-      'openai-organization': 'org-of-hers',
-      'openai-project': 'proj-of-hers',
-      cookie: 'a=b',
-      'x-api-key': 'no',
-      'x-forwarded-for': '10.0.0.1',
-      'x-codex-host': 'kept',
-    },
-  )
-  const told = toldTo('gpt').headers
-  assert.equal(told.authorization, 'Bearer sk-test-openai-key')
-  const passed = ['openai-beta', 'x-openai-internal-codex-responses-lite', 'x-codex-window-id', 'session-id']
-  assert.deepEqual(
-    passed.map((name) => told[name]),
-    ['responses=v1', 'true', 'w1', 's1'],
-  )
-  for (const name of ['openai-organization', 'openai-project', 'cookie', 'x-api-key', 'x-forwarded-for'])
-    assert.equal(told[name], undefined, name)
-})
-
-test('a conversation with tools becomes each vendor’s own, and calls come back as they were offered', async () => {
-  const request = {
-    input: [
-      { role: 'developer', content: [{ type: 'input_text', text: 'Use tools' }] },
-      { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Weather?' }] },
-      {
-        type: 'function_call',
-        id: 'fc_1',
-        call_id: 'c1',
-        name: 'look',
-        namespace: 'mcp__docs__',
-        arguments: '{"q":1}',
-      },
-      { type: 'custom_tool_call', id: 'ctc_1', call_id: 'c2', name: 'exec', namespace: 'functions', input: 'ls "a"' },
-      { type: 'function_call_output', call_id: 'c1', output: 'sunny' },
-      {
-        type: 'custom_tool_call_output',
-        call_id: 'c2',
-        output: [
-          { type: 'input_text', text: 'file' },
-          { type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'auto' },
-        ],
-      },
-      {
-        type: 'additional_tools',
-        role: 'developer',
-        tools: [
-          {
-            type: 'namespace',
-            name: 'functions',
-            tools: [
-              {
-                type: 'custom',
-                name: 'exec',
-                description: 'Runs',
-                format: { type: 'grammar', syntax: 'lark', definition: 'start: /.+/' },
-              },
-            ],
-          },
-        ],
-      },
-    ],
-    tools: [
-      WEATHER,
-      { type: 'namespace', name: 'mcp__docs__', description: 'Docs', tools: [{ ...WEATHER, name: 'look' }] },
-      { type: 'web_search' },
-    ],
-    tool_choice: { type: 'custom', name: 'exec' },
-    parallel_tool_calls: false,
-  }
-  await ask({ model: 'claude-haiku-5-5', ...request })
-  const claude = toldTo('claude').body
-  assert.equal(claude.system, 'Use tools\n\nAnswer by calling the tool `exec`.'.slice(0, claude.system.length))
-  assert.deepEqual(
-    claude.tools.map(({ name }: { name: string }) => name),
-    ['weather', 'mcp__docs__look', 'exec'],
-  )
-  assert.match(claude.tools[1].description, /^Docs\n\nWeather/)
-  assert.match(claude.tools[2].description, /^Runs\n\n.*grammar \(lark\):\nstart/)
-  assert.deepEqual(claude.tools[2].input_schema.required, ['input'])
-  assert.deepEqual(claude.messages[1].content, [
-    { type: 'tool_use', id: 'c1', name: 'mcp__docs__look', input: { q: 1 } },
-    { type: 'tool_use', id: 'c2', name: 'exec', input: { input: 'ls "a"' } },
-  ])
-  const [first, second] = claude.messages[2].content
-  assert.deepEqual([first.tool_use_id, second.tool_use_id, second.content[1].type], ['c1', 'c2', 'image'])
-
-  await ask({ model: 'gemini-3.8-flash', ...request })
-  const { contents, toolConfig } = toldTo('gemini').body
-  assert.equal(contents[1].parts[0].functionCall.name, 'mcp__docs__look')
-  assert.deepEqual(contents[2].parts[0].functionResponse, { name: 'mcp__docs__look', response: { result: 'sunny' } })
-  assert.deepEqual(toolConfig.functionCallingConfig.allowedFunctionNames, ['exec'])
-
-  const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input })
-  const content = [
-    use('t1', 'mcp__docs__look', { q: 2 }),
-    use('t2', 'exec', { input: 'pwd' }),
-    use('t3', 'weather', {}),
-  ]
-  play(claudeSays(content))
-  for (const events of [null, await streamed({ model: 'claude-haiku-5-5', ...request })]) {
-    const { output } = events?.at(-1).response ?? (await ask({ model: 'claude-haiku-5-5', ...request })).body
-    assert.deepEqual(
-      output.map(({ id, ...item }: { id: string }) => item),
-      [
-        {
-          type: 'function_call',
-          status: 'completed',
-          call_id: 't1',
-          name: 'look',
-          namespace: 'mcp__docs__',
-          arguments: '{"q":2}',
-        },
-        {
-          type: 'custom_tool_call',
-          status: 'completed',
-          call_id: 't2',
-          name: 'exec',
-          namespace: 'functions',
-          input: 'pwd',
-        },
-        { type: 'function_call', status: 'completed', call_id: 't3', name: 'weather', arguments: '{}' },
-      ],
-    )
-    if (events === null) continue
-    const args = events.filter(({ type, output_index: index }) => type.endsWith('arguments.delta') && index === 0)
-    assert.ok(args.length > 1)
-    assert.equal(args.map(({ delta }) => delta).join(''), '{"q":2}')
-    assert.ok(events.some(({ type, input }) => type === 'response.custom_tool_call_input.done' && input === 'pwd'))
-  }
-})
-
-test('thoughts are told, and come back to their own vendor alone', async () => {
-  const model = 'claude-haiku-5-5'
-  const content = [
-    { type: 'thinking', thinking: 'Hm.', signature: 'c2ln' },
-    { type: 'redacted_thinking', data: 'c2VjcmV0' },
-    { type: 'tool_use', id: 't1', name: 'weather', input: { city: 'Wien' } },
-  ]
-  const request = { input: 'Weather?', tools: [WEATHER], reasoning: { effort: 'high', summary: 'auto' } }
-  play(claudeSays(content))
-  const whole = (await ask({ model, ...request })).body.output
-  const events = await streamed({ model, ...request })
-  const { thinking, output_config } = toldTo('claude').body
-  assert.deepEqual([thinking.display, output_config.effort], ['summarized', 'high'])
-  assert.deepEqual(typesOf(events).slice(2, 8), [
-    'output_item.added',
-    'reasoning_summary_part.added',
-    'reasoning_summary_text.delta',
-    'reasoning_summary_text.done',
-    'reasoning_summary_part.done',
-    'output_item.done',
-  ])
-
-  for (const output of [whole, events.at(-1).response.output]) {
-    assert.deepEqual(output[0].summary, [{ type: 'summary_text', text: 'Hm.' }])
-    assert.deepEqual(output[1].summary, [])
-    const input = [
-      { role: 'user', content: 'Weather?' },
-      ...output,
-      { type: 'function_call_output', call_id: 't1', output: 'sunny' },
-    ]
-    await ask({ ...request, model, input })
-    assert.deepEqual(toldTo('claude').body.messages[1].content, content)
-
-    // Nobody else is shown them: OpenAI would refuse what it has not sealed, and Gemini what it has not signed.
-    for (const other of ['gpt-6-luna', 'gemini-3.8-flash']) {
-      await ask({ ...request, model: other, input })
-      assert.doesNotMatch(JSON.stringify(toldTo(other).body), /c2ln|latchkey\.1/)
-    }
-  }
-})
-
-test('Gemini’s signatures go back with the calls that they stand on', async () => {
-  const model = 'gemini-3.8-flash'
-  const parts = [
-    { text: 'Hm.', thought: true },
-    { functionCall: { name: 'weather', args: { city: 'Wien' } }, thoughtSignature: 'c2ln' },
-  ]
-  const answer = { candidates: [{ content: { role: 'model', parts }, finishReason: 'STOP' }] }
-  play((call, reply) => {
-    reply.writeHead(200, { 'content-type': call.path.includes('stream') ? 'text/event-stream' : 'application/json' })
-    reply.end(call.path.includes('stream') ? event(answer) : JSON.stringify(answer))
-  })
-  const request = { input: 'Weather?', tools: [WEATHER] }
-  for (const output of [
-    (await ask({ model, ...request })).body.output,
-    (await streamed({ model, ...request })).at(-1).response.output,
-  ]) {
-    const types = output.map(({ type }: { type: string }) => type)
-    assert.deepEqual([types[0], types.at(-1)], ['reasoning', 'function_call'])
-    const call = output.at(-1)
-    const result = { type: 'function_call_output', call_id: call.call_id, output: 'sunny' }
-    await ask({ ...request, model, input: [{ role: 'user', content: 'Weather?' }, ...output, result] })
-    const told = toldTo('gemini').body.contents[1].parts
-    assert.deepEqual(told[0], { text: 'Hm.', thought: true })
-    assert.equal(told[1].thoughtSignature, 'c2ln')
-  }
-})
-
-test('an envelope that is forged, spoilt or foreign does no harm', async () => {
-  const sealed = [
-    'gAAAAABk-of-OpenAI',
-    'latchkey.1.',
-    'latchkey.1.!!!',
-    `latchkey.1.${Buffer.from('{"details":[null,7,"x",{"type":"reasoning.text"},{"__proto__":{"a":1}}],"calls":{"c1":"x","__proto__":{"google":1}}}').toString('base64url')}`,
-    `latchkey.1.${Buffer.from('[1').toString('base64url')}`,
-    wrapThoughts({ details: [], calls: { c1: { google: { thought_signature: 'forged' } } } }),
-    `latchkey.9.${'A'.repeat(100_000)}`,
-    42,
-    { a: 1 },
-  ]
-  for (const encrypted_content of sealed) {
-    const input = [
-      { role: 'user', content: 'Hi' },
-      { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content },
-      { type: 'function_call', call_id: 'c1', name: 'weather', arguments: '{}' },
-      { type: 'function_call_output', call_id: 'c1', output: 'ok' },
-    ]
-    for (const model of MODELS) {
-      const { status, body } = await ask({ model, input, tools: [WEATHER] })
-      assert.deepEqual([status, body.output?.[0]?.content[0].text], [200, 'Good day'], `${model} ${encrypted_content}`)
-    }
-    assert.deepEqual(toldTo('claude').body.messages[1].content, [
-      { type: 'tool_use', id: 'c1', name: 'weather', input: {} },
-    ])
-  }
-  assert.equal(({} as { a?: number }).a, undefined)
-})
-
-test('settings reach each vendor in its words, and a short limit is told as OpenAI tells it', async () => {
-  const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
-  const request = {
-    input: 'Hi',
-    max_output_tokens: 64,
-    temperature: 0.5,
-    text: { format: { type: 'json_schema', name: 'a', schema, strict: true }, verbosity: 'low' },
-    metadata: { a: 'b' },
-  }
-  await ask({ model: 'claude-haiku-5-5', ...request })
-  const claude = toldTo('claude').body
-  assert.deepEqual([claude.max_tokens, claude.output_config.format.schema], [64, schema])
-  play(streams(event({ candidates: [{ content: { parts: [{ text: '{"a' }] }, finishReason: 'MAX_TOKENS' }] })))
-  const events = await streamed({ model: 'gemini-3.8-flash', ...request })
-  const { generationConfig } = toldTo('gemini').body
-  assert.deepEqual(
-    [generationConfig.maxOutputTokens, generationConfig.temperature, generationConfig.responseJsonSchema],
-    [64, 0.5, schema],
-  )
-  const { type, response } = events.at(-1)
-  assert.deepEqual([type, response.incomplete_details.reason], ['response.incomplete', 'max_output_tokens'])
-  assert.deepEqual([response.output[0].status, response.metadata], ['incomplete', { a: 'b' }])
-})
-
-test('what would need something kept is refused in words, and nothing is to be found', async () => {
-  const model = 'gpt-6-luna'
-  for (const [param, more] of Object.entries({
-    previous_response_id: { previous_response_id: 'resp_1' },
-    conversation: { conversation: 'conv_1' },
-    background: { background: true },
-    input: { input: [{ type: 'item_reference', id: 'msg_1' }] },
-  })) {
-    const { status, body } = await ask({ model, input: 'Hi', ...more })
-    assert.deepEqual([status, body.error.code, body.error.param], [400, 'responses_not_kept', param])
-  }
-  assert.equal(openai.calls.length, 0)
-  for (const [method, path] of [
-    ['GET', '/v1/responses/resp_1'],
-    ['GET', '/v1/responses/resp_1/input_items'],
-    ['DELETE', '/v1/responses/resp_1'],
-  ] as const) {
-    const { status, body } = await app.request(method, path, { headers })
-    assert.deepEqual([status, body.error.code], [404, 'response_not_found'])
-  }
-  const { status, body } = await ask({ model })
-  assert.deepEqual([status, body.error.param], [400, 'input'])
-})
-
-test('tools that OpenAI runs are left out where others are offered, and refused where nothing is left', async () => {
-  const model = 'claude-haiku-5-5'
-  await ask({ model, input: 'Hi', tools: [{ type: 'web_search' }, WEATHER] })
-  assert.deepEqual(
-    toldTo('claude').body.tools.map(({ name }: { name: string }) => name),
-    ['weather'],
-  )
-  // Its answers are passed over: what came of them stands in the words that followed.
-  const searched = [
-    { role: 'user', content: 'Hi' },
-    { type: 'web_search_call', id: 'ws_1', status: 'completed' },
-  ]
-  assert.equal((await ask({ model, input: searched })).status, 200)
-
-  for (const more of [
-    { tools: [{ type: 'web_search' }] },
-    { tools: [{ type: 'mcp', server_url: 'https://example.com' }, WEATHER], tool_choice: { type: 'mcp' } },
-    { input: [{ type: 'compaction', encrypted_content: 'x' }] },
-    { input: [{ type: 'function_call', name: 'x', arguments: '{}' }] },
-    { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file_1' }] }] },
-    { input: [{ role: 'wizard', content: 'x' }] },
-    { input: [] },
-    { prompt: { id: 'pmpt_1' } },
-  ]) {
-    const { status, body } = await ask({ model, input: 'Hi', ...more })
-    assert.equal(status, 400, JSON.stringify(more))
-    assert.ok(body.error.message.length > 20, body.error.message)
-  }
-})
-
-test('a cut stream never looks whole', async () => {
-  for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
-    for (const model of MODELS) {
-      play(step)
-      const events = await streamed({ model, input: 'Hi' })
-      const types = typesOf(events)
-      assert.deepEqual(types.slice(-2), ['failed', 'error'], model)
-      assert.equal(types.includes('completed'), false)
-      const [failed, error] = events.slice(-2)
-      assert.equal(failed.response.status, 'failed')
-      assert.match(failed.response.error.code, /^vendor_/)
-      assert.equal(failed.response.error.message, error.error.message)
-      assert.equal((await lastRecord()).outcome, 'failed')
-      app.clock.advance(120_000)
-    }
-  }
-})
-
-test('a failure before the first piece is a plain reply, streamed or not', async () => {
-  play(refuses(400))
-  for (const model of MODELS) {
-    for (const stream of [true, false]) {
-      const { status, body, headers } = await ask({ model, input: 'Hi', stream })
-      assert.equal(status, 400)
-      assert.match(headers.get('content-type') ?? '', /json/)
-      assert.deepEqual(Object.keys(body.error), ['message', 'type', 'code', 'param'])
-    }
-  }
-})
-
-test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI for Claude', async () => {
-  const request = { input: 'Hi', tools: [WEATHER], reasoning: { effort: 'low' } }
-  for (const stream of [true, false]) {
-    openai.play(refuses(503))
-    anthropic.play(says('from Claude'))
-    const reply = await ask({ model: 'gpt-6-luna', ...request, stream })
-    assert.equal(reply.headers.get('x-latchkey-vendor'), 'anthropic')
-    const response = stream ? eventsOf(reply.text).at(-1).response : reply.body
-    assert.deepEqual([response.model, response.output[0].content[0].text], ['claude-haiku-5-5', 'from Claude'])
-    assert.equal(toldTo('claude').body.tools[0].name, 'weather')
-    assert.equal((await lastRecord()).model, 'claude-haiku-5-5')
-    app.clock.advance(120_000)
-
-    anthropic.play(refuses(503))
-    openai.play(says('from OpenAI'))
-    const back = await ask({ model: 'claude-haiku-5-5', ...request, stream })
-    assert.equal(back.headers.get('x-latchkey-vendor'), 'openai')
-    const passed = stream ? eventsOf(back.text).at(-1).response : back.body
-    assert.deepEqual([passed.id, passed.output[0].content[0].text], ['resp_mock', 'from OpenAI'])
-    assert.deepEqual(toldTo('gpt').body.tools, [WEATHER])
-    app.clock.advance(120_000)
-  }
-  // What only OpenAI can do is not asked of the other: OpenAI's own failure is told.
-  play(refuses(503))
-  const { status, body } = await ask({ model: 'gpt-6-luna', input: 'Hi', tools: [{ type: 'web_search' }] })
-  assert.deepEqual([status, body.error.code, anthropic.calls.length], [503, 'vendor_overloaded', 0])
-})
 
 test('the ledger has every token as the vendor counted it', async () => {
   const counts = {
@@ -569,9 +92,9 @@ test('the ledger has every token as the vendor counted it', async () => {
   }
   anthropic.play(claudeSays([{ type: 'text', text: 'Hi' }], claudeUsage))
   for (const model of ['gpt-6-luna', 'claude-haiku-5-5']) {
-    const { usage } = (await streamed({ model, input: 'Hi' })).at(-1).response
-    assert.deepEqual(usage, counts, model)
+    const { usage } = await streamed(model)
     const record = await lastRecord()
+    assert.deepEqual(usage, { ...counts, cost_usd: Number(record.cost_nanos) / 1e9 }, model)
     assert.deepEqual(
       [record.prompt_tokens, record.cached_tokens, record.completion_tokens, Boolean(record.is_estimated)],
       [100, 60, 40, false],
@@ -581,11 +104,26 @@ test('the ledger has every token as the vendor counted it', async () => {
   }
 })
 
+test('what was cut is told as failed, and who stood in as who answered', async () => {
+  for (const model of MODELS) {
+    vendorOf(model).play(cuts('Half an'))
+    await streamed(model)
+    const { outcome, is_estimated: isEstimated } = await lastRecord()
+    assert.deepEqual([outcome, Boolean(isEstimated)], ['failed', true], model)
+  }
+  app.clock.advance(120_000)
+  openai.play(refuses(401))
+  anthropic.play(says('from Claude'))
+  await streamed('gpt-6-luna')
+  const { model, vendor, route } = await lastRecord()
+  assert.deepEqual([model, vendor, route], ['claude-haiku-5-5', 'anthropic', '/v1/responses'])
+})
+
 test('a client that leaves takes the vendor’s connection with it, and is told of in the ledger', async () => {
   let left = await cancelled()
   for (const model of MODELS) {
     for (const step of [silent, says('word '.repeat(500), { gapMs: 5 })]) {
-      play(step)
+      vendorOf(model).play(step)
       const controller = new AbortController()
       const asked = fetch(`${app.url}/v1/responses`, {
         method: 'POST',
@@ -604,53 +142,25 @@ test('a client that leaves takes the vendor’s connection with it, and is told 
   }
 })
 
-test('a key’s models and a plan’s grants hold here as everywhere', async () => {
+test('a key’s models, a plan’s budget and its grants hold here as everywhere', async () => {
   assert.equal((await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' }, confined)).status, 200)
   const refused = await app.post('/v1/responses', { model: 'claude-haiku-5-5', input: 'Hi' }, confined)
   assert.deepEqual([refused.status, refused.body.error.code], [403, 'model_not_found'])
 
   const unknown = await app.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })
   assert.deepEqual([unknown.status, unknown.body.error.type], [401, 'authentication_error'])
+
+  const carl = await app.as('carl', { tier: 'pro' })
+  const spend = () => carl.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })
+  openai.play(says('Good day', { usage: { prompt: 60, completion: 40 } }))
+  assert.equal((await spend()).status, 200)
+  const { max_output_tokens: limit } = openai.calls.at(-1)!.body
+  assert.ok(limit >= 16 && limit <= 100, `${limit}`)
+  const spent = await spend()
+  assert.deepEqual([spent.status, spent.body.error.code], [429, 'insufficient_quota'])
   const poor = await app.as('bob', { tier: 'free' })
   assert.equal((await poor.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi' })).status, 403)
 })
-
-/** Claude's answer with these blocks, whole or as events. */
-function claudeSays(content: Event[], usage: object = { input_tokens: 10, output_tokens: 5 }): Step {
-  return (call, reply) => {
-    const stop = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
-    const message = { model: 'claude-haiku-5-5', usage }
-    if (call.body.stream !== true) {
-      reply.writeHead(200, { 'content-type': 'application/json' })
-      reply.end(JSON.stringify({ type: 'message', role: 'assistant', ...message, content, stop_reason: stop }))
-      return
-    }
-    reply.writeHead(200, { 'content-type': 'text/event-stream' })
-    reply.write(event({ type: 'message_start', message }))
-    for (const [index, block] of content.entries()) {
-      const delta = (data: object) => reply.write(event({ type: 'content_block_delta', index, delta: data }))
-      const start = { ...block, ...(block.text ? { text: '' } : block.thinking ? { thinking: '', signature: '' } : {}) }
-      reply.write(
-        event({
-          type: 'content_block_start',
-          index,
-          content_block: { ...start, ...(block.input ? { input: {} } : {}) },
-        }),
-      )
-      if (block.type === 'text') delta({ type: 'text_delta', text: block.text })
-      if (block.type === 'thinking') {
-        delta({ type: 'thinking_delta', thinking: block.thinking })
-        delta({ type: 'signature_delta', signature: block.signature })
-      }
-      if (block.type === 'tool_use' && Object.keys(block.input).length > 0)
-        for (const part of JSON.stringify(block.input).match(/.{1,4}/gs) ?? [])
-          delta({ type: 'input_json_delta', partial_json: part })
-      reply.write(event({ type: 'content_block_stop', index }))
-    }
-    reply.write(event({ type: 'message_delta', delta: { stop_reason: stop }, usage }))
-    reply.end(event({ type: 'message_stop' }))
-  }
-}
 
 async function cancelled(): Promise<number> {
   const records = app.platform.db.selectFrom('usage_records').where('outcome', '=', 'cancelled')

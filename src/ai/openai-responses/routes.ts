@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
+import { originOf } from '../call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
@@ -11,7 +12,7 @@ import { routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import { isWrapped } from '../thought-envelope.ts'
 import type { NativeRequest } from '../vendors/vendor.ts'
-import { ResponsesBody, requireStateless } from './body.ts'
+import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
 import { passedHeaders } from './passed-headers.ts'
 import { Response, ResponseEvent } from './replies.ts'
 import { responseBody, responseEncoder } from './reply.ts'
@@ -51,6 +52,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         first: routeForModel(gateway.config, caller, body.model),
         native: nativeRequest(request.headers, body, translated),
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
       if (body.stream === true)
@@ -91,7 +93,7 @@ function nativeRequest(
   }
 }
 
-/** Thoughts of other vendors' models, from earlier in the conversation: OpenAI would refuse them. */
-function isForeign({ type, encrypted_content: sealed }: Record<string, unknown>): boolean {
-  return type === 'reasoning' && isWrapped(sealed)
+/** Thoughts of other vendors' models, or by name alone, from earlier in the conversation: OpenAI would refuse them. */
+function isForeign(item: Record<string, unknown>): boolean {
+  return (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || namesThoughts(item)
 }

@@ -27,11 +27,26 @@ const NO_NAMESPACE = 'functions'
 /** @throws VendorError for a tool without a name */
 export function readTools(offered: unknown[]): Tools {
   const byName = new Map<string, ClientTool>()
-  const names = new Map<string, string>()
+  /** By namespace and the client's name. */
+  const names = new Map<string | null, Map<string, string>>()
   const definitions: ToolDefinition[] = []
   const leftOut: string[] = []
 
-  const add = (tool: Json, namespace: Json | null) => {
+  /** How often a name has come: each search for a free one begins where the last ended. */
+  const times = new Map<string, number>()
+  const freeName = (wanted: string): string => {
+    let name = wanted
+    let number = times.get(wanted) ?? 1
+    while (byName.has(name)) {
+      const end = `_${++number}`
+      name = wanted.slice(0, NAME_LENGTH_MAX - end.length) + end
+    }
+    times.set(wanted, number)
+    return name
+  }
+
+  /** `about`: what is said of its namespace. */
+  const add = (tool: Json, namespace: Json | null, about: string) => {
     const isCustom = tool.type === 'custom'
     if (tool.type !== 'function' && !isCustom) {
       leftOut.push(String(tool.type))
@@ -39,13 +54,12 @@ export function readTools(offered: unknown[]): Tools {
     }
     if (typeof tool.name !== 'string' || tool.name === '') throw refusal("A tool in 'tools' needs a 'name'")
     const space = namespace === null ? null : String(namespace.name)
-    const key = keyOf(tool.name, space)
+    const known = names.get(space) ?? new Map<string, string>()
     // A tool may be offered again further on; once is enough.
-    if (names.has(key)) return
-    const name = freeName(vendorName(tool.name, space), byName)
-    names.set(key, name)
+    if (known.has(tool.name)) return
+    const name = freeName(vendorName(tool.name, space))
+    names.set(space, known.set(tool.name, name))
     byName.set(name, { name: tool.name, namespace: space, isCustom })
-    const about = typeof namespace?.description === 'string' ? namespace.description : ''
     definitions.push({
       type: 'function',
       function: isCustom ? customTool(tool, name, about) : ownTool(tool, name, about),
@@ -54,8 +68,16 @@ export function readTools(offered: unknown[]): Tools {
 
   for (const one of offered) {
     const tool = objectOf(one) ?? {}
-    if (tool.type !== 'namespace') add(tool, null)
-    else for (const inner of Array.isArray(tool.tools) ? tool.tools : []) add(objectOf(inner) ?? {}, tool)
+    if (tool.type !== 'namespace') {
+      add(tool, null, '')
+      continue
+    }
+    // Once, with its first tool: a long word said with each of many would grow beyond what was sent.
+    let about = typeof tool.description === 'string' ? tool.description : ''
+    for (const inner of Array.isArray(tool.tools) ? tool.tools : []) {
+      add(objectOf(inner) ?? {}, tool, about)
+      about = ''
+    }
   }
 
   return {
@@ -64,8 +86,8 @@ export function readTools(offered: unknown[]): Tools {
     nameOf: (name, namespace) => {
       const space = typeof namespace === 'string' ? namespace : null
       return (
-        names.get(keyOf(name, space)) ??
-        (space === null ? names.get(keyOf(name, NO_NAMESPACE)) : undefined) ??
+        names.get(space)?.get(name) ??
+        (space === null ? names.get(NO_NAMESPACE)?.get(name) : undefined) ??
         vendorName(name, space)
       )
     },
@@ -73,20 +95,10 @@ export function readTools(offered: unknown[]): Tools {
   }
 }
 
-const keyOf = (name: string, namespace: string | null) => JSON.stringify([namespace, name])
-
 function vendorName(name: string, namespace: string | null): string {
-  const own = namespace === null || namespace === NO_NAMESPACE ? name : `${namespace.replace(/_+$/, '')}__${name}`
-  return own.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, NAME_LENGTH_MAX)
-}
-
-function freeName(wanted: string, taken: ReadonlyMap<string, unknown>): string {
-  let name = wanted
-  for (let number = 2; taken.has(name); number++) {
-    const end = `_${number}`
-    name = wanted.slice(0, NAME_LENGTH_MAX - end.length) + end
-  }
-  return name
+  const space = namespace === null || namespace === NO_NAMESPACE ? '' : namespace.slice(0, NAME_LENGTH_MAX)
+  const joint = space === '' ? '' : space.endsWith('__') ? '' : '__'
+  return (space + joint + name).slice(0, NAME_LENGTH_MAX).replace(/[^a-zA-Z0-9_-]/g, '_')
 }
 
 function ownTool({ description, parameters, strict }: Json, name: string, about: string): ToolDefinition['function'] {

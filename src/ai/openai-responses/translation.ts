@@ -31,6 +31,8 @@ const PASSED_OVER = new Set([
   'tool_search_call',
   'tool_search_output',
   'mcp_list_tools',
+  // Of thoughts: all others are refused before.
+  'item_reference',
 ])
 
 /** @throws VendorError for what OpenAI alone can do */
@@ -61,9 +63,11 @@ export function translate(body: ResponsesBody): Translation {
   if (verbosity != null) request.verbosity = verbosity
   const { type, name, schema, strict, description } = objectOf(format) ?? {}
   if (type === 'json_object') request.response_format = { type }
-  if (type === 'json_schema') {
+  else if (type === 'json_schema') {
     const told = { name, schema: objectOf(schema) ?? {}, strict, description }
     request.response_format = { type, json_schema: withoutNulls(told) as { name: string; schema: Json } }
+  } else if (type !== undefined && type !== 'text') {
+    throw unsupported(`A text of the format '${String(type)}'`)
   }
   return { request, tools }
 }
@@ -137,13 +141,15 @@ function createAnswer(tools: Tools): Answer {
       // Sealed by OpenAI, for OpenAI.
       if (thoughts === null && item.encrypted_content != null) return
       if (thoughts === null) {
-        words.push(...textsOf(item.summary), ...textsOf(item.content))
+        for (const parts of [item.summary, item.content]) {
+          for (const text of textsOf(parts)) words.push(text)
+        }
         return
       }
       for (const [id, extra] of Object.entries(thoughts.calls ?? {})) extras.set(id, objectOf(extra) ?? {})
       if (thoughts.details.length === 0) return
       const index = blocks++
-      details.push(...thoughts.details.map((detail) => ({ ...detail, index })))
+      for (const detail of thoughts.details) details.push({ ...detail, index })
     },
     say(item) {
       const said = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : partsOf(item.content)

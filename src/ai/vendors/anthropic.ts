@@ -22,11 +22,13 @@ import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from '
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type Answer,
+  abilitiesOf,
   type EventReader,
   habitsOf,
   type Native,
   type NativeRequest,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -42,15 +44,18 @@ const STRICT_TOOLS_MAX = 20
 
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
+    }),
+  )
   return {
     dialect: 'anthropic',
     capabilities(model) {
       const { temperature, thinking, forcedTools } = traitsOf(model)
-      return { temperature, thinking: thinking !== 'none', forced_tools: forcedTools === 'taken' }
+      const forced = forcedTools === 'taken'
+      return { temperature, thinking: thinking !== 'none', forced_tools: forced, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const body = bodyOf(model, traitsOf(model), request, stream)

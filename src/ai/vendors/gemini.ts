@@ -16,11 +16,13 @@ import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
   type Answer,
+  abilitiesOf,
   type Embedding,
   type EmbeddingInput,
   type EventReader,
   habitsOf,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -32,15 +34,18 @@ const FORMAT = 'google-gemini-v1'
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
+    }),
+  )
   return {
     dialect: 'gemini',
     capabilities(name) {
-      const { temperature, thinksAloud } = traitsOf(bareName(name))
-      return { temperature, thinking: thinksAloud, forced_tools: true }
+      const model = bareName(name)
+      const { temperature, thinksAloud } = traitsOf(model)
+      return { temperature, thinking: thinksAloud, forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (name, request, stream) => {
       const model = bareName(name)
