@@ -2,6 +2,7 @@
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 import type { AnthropicHabits } from '#models/catalogue.ts'
+import { parseExactly } from '#platform/exact-json.ts'
 import {
   type CacheControl,
   type ChatMessage,
@@ -389,7 +390,7 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
 
 function argumentsOf(call: ToolCall): unknown {
   try {
-    return objectOf(JSON.parse(call.function.arguments || '{}')) ?? {}
+    return objectOf(parseExactly(call.function.arguments || '{}')) ?? {}
   } catch {
     return {}
   }

@@ -176,6 +176,7 @@ function readStream(events: SseEvent[]): Reading {
     name: String(objectOf(call.function).name),
     args: told.error === undefined && told.finish !== null ? argumentsOf(objectOf(call.function).arguments) : {},
   }))
+  told.callTexts = [...calls.values()].map((call) => String(objectOf(call.function).arguments))
   told.isWhole = isDone && told.error === undefined
   told.kept = message
   return told

@@ -97,8 +97,8 @@ async function outcomeOf(one: Case, cell: Cell): Promise<Outcome> {
 
 let asks = 0
 /** Beyond it a gateway has forgotten its caller. */
-const PATIENCE_MS = 20_000
-const LEFT_MS = 1_500
+const PATIENCE_MS = 60_000
+const LEFT_MS = 5_000
 
 function cellOf(vendors: StrictVendors, gateway: GatewayUnderTest, doorName: DoorName, own: VendorName): Cell {
   const door = DOORS[doorName]

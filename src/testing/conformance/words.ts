@@ -64,6 +64,8 @@ export type HeardPart =
 /** What a strict vendor understood. */
 export type Heard = {
   address: string
+  /** The request as it came. */
+  raw?: string
   headers: Record<string, string | string[] | undefined>
   body: Json
   system: string
@@ -91,6 +93,8 @@ export type Told = {
   text: string
   thought: string
   calls: Call[]
+  /** Arguments as they were written, where they come as text or in pieces. */
+  callTexts: string[]
   finish: string | null
   tokens: Tokens | null
   /** The door's own end mark has come, and all of its shape is there. */
