@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ai: ['models', 'embeddings', 'usage'],
   rag: ['models', 'embeddings', 'ai'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
-  admin: ['audit', 'identity', 'storefront'],
+  admin: ['audit', 'identity', 'storefront', 'usage'],
   sandbox: [],
   cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'ai', 'rag', 'storefront'],
 }

@@ -1,5 +1,7 @@
 /** The two servers: their rooms' routes, and what each answers beside them. */
+import type { IncomingHttpHeaders } from 'node:http'
 import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
+import { isOfAnthropic } from '#ai/anthropic-messages/models.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
@@ -103,8 +105,9 @@ export async function createServers(
   return { ...servers, health }
 }
 
-function errorsOfApi(path: string): ErrorShape {
+function errorsOfApi(path: string, headers: IncomingHttpHeaders): ErrorShape {
   if (path.startsWith('/v1/messages')) return anthropicErrors
+  if (path.startsWith('/v1/models') && isOfAnthropic({ headers })) return anthropicErrors
   return path.startsWith('/v1') ? openAiErrors : apiErrors
 }
 

@@ -72,6 +72,7 @@ export async function attempt<T, E extends EndpointHealth>(
         log.attempts++
         log.vendor = route.vendor
         log.model = route.model
+        log.vendorRequestId = null
         try {
           const result = await ask(route, endpoint)
           breaker.succeeded()

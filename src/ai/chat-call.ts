@@ -4,6 +4,7 @@ import { knownModel, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
+import type { CallOrigin } from './call-origin.ts'
 import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
@@ -21,6 +22,7 @@ export type GatewayCall = Asked & {
   first: Route
   /** Aborts when the client goes away. */
   signal: AbortSignal
+  origin?: CallOrigin | undefined
 }
 
 /** What a vendor is asked: in the gateway's words, or in those of a vendor's own API. */
@@ -51,7 +53,7 @@ const UNLIMITED_TOKENS = { most: 32_000, least: 4_096 }
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
 export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boolean): Promise<PreparedCall> {
   const { config, limiter } = deps
-  const { caller, route, signal } = call
+  const { caller, route, signal, origin } = call
   const { promptTokens: guessed, limit, choices } = sizeOf(call)
   const affinity = affinityOf(caller, turnsOf(call))
   const size = { promptTokens: guessed, completionTokens: (limit ?? Number.POSITIVE_INFINITY) * choices }
@@ -72,6 +74,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
     completionTokens: asked * choices,
     completionTokensMin: (limit ?? UNLIMITED_TOKENS.least) * choices,
     signal,
+    origin,
   })
   let release: () => void
   try {
@@ -118,17 +121,18 @@ function fitted(
   return { request: { ...request, max_tokens: null, max_completion_tokens: fit, ...(wishes && { wishes }) } }
 }
 
-/** Of a call without an answer. */
+/** Of a call without an answer; `told` is what its caller hears of the error. */
 export async function settleFailure(
   { record, guess }: PreparedCall,
   { signal }: GatewayCall,
   error: unknown,
+  told: unknown,
 ): Promise<void> {
   const isCancelled = isCallersLeaving(signal, error)
   // A vendor that was asked and then left has read the prompt, and will say so on its bill.
   const hasRead = isCancelled && record.attemptLog.attempts > 0
   const spent: Spent = { model: null, usage: hasRead ? guess(0) : NOTHING, isEstimated: hasRead }
-  await record.settle(isCancelled ? 'cancelled' : 'failed', spent)
+  await record.settle(isCancelled ? 'cancelled' : 'failed', spent, told)
 }
 
 /** It ended because nobody listens any more: no fault of the vendor's. */

@@ -24,6 +24,9 @@ export function costOf(
   usage: Usage,
   kind: Model['kind'] = 'chat',
 ): Cost {
+  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
+    return { usd: usage.costUsd, isListed: true }
+  }
   const price = priceOf(catalogue, vendor, names)
   if (price !== null) return { usd: costUsd(price, usage), isListed: true }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }

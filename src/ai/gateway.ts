@@ -54,6 +54,7 @@ export type Completion = {
   answer: Answer
   model: string
   usage: Usage
+  costUsd: number
   headers: AnswerHeaders
   /** The answer's body is in the words of the API that the caller speaks, as the vendor said it. */
   isNative: boolean
@@ -71,6 +72,8 @@ export type CompletionStream = {
   each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
   /** What was used; final when `each` has ended. */
   usage(): Usage
+  /** US dollars; known when `each` has ended. */
+  costUsd(): number
   /** Why the answer ended; known when `each` has ended. */
   finish(): FinishReason
 }
@@ -146,17 +149,20 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
     const ask = (route: Route, { target }: Endpoint) => {
       const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
       isNative = speaker.isNative
-      return latencies.timed(route, false, wire.send(target, speaker.shape(false), signal)).then(speaker.readAnswer)
+      return latencies
+        .timed(route, false, wire.send(target, speaker.shape(false), signal, attemptLog))
+        .then(speaker.readAnswer)
     }
     const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
-    await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
-    return { answer, model, usage, headers: answerHeaders(attemptLog), isNative }
+    const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
+    return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog), isNative }
   } catch (error) {
-    if (answer === null) await settleFailure(prepared, call, error)
-    throw vendorProblem(gateway, error, attemptLog)
+    const told = vendorProblem(gateway, error, attemptLog)
+    if (answer === null) await settleFailure(prepared, call, error, told)
+    throw told
   } finally {
     release()
   }
@@ -174,12 +180,23 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
     const ask = (route: Route, { target }: Endpoint) => {
       const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
       isNative = speaker.isNative
-      return latencies.timed(route, true, wire.open(target, speaker.shape(true), speaker.createReader(), signal))
+      return latencies.timed(
+        route,
+        true,
+        wire.open(target, speaker.shape(true), speaker.createReader(), signal, attemptLog),
+      )
     }
     const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     record.begun()
     let characters = 0
     let finish: FinishReason = 'stop'
+    let costUsd = 0
+    const cut: { failure: unknown; told: unknown } = { failure: null, told: null }
+    const toldOf = (failure: unknown): unknown => {
+      // A failure is logged as it is put into words: once, though the record and the reader are told.
+      if (cut.failure !== failure) Object.assign(cut, { failure, told: vendorProblem(gateway, failure, attemptLog) })
+      return cut.told
+    }
     const usage = () => pieces.usage ?? guess(characters)
 
     pieces.onClose(async (failure) => {
@@ -189,7 +206,8 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       const counted = outcome === 'ok' && said !== null ? said : largest(said, guess(characters))
       if (outcome === 'failed') attemptLog.steps.push('cut')
       const model = pieces.model ?? route.model
-      await record.settle(outcome, { model, usage: counted, isEstimated: counted !== said })
+      const spent = { model, usage: counted, isEstimated: counted !== said }
+      costUsd = await record.settle(outcome, spent, failure && toldOf(failure))
       release()
     })
 
@@ -198,6 +216,7 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       headers: answerHeaders(attemptLog),
       isNative,
       usage,
+      costUsd: () => costUsd,
       finish: () => finish,
       each: (take) =>
         pieces
@@ -209,13 +228,14 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
             return take(batch)
           })
           .catch((error) => {
-            throw vendorProblem(gateway, error, attemptLog)
+            throw toldOf(error)
           }),
     }
   } catch (error) {
-    await settleFailure(prepared, call, error)
+    const told = vendorProblem(gateway, error, attemptLog)
+    await settleFailure(prepared, call, error, told)
     release()
-    throw vendorProblem(gateway, error, attemptLog)
+    throw told
   }
 }
 

@@ -103,12 +103,12 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
   const { groq, mistral, enterprise } = await setting(t)
   const common = {
     temperature: 0.5,
-    seed: 7,
     tools: [{ type: 'function', function: { name: 'look', parameters: {} } }],
   }
   const call = { id: 'call12345', type: 'function', function: { name: 'look', arguments: '{}' } }
   const body = {
     ...common,
+    seed: 7,
     messages: [
       {
         role: 'developer',
@@ -138,6 +138,7 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
     assert.equal((await enterprise.post('/v1/chat/completions', { ...body, model })).status, 200)
     assert.deepEqual(vendor.calls.at(-1)!.body, {
       ...{ model, stream: false, ...common },
+      ...(vendor === groq ? { seed: 7 } : {}),
       messages: [
         { role: 'system', content: [{ type: 'text', text: 'Be short.' }] },
         { role: 'user', content: 'Hi' },
@@ -269,7 +270,10 @@ test('lists of models hold what the caller’s plan has: aliases, prices, limits
     context_tokens: 131_072,
     output_tokens_max: 131_072,
     price: { input: 0.05, output: 0.08, cached: 0.05 },
-    capabilities: { temperature: 'taken', thinking: false, forced_tools: true },
+    capabilities: {
+      ...{ temperature: 'taken', thinking: false, forced_tools: true },
+      ...{ vision: null, pdf: null, audio: null, tools: null, json_schema: null },
+    },
   })
   assert.equal((await pro.get('/v1/models/smart')).status, 404)
 

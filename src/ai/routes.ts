@@ -4,6 +4,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { CALL_TAGS, originOf } from './call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
 import { AI_POLICY } from './policy.ts'
@@ -43,6 +44,7 @@ const chatBody = (Provider: ProviderSchema) =>
     provider: Provider,
     model: ModelName,
     ...Sampling,
+    ...CALL_TAGS,
     stream: Type.Optional(Nullable(Type.Boolean())),
     include_reasoning: Type.Optional(
       Nullable(Type.Boolean({ description: 'Streams only: `event: reasoning` for what the model thinks aloud.' })),
@@ -63,6 +65,7 @@ const completionBody = (Provider: ProviderSchema) =>
     provider: Provider,
     model: ModelName,
     ...Sampling,
+    ...CALL_TAGS,
   })
 
 const UsageView = Type.Object(
@@ -121,6 +124,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
           wishes: { thoughts: body.stream === true && body.include_reasoning === true },
         },
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       if (body.stream) {
         const encoder = tokenEncoder(body.include_usage === true, body.include_reasoning === true)
@@ -158,6 +162,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       })
       reply.headers(headers)
       return { completion: answer.text, model, usage: usageView(usage) }

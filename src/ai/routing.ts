@@ -86,15 +86,18 @@ function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
 }
 
 /**
- * By one name: an alias, a listed model, `vendor/model`, or a model whose name tells its maker; any other name goes to the
- * first slot, as Ollama's do.
+ * By one name: an alias, `vendor/model` where that vendor lists it, a listed model, any `vendor/model`, or a model whose name
+ * tells its maker; any other name goes to the first slot, as Ollama's do.
  */
 export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): Route {
-  const prefixed = () => (name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null)
-  const route = routeOfAlias(ai, name) ?? listedRoute(ai, name) ?? prefixed()
+  const prefixed = name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null
+  // A router of vendors lists `deepseek/deepseek-v4` as well: where that vendor has a key here, it is meant.
+  const maker = prefixed === null ? null : ofVendor(ai.vendors, prefixed.vendor)
+  const isItsOwn = maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null
+  const route = routeOfAlias(ai, name) ?? (isItsOwn ? prefixed : (listedRoute(ai, name) ?? prefixed))
   if (route !== null) return route
-  const maker = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
-  return { vendor: maker?.name ?? routeFor(ai, access, null, null).vendor, model: name }
+  const namesake = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
+  return { vendor: namesake?.name ?? routeFor(ai, access, null, null).vendor, model: name }
 }
 
 /** Listed, or a vendor's usual model. Where more than one vendor has it: the first that is configured, in the order of their slots. */

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
+import { COST_HEADER } from './call-origin.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { Piece } from './vendors/piece.ts'
 
@@ -96,6 +97,8 @@ export async function sendEventStream<T extends object>(
 ): Promise<FastifyReply> {
   const come = await withinMs(silenceMs, coming)
   if (come !== null) reply.headers(headersOf(come))
+  // A part of the cost may be known by now; the whole is at the end.
+  reply.removeHeader(COST_HEADER)
   const events = openStream(reply)
   // It is the first byte of a body that proxies wait for, not the head.
   if (come === null) void events.write(': ping\n\n')
@@ -110,7 +113,7 @@ export async function sendEventStream<T extends object>(
 }
 
 /** Null when it has not come by then. */
-async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+export async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ms, null)

@@ -9,7 +9,7 @@ import type { KeyVerifier } from './verifier.ts'
 /** One line with something to see on it. */
 const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
-const Scopes = Type.Array(Named('KeyScope', OneOf('ai', 'rag')), { minItems: 1, maxItems: 2 })
+const Scopes = Type.Array(Named('KeyScope', OneOf('ai', 'rag', 'usage')), { minItems: 1, maxItems: 3 })
 /** Names of models as the vendors have them, aliases, and patterns with `*`. */
 const Models = Type.Array(Type.String({ pattern: '^[!-~]{1,200}$' }), {
   minItems: 1,
@@ -176,7 +176,7 @@ export function keyView(key: ApiKey, lastUsedAt: string | null) {
     created_at: key.created_at,
     last_used_at: lastUsedAt,
     expires_at: key.expires_at,
-    ...(key.scopes_json === null ? {} : { scopes: key.scopes_json as ('ai' | 'rag')[] }),
+    ...(key.scopes_json === null ? {} : { scopes: key.scopes_json as ('ai' | 'rag' | 'usage')[] }),
     ...(key.models_json === null ? {} : { models: key.models_json }),
     ...(key.rate_requests === null || key.rate_seconds === null
       ? {}

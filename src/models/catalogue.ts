@@ -34,6 +34,17 @@ export type OpenAiHabits = {
   toolIds: 'any' | 'nine-characters'
   /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
   streamUsage: 'asked' | 'always'
+  /** Members of a request that it refuses: they are left out. */
+  refuses: readonly string[]
+  /** Members that each request gets, unless its client says something of them itself. */
+  adds: Readonly<Record<string, unknown>>
+  /**
+   * How the thoughts that came with an answer go back: as the client has them (see `foreignMembers`), or in
+   * `reasoning_content`, without which DeepSeek refuses a conversation with tools.
+   */
+  thoughts: 'as-given' | 'reasoning_content'
+  /** Whether it says itself what a call cost, in US dollars (`usage.cost`). Read of all a vendor's models. */
+  tellsCost: boolean
   /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
   /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
@@ -60,8 +71,11 @@ export type GeminiHabits = {
   thinksAloud: boolean
 }
 
+/** What a model takes beside text, and whether it calls tools and answers by a schema. */
+export type Abilities = { vision: boolean; pdf: boolean; audio: boolean; tools: boolean; json_schema: boolean }
+
 /** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
-export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits>
+export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
 
 export type Model = {
   id: string
@@ -292,7 +306,8 @@ export function allowancesFor(
 function allowanceOf({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
-  return vendor === undefined || isListed({ vendors }, entry)
+  const isOthers = isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
+  return vendor === undefined || isOthers
     ? { vendor: null, has: matcherOf(entry) }
     : { vendor: vendor.name, has: matcherOf(entry.slice(slash + 1)) }
 }

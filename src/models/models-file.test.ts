@@ -37,6 +37,31 @@ test('docs/models.md tells of every field that the file beside it has', () => {
     for (const field of Object.keys(vendor)) assert.ok(words.includes(`\`${field}\``), field)
 })
 
+test('the examples of docs/models.md work, and so do the vendors that are ready', (t) => {
+  const { vendors } = JSON.parse(readFileSync(resolve(DOCS, '../vendors.json'), 'utf8'))
+  const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
+  const blocks = words.split('```json\n').slice(1)
+  const examples = blocks.map((block) => JSON.parse(block.slice(0, block.indexOf('```'))))
+  assert.equal(examples.length, 2)
+  for (const example of examples) {
+    const contents = 'name' in example ? { vendors: [example] } : { vendors, ...example }
+    const { ai } = readConfig({ MODELS: fileOf(t, contents), OPENAI_API_KEY: 'a', OPENAI_EU_KEY: 'b' })
+    if ('name' in example)
+      assert.deepEqual(
+        ai.vendors.openai!.endpoints.map(({ name }) => name),
+        ['openai#main', 'openai#eu'],
+      )
+    else
+      assert.deepEqual(
+        [...ai.aliases.values()].map(({ by }) => by),
+        ['latency', 'price', 'weight', 'order'],
+      )
+  }
+  for (const { name, api_key_env: setting } of vendors) {
+    assert.ok(words.includes(setting === undefined ? `| none |` : `\`${setting}\``), name)
+  }
+})
+
 test('a vendor without its key is not configured, or played by the sandbox in its dialect', () => {
   assert.equal(readConfig({ MODELS: DOCS, SANDBOX: 'off' }).ai.vendors.groq!.apiKey, null)
   const played = readConfig({ MODELS: DOCS }).ai.vendors
@@ -152,7 +177,8 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
   const groq = {
     dialect: 'openai',
     base_url: 'http://127.0.0.1:9',
-    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }],
+    // As a router of vendors has them.
+    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }, { id: 'openai/gpt-6-luna' }],
   }
   const MODELS = fileOf(t, {
     vendors: [
@@ -160,8 +186,9 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
       { name: 'other', ...groq, api_key_env: 'OTHER_API_KEY' },
     ],
     aliases: { fast: 'groq/openai/gpt-oss' },
+    allow: { pro: ['openai/gpt-6-luna'], free: ['openai/gpt-oss'] },
   })
-  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq' })
+  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq', OPENAI_API_KEY: 'sk' })
   const ways: [name: string, vendor: string, model: string][] = [
     ['fast', 'groq', 'openai/gpt-oss'],
     ['shared', 'groq', 'shared'],
@@ -177,8 +204,17 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     ['__proto__/x', 'other', '__proto__/x'],
   ]
   for (const [name, vendor, model] of ways) {
-    assert.deepEqual(routeForModel(ai, { tier: 'pro' }, name), { vendor, model }, name)
+    assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, name), { vendor, model }, name)
   }
+  const luna = { vendor: 'openai', model: 'gpt-6-luna' }
+  assert.deepEqual(
+    [
+      isAllowed(ai, { tier: 'pro' }, luna),
+      isAllowed(ai, { tier: 'pro' }, { vendor: 'groq', model: 'openai/gpt-6-luna' }),
+    ],
+    [true, false],
+  )
+  assert.equal(isAllowed(ai, { tier: 'free' }, { vendor: 'groq', model: 'openai/gpt-oss' }), true)
 })
 
 test('a vendor’s usual model leads to it, though it is not listed', (t) => {

@@ -5,6 +5,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
+  type Abilities,
   type Alias,
   type Allowance,
   allowancesFor,
@@ -327,13 +328,25 @@ const TEMPERATURE: HabitReader = [
   'temperature',
   (value, at) => oneOf(value, at, ['taken', 'refused', 'without-reasoning']),
 ]
+const ABILITIES: Record<keyof Abilities, HabitReader> = {
+  vision: ['vision', flag],
+  pdf: ['pdf', flag],
+  audio: ['audio', flag],
+  tools: ['tools', flag],
+  json_schema: ['json_schema', flag],
+}
 /** By the names that they have in the file. */
 const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
     foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
+    refuses: ['refuses', memberNames],
+    adds: ['adds', members],
+    thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
+    tells_cost: ['tellsCost', flag],
     stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
     responses: [
       'responses',
@@ -343,6 +356,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   },
   anthropic: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     forced_tools: ['forcedTools', (value, at) => oneOf(value, at, ['taken', 'refused'])],
     thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
     binds_thoughts: ['bindsThoughts', flag],
@@ -350,9 +364,29 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   },
   gemini: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     signs_thoughts: ['signsThoughts', flag],
     thinks_aloud: ['thinksAloud', flag],
   },
+}
+
+/** Without these there is no request, or not the one that was asked for. */
+const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
+
+function memberNames(value: unknown, at: string): string[] {
+  return listAt(value, at).map((one, index) => {
+    const name = text(one, `${at}[${index}]`, /^[a-z_]{1,64}$/, 'the name of a member of a request')
+    if (KEPT_MEMBERS.includes(name)) throw wrong(`${at}[${index}]`, 'a member that may be left out', name)
+    return name
+  })
+}
+
+function members(value: unknown, at: string): Json {
+  const found = objectOf(value)
+  if (found === null) throw wrong(at, 'an object', value)
+  const kept = Object.keys(found).find((name) => KEPT_MEMBERS.includes(name))
+  if (kept !== undefined) throw wrong(`${at}.${kept}`, 'a member that is not the gateway’s own', found[kept])
+  return found
 }
 
 function habitsAt(value: unknown, at: string, dialect: Dialect): Habits {

@@ -13,6 +13,9 @@ const VENDOR_NAMES: Record<string, string> = {
   'fireworks-ai': 'fireworks',
 }
 
+/** What stands before a model's name where it is asked for, and not in the list. */
+const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
+
 /**
  * `asOf`: the day to which the list knows prices; `today`: of prices that a list announces, those that are in force.
  * @throws WrongPriceList for what is no such list, or has a price that is none
@@ -127,7 +130,9 @@ const fromGenaiPrices =
       const { base, long } = dearest(prices)
       const price = listed(model.id, base, long)
       if (price === null) return []
-      const also = [...new Set(namesIn(model.match))].filter((name) => !named.has(name))
+      const prefix = MODEL_PREFIXES[nameOf(provider.id)]
+      const names = [...namesIn(model.match), ...(prefix === undefined ? [] : [prefix + model.id])]
+      const also = [...new Set(names)].filter((name) => !named.has(name))
       return [{ ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) }]
     })
     return [nameOf(provider.id), found]

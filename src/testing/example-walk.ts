@@ -30,6 +30,7 @@ export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<
   await askModels(key)
   await askDocuments(key)
   await ada.get('/api/usage?group_by=model')
+  await ada.get('/api/usage/calls?outcome=ok&limit=2')
   await guardAccount(walk, ada)
   await signInElsewhere(walk)
   await shopAround(walk)
@@ -258,6 +259,7 @@ async function administer(walk: Walk): Promise<void> {
   await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
   const root = await signedIn(walk, email)
   await root.get('/api/admin/stats')
+  await root.get('/api/admin/usage?group_by=vendor')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
   await app.settle()

@@ -108,7 +108,7 @@ function find(...patterns: string[]): string[] {
   return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 }
 
-/** In the order in which they begin: the longest first. */
+/** In the order in which they begin: first what cannot be parted, then the longest. */
 function passesOf(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
@@ -125,6 +125,7 @@ function passesOf(): Pass[] {
     env: { TEST_ENGINE: 'pglite' },
   }
   const service: Pass = { name: engine, files: onService, args: TOGETHER, env: {} }
+  // In one part: its files share an unpacked browser and the app's build, which the first of them may have to make.
   const browser: Pass = { name: 'browser', files: inBrowser, args: ['--test-concurrency=1'], env: {} }
   const rules: Pass = {
     name: 'rules',
@@ -144,7 +145,7 @@ function passesOf(): Pass[] {
     ? [service, rules]
     : onServer
       ? [browser, service, rules]
-      : [embedded, browser, service, rules]
+      : [browser, embedded, service, rules]
   return wanted.flatMap(inParts).filter(({ files }) => files.length > 0)
 }
 
@@ -208,9 +209,9 @@ async function runOnChanges(): Promise<never> {
   }
 }
 
-/** A pass keeps one core busy, so it runs as two processes of much the same size. */
+/** Without isolation a pass keeps one core busy, so it runs as two processes of much the same size. */
 function inParts(pass: Pass): Pass[] {
-  if (pass.files.length < 4) return [pass]
+  if (pass.args !== TOGETHER || pass.files.length < 4) return [pass]
   const halves = [1, 2].map((half) => ({ ...pass, name: `${pass.name} ${half}`, files: [] as string[], bytes: 0 }))
   const sized = pass.files.map((file) => ({ file, bytes: statSync(join(ROOT, file)).size }))
   for (const { file, bytes } of sized.toSorted((a, b) => b.bytes - a.bytes)) {

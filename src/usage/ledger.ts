@@ -9,7 +9,7 @@ import { createBudgetWaits } from './budget-waits.ts'
 import type { BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
-import type { OpenCalls, OpenHandle } from './open-calls.ts'
+import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
@@ -27,7 +27,7 @@ export type ReserveCall = {
   completionTokensMin?: number | undefined
   signal?: AbortSignal
   /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
-  call?: Pick<UsageRecord, 'route' | 'vendor' | 'model' | 'costUsd'>
+  call?: OpenCallTerms
 }
 
 /** `completionTokens` is what the answer may take; less than asked for where a budget ends. */
@@ -62,7 +62,7 @@ export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config'>
 
 export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, openCalls: OpenCalls): Ledger {
   const { db, clock, log, config } = deps
-  const nextId = timeOrderedIds(deps)
+  const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
   const writeDeps = { db, countsAll: needs.countsAll }
   const writes = batchWrites<Entry, Result>((entries) => writeEntries(writeDeps, nodeId, entries))
@@ -77,7 +77,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     // Its removal must not overtake it.
     if (note !== null && !spool.isFailing()) await note.noting
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
-    const id = note?.id ?? nextId()
+    const id = note?.id ?? nextId(record?.startedAt ?? clock.now())
     const entry = { kind: 'settle' as const, granted, record, note: note && { userId: note.userId, id }, id }
     const keep = () => spool.add({ granted, record, note: entry.note, id, nodeId })
     if (spool.isFailing()) return keep()

@@ -4,6 +4,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { recountBudgets } from './budgets.ts'
+import { callRoutes } from './calls-routes.ts'
 import { timeOrderedIds } from './ids.ts'
 import { createLedger, type LedgerNeeds } from './ledger.ts'
 import { watchNodes } from './nodes.ts'
@@ -18,7 +19,7 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
   const { budgets } = platform.config
   const nodeId = randomUUID()
   const countsAll = budgets.size > 0
-  const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds(platform))
+  const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds())
   const ledger = createLedger(
     platform,
     {
@@ -34,7 +35,10 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
   return {
     ledger,
     tags: [{ name: 'usage', description: 'What was used, and its cost', problems: usageProblem.catalogue }],
-    routes: (app: App) => usageRoutes(app, platform),
+    routes(app: App) {
+      usageRoutes(app, platform)
+      callRoutes(app, platform)
+    },
     /** For the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: (tx: Db, userId: string) => eraseUsage(tx, userId),

@@ -7,6 +7,8 @@ import { CONTEXT_EXCEEDED } from '../vendors/vendor-error.ts'
 export const anthropicErrors: ErrorShape = {
   ...apiErrors,
   status: statusOf,
+  // Where its clients look for it.
+  headers: (requestId) => ({ 'request-id': requestId }),
   body: anthropicError,
 }
 

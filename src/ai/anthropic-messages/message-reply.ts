@@ -1,11 +1,11 @@
 // Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
 // said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
 import type { Completion, CompletionStream } from '../gateway.ts'
+import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import { addDetail, wrapThoughts } from '../thought-envelope.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
 import { objectOf } from '../vendors/json.ts'
-import { eventLines } from '../vendors/native.ts'
 import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
@@ -14,7 +14,8 @@ import { anthropicError } from './errors.ts'
 
 type Json = Record<string, unknown>
 
-export function messageBody({ answer, model, usage }: Completion): Json {
+export function messageBody({ answer, model, usage, costUsd, isNative }: Completion): Json {
+  if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
     id: newId(),
     type: 'message',
@@ -27,7 +28,7 @@ export function messageBody({ answer, model, usage }: Completion): Json {
     ],
     stop_reason: stopReason(answer.finish),
     stop_sequence: null,
-    usage: usageBody(usage),
+    usage: { ...usageBody(usage), cost_usd: costUsd },
   }
 }
 
@@ -62,30 +63,20 @@ function stopReason(finish: FinishReason): string {
   return { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[finish]
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites }: Usage) {
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
   return {
     input_tokens: Math.max(0, prompt - cached - cacheWrites),
     cache_creation_input_tokens: cacheWrites,
     cache_read_input_tokens: cached,
     output_tokens: completion,
+    ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
   }
 }
 
 export const eventEncoder: StreamEncoder = {
-  answer: (answer) => (answer.isNative ? passingEncoder() : answerEncoder(answer)),
+  answer: (answer) => (answer.isNative ? passingEncoder(answer) : answerEncoder(answer)),
   failure: (problem) => event({ ...anthropicError(problem), type: 'error' }),
   endsWithDone: false,
-}
-
-function passingEncoder(): AnswerEncoder {
-  return {
-    batch(pieces) {
-      let text = ''
-      for (const { chunk } of pieces) if (chunk !== null) text += eventLines(chunk)
-      return text
-    },
-    end: () => '',
-  }
 }
 
 type OpenBlock = { kind: 'text' } | { kind: 'thinking'; details: ReasoningDetail[] } | { kind: 'tool'; tool: number }
@@ -158,7 +149,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
       event({
         type: 'message_delta',
         delta: { stop_reason: stopReason(answer.finish()), stop_sequence: null },
-        usage: usageBody(answer.usage()),
+        usage: { ...usageBody(answer.usage()), cost_usd: answer.costUsd() },
       }) +
       event({ type: 'message_stop' }),
   }

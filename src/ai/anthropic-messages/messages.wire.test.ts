@@ -30,7 +30,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   const { body } = await ada.post('/api/api-keys', { name: 'client' })
   const headers = { authorization: `Bearer ${body.key}`, 'anthropic-version': '2023-06-01' }
   return {
-    ...{ app, vendor, ada },
+    ...{ app, vendor, ada, key: body.key as string },
     post: (request: object, more: Record<string, string> = {}) =>
       app.post('/v1/messages', request, { headers: { ...headers, ...more } }),
     count: (request: object) => app.post('/v1/messages/count_tokens', request, { headers }),
@@ -140,7 +140,8 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
   }
   const beta = { 'anthropic-beta': 'claude-code-20250219,effort-2025-11-24', 'x-app': 'cli' }
   const { text } = await post(body, { ...beta, cookie: 'a=b', 'x-api-key': 'sk-of-the-client' })
-  assert.equal(text, lines.join(''))
+  // What it cost is the gateway's to say.
+  assert.equal(text, lines.join('').replace('"output_tokens":7', '"output_tokens":7,"cost_usd":0.000078'))
   const [call] = vendor.calls
   assert.deepEqual(call?.body, body)
   assert.equal(call?.headers['anthropic-beta'], beta['anthropic-beta'])
@@ -399,4 +400,64 @@ test('a chat completion cannot pose as a request in another’s words', async (t
   const { status } = await chat({ model: 'claude-haiku-5-5', messages: HI, native, request: null })
   assert.equal(status, 200)
   assert.doesNotMatch(JSON.stringify(vendor.calls[0]?.body), /smuggled/)
+})
+
+test('models are listed as Anthropic’s clients ask, a page at a time, those of all vendors', async (t) => {
+  const { app, key } = await setting(t)
+  const headers = { 'x-api-key': key, 'anthropic-version': '2023-06-01' }
+  const list = async (query = '') => app.get(`/v1/models${query}`, { headers })
+  const idsOf = ({ body }: Awaited<ReturnType<typeof list>>): string[] => body.data.map(({ id }: { id: string }) => id)
+
+  const whole = await list('?limit=1000')
+  const all = idsOf(whole)
+  assert.equal(whole.status, 200)
+  assert.ok(MODELS.every((id) => all.includes(id)))
+  assert.ok(!all.includes('text-embedding-3-small'), 'what answers no messages')
+  assert.deepEqual(Object.keys(whole.body).sort(), ['data', 'first_id', 'has_more', 'last_id'])
+  assert.deepEqual([whole.body.first_id, whole.body.last_id, whole.body.has_more], [all[0], all.at(-1), false])
+  const haiku = whole.body.data.find(({ id }: { id: string }) => id === 'claude-haiku-5-5')
+  assert.ok(Date.parse(haiku.created_at) > Date.parse('2025-01-01') && haiku.created_at.endsWith('Z'))
+  assert.deepEqual(haiku, {
+    type: 'model',
+    id: 'claude-haiku-5-5',
+    display_name: 'claude-haiku-5-5',
+    created_at: haiku.created_at,
+    max_input_tokens: 1_000_000,
+    max_tokens: 128_000,
+  })
+
+  const forwards: string[] = []
+  for (let after = ''; ; ) {
+    const page = await list(`?limit=4${after}`)
+    forwards.push(...idsOf(page))
+    if (!page.body.has_more) break
+    assert.equal(idsOf(page).length, 4)
+    after = `&after_id=${page.body.last_id}`
+  }
+  assert.deepEqual(forwards, all)
+  const backwards: string[] = []
+  for (let before = `&before_id=${all.at(-1)}`; ; ) {
+    const page = await list(`?limit=4${before}`)
+    backwards.unshift(...idsOf(page))
+    if (!page.body.has_more) break
+    before = `&before_id=${page.body.first_id}`
+  }
+  assert.deepEqual(backwards, all.slice(0, -1))
+  assert.equal(idsOf(await list()).length, Math.min(20, all.length))
+
+  const beyond = await list(`?after_id=${all.at(-1)}`)
+  assert.deepEqual(beyond.body, { data: [], has_more: false, first_id: null, last_id: null })
+  for (const query of ['?limit=0', '?limit=1001', '?limit=many', '?after_id=gpt-none', '?before_id=__proto__']) {
+    const { status, body, headers } = await list(query)
+    assert.deepEqual([status, body.type, body.error.type], [400, 'error', 'invalid_request_error'], query)
+    assert.equal(headers.get('request-id'), headers.get('x-request-id'))
+  }
+  const stranger = await app.get('/v1/models', { headers: { 'anthropic-version': '2023-06-01' } })
+  assert.deepEqual([stranger.status, stranger.body.error.type], [401, 'authentication_error'])
+  assert.deepEqual((await app.get('/v1/models/claude-haiku-5-5', { headers })).body, haiku)
+  const prefixed = await app.get('/v1/models/anthropic/claude-haiku-5-5', { headers })
+  assert.equal(prefixed.body.id, 'anthropic/claude-haiku-5-5')
+  assert.equal((await app.get('/v1/models/gpt-none', { headers })).status, 404)
+  // Without the header the list is OpenAI's.
+  assert.equal((await app.get('/v1/models', { headers: { 'x-api-key': key } })).body.object, 'list')
 })

@@ -7,6 +7,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
+import { originOf } from '../call-origin.ts'
 import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
 import { routeForModel } from '../routing.ts'
@@ -41,12 +42,13 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         first: routeForModel(gateway.config, caller, body.model),
         native: nativeRequest(request, body),
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       reply.header('request-id', request.id)
       if (body.stream) return sendAnswerStream(request, reply, gateway, stream(gateway, call), eventEncoder)
       const completion = await complete(gateway, call)
       reply.headers(completion.headers)
-      return completion.isNative ? completion.answer.body : messageBody(completion)
+      return messageBody(completion)
     },
   )
 
@@ -132,6 +134,7 @@ const Message = Type.Object(
         cache_creation_input_tokens: Type.Integer(),
         cache_read_input_tokens: Type.Integer(),
         output_tokens: Type.Integer(),
+        cost_usd: Type.Optional(Type.Number({ description: 'US dollars, by the price list.' })),
       },
       { title: 'AnthropicUsage', ...Open },
     ),

@@ -237,5 +237,10 @@ function thinkingOf(params: MessageParams): Pick<ChatRequest, 'reasoning_effort'
           : asked
         : BUDGETS.find(([least]) => budget >= least)?.[1]
   const thoughts = thinking !== null && thinking.type !== 'disabled' && thinking.display !== 'omitted'
-  return { ...(effort === undefined ? {} : { reasoning_effort: effort }), wishes: { thoughts, asAsked: true } }
+  return {
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    // OpenAI tells its thoughts to who asks for them by name, and refuses others than verified organisations.
+    ...(thoughts && thinking.display === 'summarized' ? { reasoning: { summary: 'auto' } } : {}),
+    wishes: { thoughts, asAsked: true },
+  }
 }

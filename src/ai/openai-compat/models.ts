@@ -1,14 +1,32 @@
-import { type ModelAccess, ofVendor, type Temperature } from '#models/catalogue.ts'
+import { findModel, type ModelAccess, ofVendor, type Temperature } from '#models/catalogue.ts'
 import type { Gateway } from '../gateway.ts'
 import { listedModels } from '../model-list.ts'
+import { routeForModel } from '../routing.ts'
 import type { Capabilities } from '../vendors/vendor.ts'
 
-/** OpenAI's four fields, and what else is known; a name that two vendors have is the one's that answers to it. */
-export function modelViews({ config: ai, targets }: Pick<Gateway, 'config' | 'targets'>, access: ModelAccess) {
-  const listed = listedModels(ai, access).filter(({ vendor }) => vendor.apiKey !== null)
-  const names = new Map(listed.toReversed().map((model) => [model.id, model]))
-  return listed
-    .filter((model) => names.get(model.id) === model)
+type ModelsOf = Pick<Gateway, 'config' | 'targets'>
+
+/** A name that two vendors have is the one's that answers to it. */
+export function modelViews(gateway: ModelsOf, access: ModelAccess) {
+  const views = allViews(gateway, access)
+  const names = new Map(views.toReversed().map((view) => [view.id, view]))
+  return views.filter((view) => names.get(view.id) === view)
+}
+
+/** By any name that a request may use for it: `vendor/model`, or with its date. Null where it is not listed. */
+export function modelViewNamed(gateway: ModelsOf, access: ModelAccess, name: string) {
+  const found = modelViews(gateway, access).find(({ id }) => id === name)
+  if (found !== undefined) return found
+  const { vendor, model } = routeForModel(gateway.config, access, name)
+  const plain = findModel(ofVendor(gateway.config.vendors, vendor), model)?.id ?? model
+  const view = allViews(gateway, access).find(({ id, owned_by }) => id === plain && owned_by === vendor)
+  return view === undefined ? null : { ...view, id: name }
+}
+
+/** OpenAI's four fields, and what else is known. */
+function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
+  return listedModels(ai, access)
+    .filter(({ vendor }) => vendor.apiKey !== null)
     .map(
       ({ id, vendor, routes, routedBy, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
         id,
@@ -35,9 +53,18 @@ const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'take
 
 /** What holds whichever of them answers. */
 function sharedBy(all: readonly Capabilities[]): Capabilities {
+  const ability = (of: (one: Capabilities) => boolean | null) => {
+    const told = all.map(of)
+    return told.includes(false) ? false : told.includes(null) ? null : true
+  }
   return {
     temperature: STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
     thinking: all.some(({ thinking }) => thinking),
     forced_tools: all.every(({ forced_tools: forced }) => forced),
+    vision: ability(({ vision }) => vision),
+    pdf: ability(({ pdf }) => pdf),
+    audio: ability(({ audio }) => audio),
+    tools: ability(({ tools }) => tools),
+    json_schema: ability(({ json_schema: schema }) => schema),
   }
 }

@@ -289,7 +289,7 @@ test('the model’s name picks the vendor, or a prefix does', async (t) => {
 })
 
 test('errors under /v1 have OpenAI’s shape, with the statuses of the contract', async (t) => {
-  const { app, vendor, post, headers } = await setting(t)
+  const { app, ada, vendor, post, headers } = await setting(t)
   const shapeOf = (body: { error: object }) => Object.keys(body.error).sort()
   const shape = ['code', 'message', 'param', 'type']
 
@@ -306,6 +306,19 @@ test('errors under /v1 have OpenAI’s shape, with the statuses of the contract'
   assert.equal(stranger.status, 401)
   assert.deepEqual(shapeOf(stranger.body), shape)
   assert.equal(stranger.headers.get('www-authenticate'), 'Bearer')
+  assert.deepEqual([stranger.body.error.type, stranger.body.error.code], ['authentication_error', 'invalid_api_key'])
+
+  const askWith = async (settings: object) => {
+    const { key } = (await ada.post('/api/api-keys', { name: 'confined', ...settings })).body
+    const asked = { headers: { authorization: `Bearer ${key}` } }
+    const ask = () => app.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI }, asked)
+    const [{ status }, { body }] = [await ask(), await ask()]
+    return [status, body.error.type, body.error.code]
+  }
+  const slow = { rate_limit: { requests: 1, seconds: 60 } }
+  assert.deepEqual(await askWith(slow), [200, 'rate_limit_error', 'rate_limit_exceeded'])
+  assert.deepEqual(await askWith({ monthly_token_limit: 1 }), [429, 'rate_limit_error', 'insufficient_quota'])
+  assert.deepEqual(await askWith({ models: ['claude-*'] }), [403, 'permission_error', 'model_not_found'])
 
   vendor.play(refuses(500))
   const failed = await post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })
@@ -341,7 +354,11 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
       embedding: [0.5, index],
     }))
     reply.end(
-      JSON.stringify({ data: data.toReversed(), model: call.body.model, usage: { prompt_tokens: 4, total_tokens: 4 } }),
+      JSON.stringify({
+        data: data.toReversed(),
+        model: call.body.model,
+        usage: { prompt_tokens: 4, total_tokens: 4, cost_usd: 8e-8 },
+      }),
     )
   })
 
@@ -353,7 +370,7 @@ test('embeddings come as numbers or, as OpenAI’s clients ask, as base64 of flo
       [0.5, 1],
     ],
   )
-  assert.deepEqual(floats.body.usage, { prompt_tokens: 4, total_tokens: 4 })
+  assert.deepEqual(floats.body.usage, { prompt_tokens: 4, total_tokens: 4, cost_usd: 8e-8 })
 
   const packed = await post('/v1/embeddings', { model: 'gemini-embedding-2', input: 'a', encoding_format: 'base64' })
   const bytes = Buffer.from(packed.body.data[0].embedding, 'base64')
@@ -374,8 +391,8 @@ test('a JWT is taken, too', async (t) => {
   assert.equal((await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI })).status, 200)
 })
 
-test('one model is found by its name, and one that is not listed is 404', async (t) => {
-  const { app, headers } = await setting(t)
+test('one model is found by any name that it is asked for by, and one that is not listed is 404', async (t) => {
+  const { app, ada, headers } = await setting(t)
   const found = await app.get('/v1/models/claude-haiku-5-5', { headers })
   assert.equal(found.status, 200)
   const { created, ...body } = found.body
@@ -387,14 +404,42 @@ test('one model is found by its name, and one that is not listed is 404', async 
     context_tokens: 1_000_000,
     output_tokens_max: 128_000,
     price: { input: 0.1, output: 0.5, cached: 0.01 },
-    capabilities: { temperature: 'refused', thinking: true, forced_tools: true },
+    capabilities: {
+      ...{ temperature: 'refused', thinking: true, forced_tools: true },
+      ...{ vision: true, pdf: true, audio: false, tools: true, json_schema: true },
+    },
   })
-  for (const id of ['gpt-none', 'openai%2Fgpt-6-luna', '..%2F..', '%00', '']) {
+  for (const id of [
+    'anthropic%2Fclaude-haiku-5-5',
+    'anthropic/claude-haiku-5-5',
+    'llm_vendor_2/claude-haiku-5-5',
+    'claude-haiku-5-5-20261001',
+    'anthropic/claude-haiku-5-5-20261001',
+  ]) {
+    const named = await app.get(`/v1/models/${id}`, { headers })
+    assert.deepEqual([named.status, named.body], [200, { ...found.body, id: decodeURIComponent(id) }], id)
+  }
+  assert.equal((await app.get('/v1/models/google/gemini-3.8-flash', { headers })).body.capabilities.audio, true)
+  for (const id of [
+    ...['gpt-none', 'anthropic%2Fgpt-6-luna', 'nobody/gpt-6-luna', 'openai/gpt-none', 'a/b/c/d', 'constructor'],
+    ...['..%2F..', '%00', '', '/', '*', 'x'.repeat(600)],
+  ]) {
     const { status, body } = await app.get(`/v1/models/${id}`, { headers })
     assert.equal(status, 404, id)
     assert.ok(body.error.message)
   }
   assert.equal((await app.get('/v1/models/claude-haiku-5-5')).status, 401)
+  assert.equal((await app.get('/v1/models/anthropic/claude-haiku-5-5')).status, 401)
+
+  const { key } = (await ada.post('/api/api-keys', { name: 'narrow', models: ['gpt-*'] })).body
+  const narrow = { authorization: `Bearer ${key}` }
+  for (const [id, status] of [
+    ['openai/gpt-6-luna', 200],
+    ['anthropic/claude-haiku-5-5', 404],
+    ['claude-haiku-5-5-20261001', 404],
+  ] as const) {
+    assert.equal((await app.get(`/v1/models/${id}`, { headers: narrow })).status, status, id)
+  }
 })
 
 test('a model that the vendor does not have is 404, as OpenAI’s clients expect', async (t) => {

@@ -8,6 +8,8 @@ import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 
 const Open = { additionalProperties: true }
 
+const CostUsd = Type.Optional(Type.Number({ description: 'US dollars, by the price list.' }))
+
 const Usage = Type.Object(
   {
     prompt_tokens: Type.Integer(),
@@ -19,6 +21,7 @@ const Usage = Type.Object(
     completion_tokens_details: Type.Optional(
       Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'CompletionTokensDetails', ...Open }),
     ),
+    cost_usd: CostUsd,
   },
   { title: 'ChatCompletionUsage', ...Open },
 )
@@ -113,13 +116,20 @@ const Price = Type.Object(
   { title: 'OpenAiModelPrice', description: 'US dollars per million tokens.' },
 )
 
+const Ability = Nullable(Type.Boolean())
+
 const Capabilities = Type.Object(
   {
     temperature: OneOf('taken', 'refused', 'without-reasoning'),
     thinking: Type.Boolean(),
     forced_tools: Type.Boolean(),
+    vision: Ability,
+    pdf: Ability,
+    audio: Ability,
+    tools: Ability,
+    json_schema: Ability,
   },
-  { title: 'ModelCapabilities' },
+  { title: 'ModelCapabilities', description: 'Null: not known.' },
 )
 
 export const OpenAiModel = Type.Object(
@@ -161,7 +171,10 @@ export const EmbeddingList = Type.Object(
       ),
     ),
     model: Type.String(),
-    usage: Type.Object({ prompt_tokens: Type.Integer(), total_tokens: Type.Integer() }, { title: 'EmbeddingUsage' }),
+    usage: Type.Object(
+      { prompt_tokens: Type.Integer(), total_tokens: Type.Integer(), cost_usd: CostUsd },
+      { title: 'EmbeddingUsage' },
+    ),
   },
   { title: 'EmbeddingList' },
 )

@@ -16,6 +16,7 @@ const Usage = Type.Object(
       Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'OutputTokensDetails', ...Open }),
     ),
     total_tokens: Type.Integer(),
+    cost_usd: Type.Optional(Type.Number({ description: 'US dollars, by the price list.' })),
   },
   { title: 'ResponseUsage', ...Open },
 )

@@ -2,8 +2,8 @@
 // others said is made into the same here.
 import type { Problem } from '#platform/problem.ts'
 import type { Completion, CompletionStream } from '../gateway.ts'
+import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
-import { eventLines } from '../vendors/native.ts'
 import type { FinishReason, Piece } from '../vendors/piece.ts'
 import { interleave } from '../vendors/reasoning.ts'
 import type { Answer, Usage } from '../vendors/vendor.ts'
@@ -16,14 +16,19 @@ type Json = Record<string, unknown>
 /** What the reply knows of its request; `tools` are read where the request was translated. */
 export type ResponseNeeds = { body: ResponsesBody; tools(): Tools; nowMs(): number }
 
-export function responseBody(needs: ResponseNeeds, { answer, model, usage, isNative }: Completion): Json {
-  if (isNative && answer.body !== null) return answer.body
+export function responseBody(needs: ResponseNeeds, { answer, model, usage, costUsd, isNative }: Completion): Json {
+  if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   const id = newId()
   const ignore = () => {}
   const items = createItems(id, needs.tools(), ignore, ignore)
   for (const piece of piecesOf(answer)) items.add(piece)
   items.end(answer.finish)
-  return { ...headOf(needs, id, model), ...endOf(answer.finish), output: items.output(), usage: usageBody(usage) }
+  return {
+    ...headOf(needs, id, model),
+    ...endOf(answer.finish),
+    output: items.output(),
+    usage: usageBody(usage, costUsd),
+  }
 }
 
 /** An answer as if it had come in pieces: thoughts in their places, words, calls. */
@@ -54,12 +59,13 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
     answer(answer) {
       model = answer.model
       if (answer.isNative) {
+        const { batch, end } = passingEncoder(answer)
         return {
           batch(pieces) {
             number += pieces.length
-            return nativeEvents(pieces)
+            return batch(pieces)
           },
-          end: () => '',
+          end,
         }
       }
       return eventEncoder(needs, id, answer, () => number++)
@@ -75,12 +81,6 @@ export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
       )
     },
   }
-}
-
-function nativeEvents(pieces: Piece[]): string {
-  let text = ''
-  for (const { chunk } of pieces) if (chunk !== null) text += eventLines(chunk)
-  return text
 }
 
 function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream, next: () => number): AnswerEncoder {
@@ -115,7 +115,7 @@ function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream
       if (!isBegun) begin()
       items.end(finish)
       const end = endOf(finish)
-      const response = { ...head, ...end, output: items.output(), usage: usageBody(answer.usage()) }
+      const response = { ...head, ...end, output: items.output(), usage: usageBody(answer.usage(), answer.costUsd()) }
       tell(`response.${end.status}`, { response })
       return taken()
     },
@@ -166,13 +166,14 @@ function failed({ message, alias: code }: Problem) {
   return { status: 'failed', error: { code, message } }
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage, costUsd: number) {
   return {
     input_tokens: prompt,
     input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },
     output_tokens: completion,
     output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
     total_tokens: prompt + completion,
+    cost_usd: costUsd,
   }
 }
 

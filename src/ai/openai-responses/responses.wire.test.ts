@@ -161,7 +161,11 @@ test('OpenAI gets the request as it is, and its events come back as they are, wh
   const { text } = await ask(request)
 
   const names = ['response.output_text.delta', 'response.novelty.done', 'response.completed']
-  const lines = [delta, novel, end].map((data, index) => `event: ${names[index]}\ndata: ${data}\n\n`)
+  const used = { input_tokens: 21, output_tokens: 8, total_tokens: 29 }
+  // What it cost is the gateway's to say.
+  const priced = end.replace(JSON.stringify(used), JSON.stringify({ ...used, cost_usd: 0.000_006_1 }))
+  assert.notEqual(priced, end)
+  const lines = [delta, novel, priced].map((data, index) => `event: ${names[index]}\ndata: ${data}\n\n`)
   assert.equal(text, lines.join(''))
   assert.deepEqual(toldTo('gpt').body, {
     ...request,

@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
+import { originOf } from '../call-origin.ts'
 import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
@@ -47,6 +48,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         first: routeForModel(gateway.config, caller, body.model),
         native: nativeRequest(request.headers, body, translated),
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
       if (body.stream === true)

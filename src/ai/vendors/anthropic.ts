@@ -21,11 +21,13 @@ import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from '
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type Answer,
+  abilitiesOf,
   type EventReader,
   habitsOf,
   type Native,
   type NativeRequest,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -41,15 +43,18 @@ const STRICT_TOOLS_MAX = 20
 
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
+    }),
+  )
   return {
     dialect: 'anthropic',
     capabilities(model) {
       const { temperature, thinking, forcedTools } = traitsOf(model)
-      return { temperature, thinking: thinking !== 'none', forced_tools: forcedTools === 'taken' }
+      const forced = forcedTools === 'taken'
+      return { temperature, thinking: thinking !== 'none', forced_tools: forced, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const body = bodyOf(model, traitsOf(model), request, stream)
@@ -154,8 +159,9 @@ function bodyOf(model: string, traits: Traits, request: ChatRequest, stream: boo
   }
   if (system.length > 0) body.system = system
   if (request.stop != null) body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
-  const tools = toolsOf(request.tools ?? [])
-  const choice = tools.length === 0 ? null : toolChoice(request, forced !== null)
+  const own = toolsOf(request.tools ?? [])
+  const tools = own.length > 0 ? own : calledBefore(request.messages)
+  const choice = own.length > 0 ? toolChoice(request, forced !== null) : tools.length > 0 ? { type: 'none' } : null
   if (tools.length > 0) body.tools = tools
   if (choice) body.tool_choice = choice
 
@@ -387,6 +393,12 @@ function argumentsOf(call: ToolCall): unknown {
   } catch {
     return {}
   }
+}
+
+/** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
+function calledBefore(messages: ChatMessage[]): Block[] {
+  const names = new Set(messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)))
+  return toolsOf([...names].map((name) => ({ type: 'function', function: { name } })))
 }
 
 function toolsOf(tools: ToolDefinition[]): Block[] {

@@ -44,15 +44,15 @@ export function passThrough(reader: EventReader, words: (data: string) => string
 }
 
 /** A vendor's event as it came: its name stands in its data as well. */
-export function eventLines(chunk: string): string {
+export function eventLines(chunk: string, type: string | null = eventType(chunk)): string {
   const data = chunk.includes('\n') ? chunk.replaceAll('\n', '\ndata: ') : chunk
-  const type = typeIn(chunk)
   return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
 }
 
 const TYPE = '{"type":"'
 
-function typeIn(chunk: string): string | null {
+/** What an event's data says that it is. */
+export function eventType(chunk: string): string | null {
   const type = chunk.startsWith(TYPE)
     ? chunk.slice(TYPE.length, chunk.indexOf('"', TYPE.length))
     : (JSON.parse(chunk) as { type?: unknown }).type

@@ -1,6 +1,6 @@
 // The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
-import type { Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
+import type { Abilities, Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
 import type { ChatRequest, ToolCall } from './chat-request.ts'
 import type { FinishReason, Piece } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -13,6 +13,8 @@ export type Usage = {
   cacheWrites: number
   /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
   cacheWritesHour?: number
+  /** What the vendor says that the call cost, in US dollars; absent where it does not say. */
+  costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
 }
@@ -57,8 +59,10 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
-/** What a caller may expect of a model. */
-export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean }
+/** What a caller may expect of a model; null: not known. */
+export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean } & {
+  [Ability in keyof Abilities]: boolean | null
+}
 
 /** What a dialect has to know of the vendor that it is to speak to. */
 export type VendorOptions = {
@@ -74,6 +78,21 @@ export type VendorOptions = {
 export function habitsOf<Own extends Habits>(family: Own, { known, habits }: VendorOptions, model: string): Own {
   return { ...family, ...habits, ...known?.(model)?.habits }
 }
+
+/** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
+export function remembered<T>(find: (model: string) => T): (model: string) => T {
+  const found = new Map<string, T>()
+  return (model) => {
+    const known = found.get(model)
+    if (known !== undefined) return known
+    if (found.size >= MODELS_REMEMBERED) found.clear()
+    const one = find(model)
+    found.set(model, one)
+    return one
+  }
+}
+
+const MODELS_REMEMBERED = 200
 
 /** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
 export type NativeApi = 'responses' | 'messages'
@@ -102,6 +121,18 @@ export type Native = {
   count?: {
     shape(model: string, request: NativeRequest): VendorRequest
     readAnswer(body: unknown): number
+  }
+}
+
+/** What the catalogue knows of a model's: no family's rules guess them. */
+export function abilitiesOf({ known, habits }: VendorOptions, model: string) {
+  const told: Habits = { ...habits, ...known?.(model)?.habits }
+  return {
+    vision: told.vision ?? null,
+    pdf: told.pdf ?? null,
+    audio: told.audio ?? null,
+    tools: told.tools ?? null,
+    json_schema: told.json_schema ?? null,
   }
 }
 

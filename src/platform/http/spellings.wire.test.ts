@@ -51,11 +51,16 @@ for (const server of ['api', 'storefront'] as const) {
         assert.equal(status, 404, `${method} ${path} ${how}`)
         assert.equal(headers['ratelimit-limit'], '9001', `${method} ${path} ${how}`)
         assert.equal(headers['cache-control'], 'no-store', `${method} ${path} ${how}`)
-        const shape = server === 'storefront' ? /^{"error":"/ : path.startsWith('/v1') ? /^{"error":{/ : /^{"detail":"/
-        if (method !== 'HEAD') assert.match(body, shape, `${method} ${path} ${how}`)
+        if (method !== 'HEAD') assert.match(body, shapeOf(server, path), `${method} ${path} ${how}`)
       }
     }
   })
+}
+
+function shapeOf(server: 'api' | 'storefront', path: string): RegExp {
+  if (server === 'storefront') return /^{"error":"/
+  if (path.startsWith('/v1/messages')) return /^{"type":"error","error":{/
+  return path.startsWith('/v1') ? /^{"error":{/ : /^{"detail":"/
 }
 
 test('the general limit ends all spellings together', async (t) => {

@@ -82,7 +82,7 @@ const TEMPERATURE = 0.2
 
 function callFor(
   { gateway }: AnswerDeps,
-  { caller, route, signal }: RagCall,
+  { caller, route, signal, origin }: RagCall,
   { question, history, model }: Question,
   sources: FoundChunk[],
 ): GatewayCall {
@@ -92,5 +92,6 @@ function callFor(
     first: model === null ? routeFor(gateway.config, caller, null, null) : routeForModel(gateway.config, caller, model),
     request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
     signal,
+    origin,
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Compile } from 'typebox/compile'
+import { after, mockVendor, refuses, says } from '#testing/mock-vendor.ts'
 import '../tables.ts'
 import { type Client, type Reply, type TestApp, testApp } from '#testing/app.ts'
 
@@ -246,6 +247,9 @@ test('a client of 2026-07-28 and an API key', async (t) => {
       assert.equal(result.isError, true, name)
       assert.match(result.content[0].text, says)
     }
+    const half = { title: 'a\ud800', list: [{ '\udfff': '\ud800' }] }
+    const { structuredContent: stored } = await tool('ingest', { content: 'Half a character.', metadata: half })
+    assert.equal(stored.title, 'a\ufffd')
     // Some clients add fields of their own to every call.
     assert.equal((await tool('search', { query: 'x', sessionId: 'y' })).isError, false)
     assert.match((await call('tools/call', { name: 'constructor' })).error.message, /Unknown tool/)
@@ -430,6 +434,32 @@ test('clients of before, strangers, and pages of other sites', async (t) => {
       assert.deepEqual([reply.status, reply.headers.get('allow')], [405, 'POST'])
     }
   })
+})
+
+test('an answer that takes long comes as a stream that is kept alive, where the client accepts one', async (t) => {
+  const vendor = await mockVendor(t)
+  const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'local' } })
+  const { key } = await withKey(app, 'ada')
+  const { post, tool } = modern(app, key)
+  await tool('ingest', { content: 'The lighthouse was built by Amélie Duroc in 1882.' })
+  app.service.ai.gateway.silenceMs = 40
+  const ask = { name: 'ask', arguments: { question: 'Who built the lighthouse?' } }
+  const streamed = ({ headers, text }: Reply) => {
+    assert.match(headers.get('content-type') ?? '', /^text\/event-stream/)
+    const [ping, data = '', rest] = text.split('\n\n')
+    assert.deepEqual([ping, rest], [': ping', ''])
+    const { id, result } = JSON.parse(data.replace(/^data: /, ''))
+    assert.deepEqual([id, result.resultType], [7, 'complete'])
+    return result
+  }
+
+  vendor.play(after(300, says('By Duroc [1].')))
+  assert.equal(streamed(await post('tools/call', ask)).structuredContent.answer, 'By Duroc [1].')
+  vendor.play(after(300, refuses(400)))
+  assert.equal(streamed(await post('tools/call', ask)).isError, true)
+  vendor.play(after(300, says('By Duroc [1].')))
+  const patient = await post('tools/call', ask, { accept: 'application/json' })
+  assert.equal(patient.body.result.structuredContent.answer, 'By Duroc [1].')
 })
 
 async function wrongEnvelopes(ada: Client): Promise<void> {

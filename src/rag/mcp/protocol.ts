@@ -26,6 +26,7 @@ export const PARSE_ERROR = -32700
 export const INVALID_REQUEST = -32600
 export const METHOD_NOT_FOUND = -32601
 export const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
 export const HEADER_MISMATCH = -32020
 export const UNSUPPORTED_VERSION = -32022
 /** Until 2025-11-25; since then what is not found is a wrong parameter. */

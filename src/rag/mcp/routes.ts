@@ -1,20 +1,24 @@
 /**
- * `/mcp`, the protocol's streamable HTTP: each POST is answered at once with JSON, and nothing is sent unasked, so GET and DELETE are 405.
+ * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of one event; nothing is sent unasked, so GET is 405.
  * And what tells a client where it stands (RFC 9728), to which every 401 points. No authorization server is named as long as there is none.
  */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { originOf } from '#ai/call-origin.ts'
+import { sendEventStream, withinMs } from '#ai/stream-encoder.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import type { Described } from '#platform/http/openapi.ts'
+import { messageOf } from '#platform/http/replies.ts'
 import { JsonObject } from '#platform/http/schema.ts'
+import { streamProblem } from '#platform/http/sse.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
 import { RAG_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
-import { failure, idOf, noJson, RpcError, readMessage } from './protocol.ts'
+import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
 
 /** In the description alone: the protocol has words of its own for what is wrong with a message. */
 const Id = { type: ['string', 'integer', 'null'] }
@@ -58,7 +62,10 @@ const MESSAGES: Described = {
     ),
   },
   replies: {
-    200: { description: 'The reply.', content: { 'application/json': Reply } },
+    200: {
+      description: 'The reply; one that takes long as a stream of one event, where the client accepts that.',
+      content: { 'application/json': Reply, 'text/event-stream': { type: 'string' } },
+    },
     202: { description: 'A notification was taken.' },
     400: { description: 'No message of the protocol.', content: { 'application/json': Reply } },
     404: { description: 'No such method.', content: { 'application/json': Reply } },
@@ -128,8 +135,11 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           if (body === NO_JSON || body === undefined) throw noJson()
           const message = readMessage(body, request.headers)
           if (message === null) return reply.status(202).removeHeader('content-type').send()
-          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply) }
-          return await respond(deps, call, message)
+          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin: originOf(reply) }
+          const answering = respond(deps, call, message)
+          const isPatient = !request.headers.accept?.includes('text/event-stream')
+          if (isPatient) return await answering
+          return (await withinMs(deps.gateway.silenceMs, answering)) ?? (await sendLate(request, reply, answering))
         } catch (error) {
           if (!(error instanceof RpcError)) throw error
           return reply.status(error.status).send(failure(idOf(body), error))
@@ -177,6 +187,21 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     )
   }
 
+  /** Proxies give up on a reply that says nothing: what takes long comes as the one event of a stream that is kept alive. */
+  function sendLate(request: FastifyRequest, reply: FastifyReply, answering: Promise<object>): Promise<FastifyReply> {
+    return sendEventStream(
+      reply,
+      0,
+      answering,
+      () => ({}),
+      async (events, answer) => {
+        await events.data(answer)
+        events.end()
+      },
+      (error) => `data: ${JSON.stringify(failure(idOf(request.body), asRpcError(error, request)))}\n\n`,
+    )
+  }
+
   /** RFC 6750, section 3, with RFC 9728, section 5.1. */
   function challenge(error: 'invalid_token' | 'insufficient_scope' | null): string {
     const told = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
@@ -187,4 +212,12 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
   function requireOwnPage(request: FastifyRequest): void {
     if (isForeign(request) && callerOf(request).keyId === null) throw ragProblem('origin_refused')
   }
+}
+
+/** Of what can no longer be told by the reply's status. */
+function asRpcError(error: unknown, { id, log }: FastifyRequest): RpcError {
+  if (error instanceof RpcError) return error
+  const problem = streamProblem(error, id)
+  if (problem.status >= 500) log.error({ err: error, code: problem.code, reqId: id }, 'a request failed')
+  return new RpcError(INTERNAL_ERROR, messageOf(problem))
 }

@@ -96,6 +96,40 @@ export type AnthropicUsage = {
   [other: string]: unknown
 }
 
+export type AllUsageGroup = {
+  key: string
+  email: string | null
+  requests: number
+  failed: number
+  /** Their callers left. */
+  cancelled: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** By the price list. */
+  cost_usd: number
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
+}
+
+export type AllUsageGrouping = 'day' | 'vendor' | 'model' | 'plan' | 'user' | 'outcome'
+
+export type AllUsageTotals = {
+  requests: number
+  failed: number
+  /** Their callers left. */
+  cancelled: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** By the price list. */
+  cost_usd: number
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
+}
+
 export type ApiKey = {
   id: string
   name: string
@@ -143,6 +177,51 @@ export type AuthError = {
 export type BillingError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+}
+
+export type Call = {
+  id: string
+  at: string
+  route: string
+  model: string
+  vendor: string
+  /** Null for a call with a JWT. */
+  key_id: string | null
+  outcome: UsageOutcome
+  /** What the caller got: 200 also where a stream broke off after it; 499 where the caller left. */
+  status: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** A part of `completion_tokens`. */
+  reasoning_tokens: number
+  cost_usd: number
+  /** The vendor did not count, or the model has no known price. */
+  is_estimated: boolean
+  latency_ms: number
+  /** Of a stream, to its first piece. */
+  first_token_ms: number | null
+  attempts: number
+  /** What was asked in its order, as `openai:limited,anthropic:ok`. */
+  tried: string
+  /** The reply’s `X-Request-Id`. */
+  request_id: string | null
+  /** What the vendor’s support asks for. */
+  vendor_request_id: string | null
+  /** Why it failed. */
+  error_code: string | null
+  /** Whom it was made for: `user` of the request. */
+  end_user: string | null
+  labels: CallLabels
+}
+
+/** `metadata` of the request. */
+export type CallLabels = Record<string, unknown>
+
+export type CallPage = {
+  calls: Array<Call>
+  next_cursor: string | null
 }
 
 export type ChangeApiKeyRequest = {
@@ -260,6 +339,8 @@ export type ChatCompletionUsage = {
   total_tokens: number
   prompt_tokens_details?: PromptTokensDetails
   completion_tokens_details?: CompletionTokensDetails
+  /** US dollars, by the price list. */
+  cost_usd?: number
   [other: string]: unknown
 }
 
@@ -279,6 +360,10 @@ export type ChatRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
   stream?: boolean | null
   /** Streams only: `event: reasoning` for what the model thinks aloud. */
   include_reasoning?: boolean | null
@@ -323,6 +408,10 @@ export type CompletePromptRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
 }
 
 export type CompletePromptResponse = {
@@ -489,6 +578,8 @@ export type EmbeddingList = {
 export type EmbeddingUsage = {
   prompt_tokens: number
   total_tokens: number
+  /** US dollars, by the price list. */
+  cost_usd?: number
 }
 
 /** The answer is cut; no `[DONE]` follows. */
@@ -515,6 +606,18 @@ export type FinishPasskeyLoginRequest = {
 export type FinishPasskeyRegistrationRequest = {
   response: PasskeyCredential
   name?: string
+}
+
+export type GetAllUsageResponse = {
+  from: string
+  to: string
+  totals: AllUsageTotals
+  /** The dearest first, days in their order. `email` is told of users. */
+  groups: Array<AllUsageGroup>
+  /** Whose calls cost most. */
+  top_users: Array<TopUser>
+  /** There were too many calls to time all: durations are of a part of them. */
+  is_sampled: boolean
 }
 
 export type GetStatsResponse = {
@@ -612,7 +715,7 @@ export type KeyRate = {
   seconds: number
 }
 
-export type KeyScope = 'ai' | 'rag'
+export type KeyScope = 'ai' | 'rag' | 'usage'
 
 export type KeySet = {
   keys: Array<SigningKey>
@@ -775,6 +878,11 @@ export type PasskeyOptions = {
   options: JsonObject
 }
 
+export type Percentiles = {
+  p50: number
+  p95: number
+}
+
 export type Plan = {
   name: string
   tier: string
@@ -838,6 +946,10 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
 }
 
 export type QueryDocumentsResponse = {
@@ -975,6 +1087,10 @@ export type SearchChunksRequest = {
   /** Default: 0. */
   min_score?: number
   filter?: JsonObject | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
 }
 
 export type SearchChunksResponse = {
@@ -1101,6 +1217,13 @@ export type ToolFunction = {
   [other: string]: unknown
 }
 
+export type TopUser = {
+  id: string
+  email: string | null
+  requests: number
+  cost_usd: number
+}
+
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
@@ -1125,16 +1248,22 @@ export type UsageGroup = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
   cost_usd: number
 }
 
-export type UsageGrouping = 'day' | 'model' | 'key'
+export type UsageGrouping = 'day' | 'model' | 'key' | 'vendor' | 'outcome' | 'end_user'
+
+export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
 
 export type UsageTotals = {
   requests: number
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
   cost_usd: number
 }
 

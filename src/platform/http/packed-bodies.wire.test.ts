@@ -51,6 +51,8 @@ test('a client may compress what it asks a model', async (t) => {
   assert.equal((await post('/api/ai/chat', 'gzip', own)).body.content, 'Good day')
   const message = gzipSync(JSON.stringify({ ...JSON.parse(chat('Hi')), max_tokens: 9 }))
   assert.equal((await post('/v1/messages', 'gzip', message)).body.content[0].text, 'Good day')
+  const response = gzipSync(JSON.stringify({ model: 'gpt-6-luna', input: 'Hi' }))
+  assert.equal((await post('/v1/responses', 'gzip', response)).status, 200)
   // In two parts, as gzip allows.
   const [one, two] = [chat('Hi').slice(0, 20), chat('Hi').slice(20)]
   const parts = Buffer.concat([gzipSync(one), gzipSync(two)])

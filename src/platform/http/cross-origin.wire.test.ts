@@ -14,6 +14,7 @@ const OPEN: [method: string, path: string, body?: object][] = [
   ['GET', '/v1/models/gpt-6-luna'],
   ['POST', '/v1/chat/completions', CHAT],
   ['POST', '/v1/chat/completions', { ...CHAT, stream: true }],
+  ['POST', '/v1/responses', { model: CHAT.model, input: 'Hi' }],
   ['POST', '/v1/messages', { ...CHAT, max_tokens: 9 }],
   ['POST', '/v1/messages', { ...CHAT, max_tokens: 9, stream: true }],
   ['POST', '/api/ai/chat', { ...CHAT, stream: true }],
