@@ -41,6 +41,40 @@ export type AiError = {
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
+export type AllUsageGroup = {
+  key: string
+  email: string | null
+  requests: number
+  failed: number
+  /** Their callers left. */
+  cancelled: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** By the price list. */
+  cost_usd: number
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
+}
+
+export type AllUsageGrouping = 'day' | 'vendor' | 'model' | 'plan' | 'user' | 'outcome'
+
+export type AllUsageTotals = {
+  requests: number
+  failed: number
+  /** Their callers left. */
+  cancelled: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** By the price list. */
+  cost_usd: number
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
+}
+
 export type AnthropicError = {
   type: 'error'
   error: AnthropicErrorObject
@@ -93,41 +127,9 @@ export type AnthropicUsage = {
   cache_creation_input_tokens: number
   cache_read_input_tokens: number
   output_tokens: number
+  /** US dollars, by the price list. */
+  cost_usd?: number
   [other: string]: unknown
-}
-
-export type AllUsageGroup = {
-  key: string
-  email: string | null
-  requests: number
-  failed: number
-  /** Their callers left. */
-  cancelled: number
-  prompt_tokens: number
-  /** A part of `prompt_tokens`. */
-  cached_tokens: number
-  completion_tokens: number
-  /** By the price list. */
-  cost_usd: number
-  latency_ms: Percentiles | null
-  first_token_ms: Percentiles | null
-}
-
-export type AllUsageGrouping = 'day' | 'vendor' | 'model' | 'plan' | 'user' | 'outcome'
-
-export type AllUsageTotals = {
-  requests: number
-  failed: number
-  /** Their callers left. */
-  cancelled: number
-  prompt_tokens: number
-  /** A part of `prompt_tokens`. */
-  cached_tokens: number
-  completion_tokens: number
-  /** By the price list. */
-  cost_usd: number
-  latency_ms: Percentiles | null
-  first_token_ms: Percentiles | null
 }
 
 export type ApiKey = {
@@ -462,6 +464,25 @@ export type CountMessageTokensRequest = {
   [other: string]: unknown
 }
 
+export type CountResponseTokensRequest = {
+  model: string
+  input?: string | Array<ResponseInputItem>
+  instructions?: string | null
+  tools?: Array<ResponseTool> | null
+  parallel_tool_calls?: boolean | null
+  max_output_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  reasoning?: ResponseReasoning | null
+  text?: ResponseText | null
+  prompt?: ResponsePrompt | null
+  stream?: boolean | null
+  /** Taken, and nothing is kept. */
+  store?: boolean | null
+  background?: boolean | null
+  [other: string]: unknown
+}
+
 export type CreateApiKeyRequest = {
   name: string
   expires_at?: string | null
@@ -782,10 +803,16 @@ export type Model = {
   default: boolean
 }
 
+/** Null: not known. */
 export type ModelCapabilities = {
   temperature: 'taken' | 'refused' | 'without-reasoning'
   thinking: boolean
   forced_tools: boolean
+  vision: boolean | null
+  pdf: boolean | null
+  audio: boolean | null
+  tools: boolean | null
+  json_schema: boolean | null
 }
 
 export type ModelList = {
@@ -1023,6 +1050,11 @@ export type ResponseInputItem = {
   [other: string]: unknown
 }
 
+export type ResponseInputTokens = {
+  object: 'response.input_tokens'
+  input_tokens: number
+}
+
 export type ResponseObject = {
   id: string
   object: 'response'
@@ -1067,6 +1099,8 @@ export type ResponseUsage = {
   output_tokens: number
   output_tokens_details?: OutputTokensDetails
   total_tokens: number
+  /** US dollars, by the price list. */
+  cost_usd?: number
   [other: string]: unknown
 }
 
