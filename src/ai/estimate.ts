@@ -68,6 +68,24 @@ export function promptTokens(request: ChatRequest, opening = newOpening()): numb
   return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
 }
 
+/** Whether any mark asks the vendor to keep a prefix for an hour, which costs more. */
+export function keepsAnHour({ cache_control, messages, tools }: ChatRequest): boolean {
+  if (isHour(cache_control)) return true
+  for (const { cache_control: mark, content } of messages) {
+    if (isHour(mark)) return true
+    if (content === null || typeof content !== 'object') continue
+    for (const part of content) if (isHour(part.cache_control)) return true
+  }
+  for (const tool of tools ?? []) {
+    if (isHour(tool.cache_control) || isHour(recordOf(tool.function).cache_control)) return true
+  }
+  return false
+}
+
+function isHour(mark: unknown): boolean {
+  return recordOf(mark).ttl === '1h'
+}
+
 function partTokens(part: ContentPart, opening: Opening): number {
   const inline = inlineOf(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS

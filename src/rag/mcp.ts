@@ -6,7 +6,7 @@ import type { FastifyRequest } from 'fastify'
 import { type Static, type TSchema, Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { Value } from 'typebox/value'
-import { callerOf } from '#platform/http/access-control.ts'
+import { callerOf, hasScope } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import type { Described } from '#platform/http/openapi.ts'
@@ -20,7 +20,7 @@ import { ingest } from './ingest/ingest.ts'
 import { checkedMetadata } from './ingest/metadata.ts'
 import type { RagCall } from './metering.ts'
 import { ragProblem } from './problems.ts'
-import { RAG_POLICY } from './schemas.ts'
+import { RAG_POLICY, RAG_READ_POLICY } from './schemas.ts'
 import { parseFilter } from './search/filter.ts'
 import { search } from './search/search.ts'
 
@@ -157,7 +157,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
       '/mcp',
       {
         schema: { operationId: 'callMcp', tags: ['mcp'], summary: 'Model Context Protocol' },
-        config: { ...RAG_POLICY, described: MESSAGES },
+        config: { ...RAG_READ_POLICY, described: MESSAGES },
       },
       async (request, reply) => {
         checkOrigin(deps, request.headers.origin)
@@ -195,7 +195,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
       method,
       url: '/mcp',
       schema: { hide: true },
-      config: RAG_POLICY,
+      config: RAG_READ_POLICY,
       handler: async (request, reply) => {
         checkOrigin(deps, request.headers.origin)
         reply.header('allow', 'POST')
@@ -235,7 +235,7 @@ async function respond(deps: RagDeps, call: RagCall, { id, method, params }: Rpc
       return success(id, {})
     case 'tools/list':
       return success(id, {
-        tools: Object.entries(tools).map(([name, { description, input, isReadOnly }]) => ({
+        tools: toolsFor(call.caller).map(([name, { description, input, isReadOnly }]) => ({
           name,
           description,
           inputSchema: input,
@@ -257,6 +257,9 @@ async function callTool(
 ): Promise<object> {
   const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
+  if (tool !== undefined && !mayUse(call.caller, tool)) {
+    return toolError(id, "This API key is not allowed to use 'rag': it may only read")
+  }
   if (tool === undefined) return failure(id, -32602, `Unknown tool: ${name}`)
 
   const check = compiled.get(name) ?? Compile(tool.input)
@@ -278,6 +281,15 @@ async function callTool(
     if (!(error instanceof Problem)) throw error
     return toolError(id, error.message)
   }
+}
+
+/** What a key may not do is not offered to its model. */
+function toolsFor(caller: RagCall['caller']): [string, Tool][] {
+  return Object.entries(tools).filter(([, tool]) => mayUse(caller, tool))
+}
+
+function mayUse({ scopes }: RagCall['caller'], { isReadOnly }: Tool): boolean {
+  return isReadOnly || hasScope(scopes, RAG_POLICY.scope)
 }
 
 function success(id: string | number, result: object): object {
