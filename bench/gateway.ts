@@ -1,13 +1,14 @@
 // The AI gateway against the npm package @portkey-ai/gateway and against no gateway at all, with a mock vendor in a process
 // of its own. Latchkey checks an API key and writes its ledger; Portkey does neither. They take turns under one load.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { askStreams, askWhole, type StreamResult, type Target, type WholeResult } from './gateway/client.ts'
 import { inspectArgs, watchHeap } from './gateway/memory.ts'
 import { freePort, payingKey, type RunningService, startService } from './lib/service.ts'
 import { printTable, quantile } from './lib/table.ts'
+import { installPeers, PORTKEY } from './peers/install.ts'
 
 export const says =
   'chat through the gateway, against @portkey-ai/gateway and none: requests, streams, CPU a token, memory'
@@ -21,21 +22,13 @@ const PACED_GAP_MS = 20
 const PACED_SPREAD_MS = 1_000
 /** Before the first measurement each server gets as much, so that no engine's first compilation is measured. */
 const WARM_SECONDS = 3
-const PORTKEY = join(import.meta.dirname, 'peers/node_modules/@portkey-ai/gateway')
 
 type Server = { target: Target; pid: number | null }
 
-/** `npm run bench -- gateway [whole|flat|paced|memory]`: all but the last without a name. */
+/** `npm run bench -- gateway [whole|flat|paced|doors|memory]`: all but the last without a name. */
 export async function run(args: string[]): Promise<void> {
   const wants = (part: string) => (args.length === 0 && part !== 'memory') || args.includes(part)
-  if (!existsSync(PORTKEY)) {
-    console.log('Installing the peer under bench/peers (once)…')
-    execFileSync(
-      'npm',
-      ['install', '--prefix', join(import.meta.dirname, 'peers'), '--no-package-lock', '--no-audit', '--no-fund'],
-      { stdio: 'inherit' },
-    )
-  }
+  installPeers('@portkey-ai/gateway')
   const vendorPort = await freePort()
   const vendor = await startNode([join(import.meta.dirname, 'gateway/mock.ts'), String(vendorPort)])
   const pipePort = await freePort()
@@ -51,6 +44,8 @@ export async function run(args: string[]): Promise<void> {
     RATE_LIMIT_AI: 'off',
     OPENAI_BASE_URL: `http://127.0.0.1:${vendorPort}/v1`,
     OPENAI_API_KEY: 'sk-bench',
+    ANTHROPIC_BASE_URL: `http://127.0.0.1:${vendorPort}`,
+    ANTHROPIC_API_KEY: 'sk-ant-bench',
     NODE_OPTIONS: inspectArgs(inspects?.latchkey).join(' '),
   })
   try {
@@ -89,6 +84,7 @@ export async function run(args: string[]): Promise<void> {
     if (wants('whole')) for (const inFlight of [1, 16, 64]) await measureWhole(all, inFlight)
     if (wants('flat')) for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'flat')
     if (wants('paced')) for (const atOnce of [16, 64, 256]) await measureStreams(all, atOnce, 'paced')
+    if (wants('doors')) await measureDoors(servers.at(-1) as Server)
     if (inspects) {
       const [, portkeyServer, latchkeyServer] = servers
       await measureMemory([
@@ -189,6 +185,57 @@ async function measureStreams(servers: Server[], atOnce: number, kind: 'flat' | 
       'streams cut',
     ],
     rows,
+  )
+  explain(errors)
+}
+
+const HI = [{ role: 'user', content: 'Tell a story.' }]
+/** Each API that clients speak, to a vendor that speaks it (passed on) and to one that does not (translated). */
+const DOORS: { api: string; to: string; path: string; body(tokens: number): object }[] = [
+  ...[
+    ['OpenAI', 'gpt-4.1-mini'],
+    ['Anthropic', 'claude-haiku-5-5'],
+  ].map(([to = '', model]) => ({
+    ...{ api: 'chat completions', to, path: '/v1/chat/completions' },
+    body: (tokens: number) => ({ model, stream: true, max_tokens: tokens, messages: HI }),
+  })),
+  ...[
+    ['OpenAI', 'gpt-4.1-mini'],
+    ['Anthropic', 'claude-haiku-5-5'],
+  ].map(([to = '', model]) => ({
+    ...{ api: 'responses', to, path: '/v1/responses' },
+    body: (tokens: number) => ({ model, stream: true, max_output_tokens: tokens, input: 'Tell a story.' }),
+  })),
+  ...[
+    ['OpenAI', 'gpt-4.1-mini'],
+    ['Anthropic', 'claude-haiku-5-5'],
+  ].map(([to = '', model]) => ({
+    ...{ api: 'messages', to, path: '/v1/messages' },
+    body: (tokens: number) => ({ model, stream: true, max_tokens: tokens, messages: HI }),
+  })),
+]
+
+/** What a token costs at each of our own addresses, in turns. */
+async function measureDoors({ target, pid }: Server) {
+  const atOnce = 16
+  const costs = new Map<object, number[]>()
+  const errors: (string | null)[] = []
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const door of DOORS) {
+      const before = cpuMs(pid)
+      const result = await askStreams({ ...target, path: door.path }, door.body, FLAT_TOKENS, 4 * atOnce, atOnce)
+      errors.push(result.firstError)
+      // The first round warms.
+      if (round > 0)
+        costs.set(door, [...(costs.get(door) ?? []), ((cpuMs(pid) - before) * 1_000) / Math.max(1, result.tokens)])
+    }
+  }
+  const of = (door: object) => median(costs.get(door) ?? [])
+  const chat = of(DOORS[0] ?? {})
+  printTable(
+    `Streams flat out, ${atOnce} at once, ${4 * atOnce} of ${FLAT_TOKENS} tokens, ${ROUNDS} rounds in turn, medians`,
+    ['API', 'vendor', 'CPU µs/token', '÷ chat to OpenAI'],
+    DOORS.map((door) => [door.api, door.to, of(door).toFixed(1), (of(door) / chat).toFixed(2)]),
   )
   explain(errors)
 }

@@ -34,12 +34,17 @@ const APP_PAGES = [
   '/api-keys',
   '/usage',
   '/usage?view=table',
+  '/usage?view=table&group_by=end_user',
+  '/calls',
+  '/calls?outcome=failed&q=nobody',
   '/billing',
   '/account',
   '/account?tab=security',
   '/account?tab=sessions',
   '/account?tab=data',
   '/admin',
+  '/admin?tab=usage',
+  '/admin?tab=usage&group_by=vendor',
   '/admin?tab=messages',
   '/admin?tab=jobs',
 ]
@@ -59,7 +64,7 @@ test('every page can be read and used by everybody, in light and dark, on a desk
   const root = await app.as('root', { tier: 'pro' })
   await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
   await root.post('/api/rag/ingest/text', { content: 'Two keys open the door.', metadata: { source: 'lease.md' } })
-  await root.post('/api/ai/complete', { prompt: 'Good morning' })
+  await root.post('/api/ai/completions', { prompt: 'Good morning' })
   await root.post('/api/api-keys', { name: 'walk' })
   const browser = await openBrowser(t)
 
@@ -103,6 +108,7 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
     '/documents?q=keys',
     '/api-keys',
     '/usage?view=table&group_by=key',
+    '/calls',
     '/account',
     '/admin',
   ]) {

@@ -22,9 +22,9 @@ const MAY_IMPORT: Record<string, string[]> = {
   ai: ['models', 'embeddings', 'usage'],
   rag: ['models', 'embeddings', 'ai'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
-  admin: ['audit', 'identity', 'storefront'],
+  admin: ['audit', 'identity', 'storefront', 'usage'],
   sandbox: [],
-  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'ai', 'rag', 'storefront'],
+  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'ai', 'rag', 'storefront'],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(

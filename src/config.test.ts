@@ -146,6 +146,7 @@ const WRONG: [env: Record<string, string>, says: RegExp][] = [
   [{ EMBEDDER: 'openai:text-embedding-3-small' }, /^EMBEDDER=openai:text-embedding-3-small needs OPENAI_API_KEY$/],
   [{ GOOGLE_CLIENT_ID: 'x' }, /^GOOGLE_CLIENT_ID and GOOGLE_CLIENT_SECRET go together/],
   [{ MAX_FILE_MB: '0' }, /^MAX_FILE_MB is wrong/],
+  [{ MAX_AI_BODY_MB: '1.5' }, /^MAX_AI_BODY_MB is wrong/],
   [{ SUPERUSER_PASSWORD: 'longenough' }, /without SUPERUSER_EMAIL/],
   [{ DRAIN_SECONDS: 'long' }, /^DRAIN_SECONDS is wrong: expected seconds, from 0 to 9999, got 'long'$/],
   [{ DRAIN_DELAY_SECONDS: '-1' }, /^DRAIN_DELAY_SECONDS is wrong/],

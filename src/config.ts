@@ -70,6 +70,8 @@ export type Config = {
   pastDueGraceDays: number
   maxTextBytes: number
   maxFileBytes: number
+  /** Of a request to a model; packed ones are measured unpacked. */
+  maxAiBodyBytes: number
   metricsToken: string | null
   geoipDb: string | null
   /** Seals the root of all secrets; null: it lies plain in the database. */
@@ -151,7 +153,8 @@ export function readConfig(env: Env): Config {
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
-  const ai = readAi(read, sandbox.on, sandbox.url, catalogue)
+  const dataDir = resolve(read.text('DATA_DIR', './data'))
+  const ai = readAi(read, sandbox.on, sandbox.url, catalogue, dataDir)
   refuseStrayPlans(env, catalogue)
 
   return deepFreeze({
@@ -166,7 +169,7 @@ export function readConfig(env: Env): Config {
       delaySeconds: read.seconds('DRAIN_DELAY_SECONDS', production ? 5 : 0),
       seconds: read.seconds('DRAIN_SECONDS', 30),
     },
-    dataDir: resolve(read.text('DATA_DIR', './data')),
+    dataDir,
     databaseUrl,
     redisUrl: read.url('REDIS_URL', ['redis:', 'rediss:']),
     sandbox,
@@ -201,6 +204,7 @@ export function readConfig(env: Env): Config {
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
+    maxAiBodyBytes: read.positive('MAX_AI_BODY_MB', 32) * 1024 * 1024,
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),

@@ -16,7 +16,8 @@ word that stays. Clients branch on \`code\`.
 | the API, \`/mcp\` | \`{"detail": "API key not found", "code": "key_not_found"}\`; with 422 \`detail\` is \`[{loc, msg, type}]\` |
 | the storefront's \`/api\` | \`{"error": "No active purchase found", "code": "no_active_purchase"}\` |
 | \`/v1\` | OpenAI's \`{"error": {"message", "type", "code", "param"}}\`, with OpenAI's own word as \`code\` where it has one, and 400 for 422 |
-| a stream that breaks off | \`event: error\` with \`{"detail", "code"}\`, and no \`[DONE]\`; under \`/v1\` a chunk with OpenAI's \`error\` |
+| \`/v1/messages\` | Anthropic's \`{"type": "error", "error": {"type", "message", "code"}}\`, and 400 for 422 |
+| a stream that breaks off | \`event: error\` with \`{"detail", "code"}\`, and no \`[DONE]\`; under \`/v1\` an error as the API that was asked tells it |
 
 Inside a reply of \`/mcp\` errors are JSON-RPC's. Words in braces are filled in. A 429 or 503 says in \`Retry-After\` how long to wait, where
 that is known. Every reply has an \`X-Request-Id\`: quote it.

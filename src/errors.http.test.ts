@@ -4,6 +4,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { fastify } from 'fastify'
 import { sql } from 'kysely'
+import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { DatabaseBusy, DatabaseUnreachable } from '#platform/db/failures.ts'
 import { apiErrors, replyWithError } from '#platform/http/replies.ts'
@@ -105,7 +106,7 @@ test('what no route answers says a known code, too', async (t) => {
   }
 })
 
-test('what breaks behind a route says a known code in each of the three shapes', async () => {
+test('what breaks behind a route says a known code in each of the four shapes', async () => {
   const failures: [unknown, number, string][] = [
     [new Error('a bug'), 500, 'internal_error'],
     [new DatabaseUnreachable('away'), 503, 'database_unreachable'],
@@ -113,13 +114,13 @@ test('what breaks behind a route says a known code in each of the three shapes',
     [Object.assign(new Error('full'), { errcode: 13 }), 503, 'database_full'],
     [Object.assign(new Error('read-only'), { errcode: 8 }), 503, 'database_read_only'],
   ]
-  for (const shape of [apiErrors, storefrontErrors, openAiErrors]) {
+  for (const shape of [apiErrors, storefrontErrors, openAiErrors, anthropicErrors]) {
     for (const [failure, status, code] of failures) {
       const app = fastify().setErrorHandler((error, request, reply) => replyWithError(shape, error, request, reply))
       app.get('/', () => Promise.reject(failure))
       const reply = await app.inject('/')
       const body = reply.json()
-      assert.deepEqual([reply.statusCode, shape === openAiErrors ? body.error.code : body.code], [status, code])
+      assert.deepEqual([reply.statusCode, body.error?.code ?? body.code], [status, code])
       assert.doesNotMatch(reply.body, /a bug/)
     }
   }
@@ -177,11 +178,14 @@ function codesOf({ paths, components }: Description): (method: string, path: str
 function checked({ status, body }: Reply, what: string): string {
   const isRpc = body?.jsonrpc === '2.0'
   if (isRpc) return String(body.error.code)
-  const isOpenAi = typeof body?.error === 'object'
-  const code = isOpenAi ? body.error.code : body?.code
-  const statuses = isOpenAi ? openaiWords.get(code) : [known.get(code)?.[0] ?? []].flat()
+  const isVendors = typeof body?.error === 'object'
+  const isAnthropic = body?.type === 'error'
+  const code = isVendors ? body.error.code : body?.code
+  const words = isVendors && !isAnthropic ? openaiWords.get(code) : [known.get(code)?.[0] ?? []].flat()
+  const statuses = isAnthropic ? words?.map((one) => (one === 422 ? 400 : one)) : words
   assert.ok(statuses?.includes(status), `${status} ${code} is not in a catalogue: ${what}`)
-  if (isOpenAi) assert.deepEqual(Object.keys(body.error), ['message', 'type', 'code', 'param'], what)
+  if (isAnthropic) assert.deepEqual(Object.keys(body.error), ['type', 'message', 'code'], what)
+  else if (isVendors) assert.deepEqual(Object.keys(body.error), ['message', 'type', 'code', 'param'], what)
   else assert.ok(body.detail ?? body.error, what)
   return code
 }
@@ -200,7 +204,9 @@ function routesOf(app: TestApp['service']['api']): Route[] {
     const level = indent.length / 4
     above[level] = (above[level - 1] ?? '') + part
     const path = above[level] ?? ''
-    return methods.split(', ').flatMap((method) => (method && method !== 'HEAD' ? [{ method, path }] : []))
+    return methods
+      .split(', ')
+      .flatMap((method) => (method && method !== 'HEAD' && method !== 'OPTIONS' ? [{ method, path }] : []))
   })
 }
 

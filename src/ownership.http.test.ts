@@ -24,7 +24,9 @@ type Things = Record<
   | 'user'
   | 'job'
   | 'purchase'
-  | 'checkout',
+  | 'checkout'
+  | 'call'
+  | 'cursor',
   string
 >
 type Asked = {
@@ -47,6 +49,9 @@ const ASKED: Record<string, Asked> = {
   'POST /api/api-keys/:key_id/rotate key_id': { thing: 'key', body: () => ({ grace_seconds: 60 }) },
   'DELETE /api/api-keys/:key_id key_id': { thing: 'key' },
   'DELETE /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/usage/calls request_id': { thing: 'call', status: 200, query: (id) => `?request_id=${id}` },
+  'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
+  'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
   'PATCH /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root', body: () => ({ is_verified: true }) },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
   'GET /api/download purchase_id': { thing: 'purchase', status: 403, query: (id) => `?purchase_id=${id}` },
@@ -94,6 +99,8 @@ const NOBODYS: Record<string, string> = {
   'GET /api/auth/callback/:provider provider': 'a provider',
   'POST /api/users/me/oauth/:provider provider': 'a provider, to be linked to the account that asks',
   'GET /v1/models/:model model': 'a model',
+  'GET /v1/models after_id': 'a model',
+  'GET /v1/models before_id': 'a model',
   'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
@@ -106,6 +113,8 @@ const NOBODYS: Record<string, string> = {
 /** Fields that are ids without being called so, or that no schema tells. */
 const UNTOLD = [
   'GET /dashboard session_id',
+  'GET /api/usage/calls key',
+  'GET /api/usage/calls cursor',
   'POST /api/rag/ingest/text source',
   'POST /api/rag/ingest/file source',
   'POST /api/rag/search filter',
@@ -171,8 +180,8 @@ function fieldsOf({ method, url, schema = {} }: Route): string[] {
   const names = [...namesIn(schema.querystring), ...namesIn(schema.body)].filter((name) =>
     /^(id|\w+_ids?|\w*Ids?)$/.test(name),
   )
-  // HEAD is answered as GET is.
-  const methods = [method].flat().filter((one) => one !== 'HEAD')
+  // HEAD is answered as GET is, and OPTIONS without a look at the id.
+  const methods = [method].flat().filter((one) => one !== 'HEAD' && one !== 'OPTIONS')
   return methods.flatMap((one) => [...new Set([...inPath, ...names])].map((name) => `${one} ${url} ${name}`))
 }
 
@@ -289,6 +298,8 @@ async function openWithThings(t: TestContext) {
     (one: { kind: string }) => one.kind === 'test.hopeless',
   )
 
+  const { calls, next_cursor: cursor } = (await ada.get('/api/usage/calls?limit=1')).body
+
   const things: Things = {
     session: session.id,
     passkey: passkey.id,
@@ -301,6 +312,8 @@ async function openWithThings(t: TestContext) {
     job: job.id,
     purchase: purchase.id,
     checkout: payUrl.pathname.split('/').at(-1) ?? '',
+    call: calls[0].request_id,
+    cursor,
   }
   const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` })
   return {

@@ -1,5 +1,7 @@
 /** The two servers: their rooms' routes, and what each answers beside them. */
-import cors from '@fastify/cors'
+import type { IncomingHttpHeaders } from 'node:http'
+import { anthropicErrors } from '#ai/anthropic-messages/errors.ts'
+import { isOfAnthropic } from '#ai/anthropic-messages/models.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
@@ -9,13 +11,14 @@ import { createBodyAdmission } from '#platform/http/bodies.ts'
 import { healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
 import { describeRoutes, referencePages } from '#platform/http/reference.ts'
-import { apiErrors } from '#platform/http/replies.ts'
+import { apiErrors, type ErrorShape } from '#platform/http/replies.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
 import { STOREFRONT_API } from '#storefront/api-path.ts'
 import { storefrontErrors } from '#storefront/errors.ts'
 import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
+import type { Config } from './config.ts'
 import { configured } from './configured.ts'
 import { readExamples } from './examples.ts'
 import { userAppRoutes } from './user-app.ts'
@@ -33,19 +36,14 @@ const SECURITY_SCHEMES = {
     description: 'An access token from POST /api/auth/login',
   },
   key: { type: 'http', scheme: 'bearer', description: 'An API key from POST /api/api-keys' },
+  key_header: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-API-Key',
+    description: 'The same key, as Anthropic’s clients send it',
+  },
   session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'The session from POST /api/session' },
 } as const
-
-const EXPOSED_HEADERS = [
-  'X-Request-Id',
-  'RateLimit-Limit',
-  'RateLimit-Remaining',
-  'RateLimit-Reset',
-  'Retry-After',
-  'X-Total-Count',
-  'X-Latchkey-Vendor',
-  'X-Latchkey-Attempts',
-]
 
 type Needs = {
   rooms: readonly Room[]
@@ -69,7 +67,8 @@ export async function createServers(
   }
   const ofApi = {
     ...{ ...shared, url: config.urls.base, api: API },
-    errorsOf: (path: string) => (path.startsWith('/v1') ? openAiErrors : apiErrors),
+    appOrigin: originElsewhere(config.urls),
+    errorsOf: errorsOfApi,
   }
   const ofStorefront = {
     ...{ ...shared, url: config.urls.storefront, api: STOREFRONT_API, cookies: true },
@@ -83,7 +82,6 @@ export async function createServers(
   // First: what is registered later inherits it.
   if (sandbox?.watch) for (const app of [api, storefront]) app?.addHook('onRequest', sandbox.watch)
   if (api && sandbox) await api.register(sandbox.routes, { prefix: '/sandbox' })
-  if (api) await allowUserApp(api, platform)
   if (config.debug) {
     const about = (server: 'api' | 'storefront') => ({
       securitySchemes: SECURITY_SCHEMES,
@@ -107,17 +105,16 @@ export async function createServers(
   return { ...servers, health }
 }
 
-/** For browsers on the user app's origin. */
-async function allowUserApp(app: App, { config }: Platform): Promise<void> {
-  // On one origin with the user app there is nothing to allow.
-  const origin = new URL(config.urls.frontend).origin
-  if (origin === new URL(config.urls.base).origin) return
-  await app.register(cors, {
-    origin,
-    methods: ['GET', 'POST', 'PATCH', 'DELETE'],
-    exposedHeaders: EXPOSED_HEADERS,
-    maxAge: 600,
-  })
+function errorsOfApi(path: string, headers: IncomingHttpHeaders): ErrorShape {
+  if (path.startsWith('/v1/messages')) return anthropicErrors
+  if (path.startsWith('/v1/models') && isOfAnthropic({ headers })) return anthropicErrors
+  return path.startsWith('/v1') ? openAiErrors : apiErrors
+}
+
+/** On one origin with the user app there is nothing to allow. */
+function originElsewhere({ base, frontend }: Config['urls']): string | null {
+  const { origin } = new URL(frontend)
+  return origin === new URL(base).origin ? null : origin
 }
 
 type About = Omit<Reference, 'info' | 'url' | 'problems'>

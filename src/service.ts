@@ -23,6 +23,7 @@ import { createListener } from './listener.ts'
 import { openWithRooms } from './open.ts'
 import { openSandbox } from './sandbox-wiring.ts'
 import { createServers } from './servers.ts'
+import { version } from './version.ts'
 
 export type Service = {
   platform: Platform
@@ -74,7 +75,7 @@ export async function createService(
   const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets }))
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder }))
-  const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder }))
+  const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder, version }))
   add(createAdmin(platform, identity))
 
   const authenticators: Authenticators = {
@@ -82,6 +83,7 @@ export async function createService(
       if (!apiKeys.claims(token)) return identity.authenticate(token, { fresh })
       return keys ? apiKeys.authenticate(token, { fresh }) : null
     },
+    apiKey: apiKeys,
     session: shop.session,
   }
   const state = { draining: false }

@@ -86,6 +86,10 @@ function isWhole(text: string): boolean {
   return length === undefined ? text.endsWith('0\r\n\r\n') : text.length >= head + 4 + Number(length)
 }
 
+/** Of chat completions, Anthropic's messages, and OpenAI's responses. */
+const END_MARKS = ['data: [DONE]', '"type":"message_stop"', '"type":"response.completed"']
+const TOKEN_LENGTH_MAX = 12
+
 export type StreamResult = {
   streams: number
   tokens: number
@@ -134,12 +138,17 @@ export async function askStreams(
           if (found < 0) break
           const end = text.indexOf('"', found + 3)
           if (end < 0) break
+          if (end - found > TOKEN_LENGTH_MAX) {
+            // The whole text once more, as some APIs tell it at the end.
+            at = end + 1
+            continue
+          }
           if (next === 0) firsts.push(performance.now() - sentMs)
           if (Number(text.slice(found + 3, end)) !== next) result.wrong++
           next++
           at = end + 1
         }
-        if (text.includes('data: [DONE]')) isDone = true
+        if (END_MARKS.some((mark) => text.includes(mark))) isDone = true
         const lastQuote = text.indexOf('" t', at)
         rest = lastQuote >= 0 ? text.slice(lastQuote) : text.slice(Math.max(at, text.length - 16))
       })

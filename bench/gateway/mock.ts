@@ -33,22 +33,63 @@ const last =
   'data: {"id":"chatcmpl-mock","object":"chat.completion.chunk","created":1795000000,"model":"gpt-4.1-mini","choices":[],"usage":{"prompt_tokens":20,"completion_tokens":100,"total_tokens":120}}\n\n' +
   'data: [DONE]\n\n'
 
+type Events = { first: string; token(number: number): string; last: string }
+
+const named = (data: { type: string; [name: string]: unknown }) =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+const responseAt = { item_id: 'msg_1', output_index: 0, content_index: 0 }
+const response = { id: 'resp_1', object: 'response', created_at: 1_795_000_000, model: 'gpt-6-luna', output: [] }
+
+/** By how an address ends. */
+const EVENTS: Record<string, Events> = {
+  '/chat/completions': { first: '', token: tokenEvent, last },
+  '/v1/messages': {
+    first:
+      named({
+        type: 'message_start',
+        message: { id: 'msg_1', model: 'claude-haiku-5-5', content: [], usage: { input_tokens: 20, output_tokens: 1 } },
+      }) + named({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+    token: (number) =>
+      `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" t${number}"}}\n\n`,
+    last:
+      named({ type: 'content_block_stop', index: 0 }) +
+      named({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 100 } }) +
+      named({ type: 'message_stop' }),
+  },
+  '/responses': {
+    first: named({ type: 'response.created', response: { ...response, status: 'in_progress' } }),
+    token: (number) =>
+      `event: response.output_text.delta\ndata: {"type":"response.output_text.delta","sequence_number":${number},"item_id":"msg_1","output_index":0,"content_index":0,"delta":" t${number}","logprobs":[],"obfuscation":"x"}\n\n`,
+    last:
+      named({ type: 'response.output_text.done', ...responseAt, text: '' }) +
+      named({
+        type: 'response.completed',
+        response: {
+          ...response,
+          status: 'completed',
+          usage: { input_tokens: 20, output_tokens: 100, total_tokens: 120 },
+        },
+      }),
+  },
+}
+
 /** Every event in an HTTP chunk of its own, as vendors send them. */
 function framed(event: string): string {
   return `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`
 }
 
-async function streamTokens(reply: ServerResponse, tokens: number, gapMs: number) {
+async function streamTokens(reply: ServerResponse, { first, token, last }: Events, tokens: number, gapMs: number) {
   const { socket } = reply
   if (!socket) return
   socket.write(
     'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n',
   )
+  if (first !== '') socket.write(framed(first))
   if (gapMs > 0) {
     let number = 0
     const timer = setInterval(() => {
       if (socket.destroyed) return clearInterval(timer)
-      if (number < tokens) socket.write(framed(tokenEvent(number++)))
+      if (number < tokens) socket.write(framed(token(number++)))
       else {
         clearInterval(timer)
         socket.end(`${framed(last)}0\r\n\r\n`)
@@ -59,7 +100,7 @@ async function streamTokens(reply: ServerResponse, tokens: number, gapMs: number
   const BATCH = 40
   for (let from = 0; from < tokens && !socket.destroyed; from += BATCH) {
     let text = ''
-    for (let number = from; number < Math.min(tokens, from + BATCH); number++) text += framed(tokenEvent(number))
+    for (let number = from; number < Math.min(tokens, from + BATCH); number++) text += framed(token(number))
     if (!socket.write(text)) {
       await new Promise<void>((resolve) => {
         const wake = () => {
@@ -88,10 +129,13 @@ if (import.meta.main) {
         stream?: boolean
         max_tokens?: number
         max_completion_tokens?: number
+        max_output_tokens?: number
         seed?: number
       }
       if (asked.stream) {
-        void streamTokens(reply, asked.max_completion_tokens ?? asked.max_tokens ?? 100, asked.seed ?? 0)
+        const events = Object.entries(EVENTS).find(([end]) => request.url?.endsWith(end))?.[1]
+        const tokens = asked.max_output_tokens ?? asked.max_completion_tokens ?? asked.max_tokens ?? 100
+        if (events) void streamTokens(reply, events, tokens, asked.seed ?? 0)
         return
       }
       reply.writeHead(200, { 'content-type': 'application/json', 'content-length': whole.length })

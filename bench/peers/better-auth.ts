@@ -1,10 +1,10 @@
-// better-auth 1.7.6 as a process of its own on a temporary folder; installed beside this file,
-// in a package of its own (a package.json in bench/ would hide the product's `#room` imports from the measurements), at its first use.
-import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+// better-auth 1.7.6 as a process of its own on a temporary folder.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../lib/service.ts'
+import { installPeers, PEERS } from './install.ts'
 
 export type Peer = {
   url: string
@@ -16,10 +16,8 @@ export type Peer = {
   stop(): void
 }
 
-const PEERS = import.meta.dirname
-
 export async function startBetterAuth(): Promise<Peer> {
-  install()
+  installPeers('better-auth')
   const dataDir = mkdtempSync(join(tmpdir(), 'better-auth-bench-'))
   const port = await freePort()
   const child = spawn(
@@ -52,14 +50,4 @@ export async function startBetterAuth(): Promise<Peer> {
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-function install() {
-  if (existsSync(join(PEERS, 'node_modules/better-auth'))) return
-  console.log('Installing the peers of bench/peers/package.json …')
-  const { status } = spawnSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--no-package-lock'], {
-    cwd: PEERS,
-    stdio: 'inherit',
-  })
-  if (status !== 0) throw new Error('the peers could not be installed')
 }

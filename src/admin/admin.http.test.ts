@@ -14,6 +14,7 @@ test('every address of the administration refuses the unknown and those who are 
   const app = await testApp(t)
   const addresses: [string, string][] = [
     ['GET', '/api/admin/stats'],
+    ['GET', '/api/admin/usage'],
     ['GET', '/api/admin/users'],
     ['PATCH', '/api/admin/users/0190a6a8-0000-7000-8000-000000000000'],
     ['GET', '/api/admin/contact-messages'],

@@ -4,6 +4,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { adminProblem } from './problems.ts'
 import { adminRoutes } from './routes.ts'
+import { adminUsageRoutes } from './usage-routes.ts'
 
 export function createAdmin(platform: Platform, identity: Identity): Room {
   return {
@@ -14,6 +15,9 @@ export function createAdmin(platform: Platform, identity: Identity): Room {
         problems: { ...identityProblem.catalogue, ...adminProblem.catalogue },
       },
     ],
-    routes: (app) => adminRoutes(app, { platform, identity }),
+    routes(app) {
+      adminRoutes(app, { platform, identity })
+      adminUsageRoutes(app, platform)
+    },
   }
 }

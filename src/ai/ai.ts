@@ -3,9 +3,12 @@ import type { Embedder } from '#embeddings/embedder.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Ledger } from '#usage/ledger.ts'
+import { anthropicErrorDialect } from './anthropic-messages/errors.ts'
+import { anthropicRoutes } from './anthropic-messages/routes.ts'
 import { openGateway } from './gateway.ts'
 import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { openAiRoutes } from './openai-compat/routes.ts'
+import { responsesRoutes } from './openai-responses/routes.ts'
 import { gatewayProblems } from './problems.ts'
 import { aiRoutes } from './routes.ts'
 
@@ -26,11 +29,19 @@ export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds)
         problems: gatewayProblems,
         errors: openAiErrorDialect,
       },
+      {
+        name: 'anthropic-compatible',
+        description: "For Anthropic's own clients, and Claude Code",
+        problems: gatewayProblems,
+        errors: anthropicErrorDialect,
+      },
     ],
     limits: { ai: platform.config.limits.ai },
     routes(app: App) {
       aiRoutes(app, gateway)
       openAiRoutes(app, gateway, { localEmbedder })
+      anthropicRoutes(app, gateway)
+      responsesRoutes(app, gateway)
     },
     close: () => gateway.wire.close(),
   }

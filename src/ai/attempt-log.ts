@@ -8,6 +8,8 @@ export type AttemptLog = {
   /** Asked last. */
   vendor: string | null
   model: string | null
+  /** What the vendor that was asked last calls the request; its support asks for it. */
+  vendorRequestId: string | null
   /** Who took the request and never answered: each has read the prompt, and bills it. */
   unanswered: (Route & { promptTokens: number })[]
   /** The prompt's, as they are guessed before anybody has counted them. */
@@ -21,7 +23,7 @@ export const PASSED_OVER = 'resting'
 export type AnswerHeaders = { 'x-latchkey-vendor': string; 'x-latchkey-attempts': string }
 
 export function newAttemptLog(promptTokens = 0): AttemptLog {
-  return { attempts: 0, steps: [], vendor: null, model: null, unanswered: [], promptTokens }
+  return { attempts: 0, steps: [], vendor: null, model: null, vendorRequestId: null, unanswered: [], promptTokens }
 }
 
 export function answerHeaders({ vendor, attempts }: AttemptLog): AnswerHeaders {

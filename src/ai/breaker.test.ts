@@ -15,7 +15,10 @@ function movable() {
 
 function healthBy(clock: Clock) {
   const breakers = { openai: createBreaker(clock), anthropic: createBreaker(clock), gemini: createBreaker(clock) }
-  return { breakers, modelBreakers: createModelBreakers(clock), clock }
+  const endpoints = Object.fromEntries(
+    Object.entries(breakers).map(([name, breaker]) => [name, [{ name, weight: 1, breaker }]]),
+  )
+  return { breakers, endpoints, modelBreakers: createModelBreakers(clock), clock }
 }
 
 const ROUTES: Route[] = [

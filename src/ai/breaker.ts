@@ -1,4 +1,5 @@
-// Circuit breakers in this process: one a vendor for what breaks all of its models, and one a model for its own rate limits.
+// Circuit breakers in this process: one a vendor's endpoint for what breaks all of its models, and one a model there for its
+// own rate limits. A vendor with one key and address is one endpoint, of its own name.
 // An open breaker only turns calls to another route: where there is none, one attempt is still made, because a refusal of
 // ours would tell the caller less than the vendor's own.
 import type { Route } from '#models/catalogue.ts'
@@ -65,9 +66,11 @@ export function createBreaker(clock: Clock): Breaker {
   }
 }
 
-/** Breakers of the models that their vendors limit (429, Retry-After); all others are closed. */
+/** Breakers of the models that an endpoint limits (429, Retry-After); all others are closed. A route's vendor is the endpoint's name. */
 export type ModelBreakers = {
   allows(route: Route): boolean
+  /** Whether it is left alone; asking changes nothing. */
+  isOpen(route: Route): boolean
   /** Limited once more, after all retries. */
   limited(route: Route): void
   /** The vendor said when to ask for this model again. */
@@ -97,6 +100,7 @@ export function createModelBreakers(clock: Clock): ModelBreakers {
 
   return {
     allows: (route) => known(route)?.allows() ?? true,
+    isOpen: (route) => known(route)?.state === 'open',
     limited: (route) => opened(route).failed(),
     openUntil: (route, ms) => opened(route).openUntil(ms),
     answered(route) {

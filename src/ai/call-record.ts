@@ -3,9 +3,11 @@
 import type { Catalogue, Model, Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { Problem } from '#platform/problem.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
-import type { UsageOutcome } from '#usage/record.ts'
+import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
+import type { CallOrigin } from './call-origin.ts'
 import { costCeiling, costOf } from './cost.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Usage } from './vendors/vendor.ts'
@@ -37,6 +39,8 @@ export type NewCall = {
   /** False: it costs nobody anything and needs no place in a budget. */
   isReserved?: boolean
   signal: AbortSignal
+  /** Left out where no request makes the call. */
+  origin?: CallOrigin | undefined
 }
 
 /** What was used, as whoever answered has counted it; `model` by the vendor's own name for it. */
@@ -48,8 +52,11 @@ export type CallRecord = {
   readonly reservation: Reservation | null
   /** The first piece of the answer has come. */
   begun(): void
-  /** Resolves when the record is committed. */
-  settle(outcome: UsageOutcome, spent: Spent): Promise<void>
+  /**
+   * Resolves with what the call has cost, in US dollars, when the record is committed; `failure` is what the caller is told
+   * of one that failed.
+   */
+  settle(outcome: UsageOutcome, spent: Spent, failure?: unknown): Promise<number>
   /** No call was made after all: what was reserved is given back, and nothing is recorded. */
   release(): Promise<void>
 }
@@ -61,6 +68,8 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
   const { completionTokensMin, signal } = call
   const { userId, keyId, tier, budget } = caller
+  const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
+  const origin = { requestId, endUser, labels }
   const attemptLog = newAttemptLog(promptTokens)
   const openedAt = clock.now()
   const startedMs = performance.now()
@@ -79,14 +88,18 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
           completionTokens,
           completionTokensMin,
           signal,
-          call: { route, ...first, costUsd: guess() },
+          call: { route, tier, ...first, costUsd: guess(), ...origin },
         })
+  let firstTokenMs: number | null = null
 
   return {
     attemptLog,
     reservation,
-    begun: () => metrics.begun(attemptLog.vendor ?? first.vendor, performance.now() - startedMs),
-    async settle(outcome, { model: answered, usage: said, isEstimated }) {
+    begun() {
+      firstTokenMs = performance.now() - startedMs
+      metrics.begun(attemptLog.vendor ?? first.vendor, firstTokenMs)
+    },
+    async settle(outcome, { model: answered, usage: said, isEstimated }, failure) {
       const vendor = attemptLog.vendor ?? first.vendor
       const asked = attemptLog.model ?? first.model
       const model = answered ?? asked
@@ -100,28 +113,48 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
       // An answer's tokens are told as its vendor counted them; what others read before is in the cost alone.
       const usage = outcome === 'ok' ? said : { ...said, prompt: said.prompt + unansweredTokens }
       const latencyMs = performance.now() - startedMs
+      const costNanos = nanosOf(costUsd)
+      const told = outcome === 'failed' ? toldAs(failure) : TOLD[outcome]
+      // What has begun to be sent has said 200, whatever its end says.
+      const status = outcome === 'failed' && call.origin?.isAnswered() ? 200 : told.status
+      call.origin?.charge(costNanos)
       metrics.ended({ vendor, outcome, steps: attemptLog.steps, latencyMs, usage, costUsd })
       await ledger.settle(reservation, {
         userId,
         keyId,
+        tier,
         route,
         vendor,
         model,
         promptTokens: usage.prompt,
         completionTokens: usage.completion,
         cachedTokens: usage.cached,
+        reasoningTokens: usage.reasoning ?? 0,
         costUsd,
         latencyMs,
+        firstTokenMs,
         attempts: attemptLog.attempts,
         tried: joinedSteps(attemptLog),
         outcome,
+        status,
+        errorCode: told.code,
+        ...origin,
+        vendorRequestId: attemptLog.vendorRequestId,
         isEstimated: isEstimated || !isListed || attemptLog.unanswered.length > 0,
         // The day in which its budget was reserved.
         startedAt: reservation?.at ?? openedAt,
       })
+      return costNanos / 1e9
     },
     release: async () => {
       if (reservation !== null) await ledger.release(reservation)
     },
   }
+}
+
+/** 499 is nginx's word for a client who left: nobody was told anything. */
+const TOLD = { ok: { status: 200, code: null }, cancelled: { status: 499, code: null } } as const
+
+function toldAs(failure: unknown): { status: number; code: string } {
+  return failure instanceof Problem ? failure : { status: 500, code: 'internal_error' }
 }

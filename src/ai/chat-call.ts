@@ -4,36 +4,45 @@ import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
+import type { CallOrigin } from './call-origin.ts'
 import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
-import { guessTokens, keepsAnHour, promptTokens } from './estimate.ts'
+import { type Affinity, affinityOf } from './endpoints.ts'
+import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
+import type { Latencies } from './latencies.ts'
 import { fallbackChain } from './routing.ts'
+import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
-import type { Usage } from './vendors/vendor.ts'
+import type { NativeRequest, Usage } from './vendors/vendor.ts'
 
-export type GatewayCall = {
+export type GatewayCall = Asked & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models' | 'budget'>
   /** As the ledger shall name it: `/api/ai/chat`. */
   route: string
   first: Route
-  request: ChatRequest
   /** Aborts when the client goes away. */
   signal: AbortSignal
+  origin?: CallOrigin | undefined
 }
+
+/** What a vendor is asked: in the gateway's words, or in those of a vendor's own API. */
+export type Asked = { request: ChatRequest; native?: undefined } | { request?: undefined; native: NativeRequest }
 
 export type PreparedCall = {
   /** Whom to ask, in this order. */
   routes: Route[]
   record: CallRecord
   /** The call's request, its length fitted to what the budget holds. */
-  request: ChatRequest
+  asked: Asked
   /** What was used, where nobody counted. */
   guess(characters: number): Usage
+  /** The conversation, by which one of several equals is chosen. */
+  affinity: Affinity
   /** Makes room for the next call. */
   release(): void
 }
 
-type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter }
+type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter; latencies: Latencies }
 
 /**
  * Tokens that a budget holds for an answer whose length the caller did not limit: as many as its model can answer with, so
@@ -42,16 +51,20 @@ type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter }
 const UNLIMITED_TOKENS = { unknown: 32_000, least: 4_096 }
 
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
-export async function prepareCall(deps: Deps, call: GatewayCall): Promise<PreparedCall> {
+export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boolean): Promise<PreparedCall> {
   const { config, limiter } = deps
-  const { caller, route, first, request, signal } = call
-  const routes = fallbackChain(config, caller, first)
+  const { caller, route, signal, origin } = call
+  const { promptTokens: guessed, limit, choices } = sizeOf(call)
+  const affinity = affinityOf(caller, turnsOf(call))
+  const size = { promptTokens: guessed, completionTokens: (limit ?? Number.POSITIVE_INFINITY) * choices }
+  const routes = fallbackChain(config, caller, call.first, (alias, open) =>
+    orderOf(deps, alias, open, { affinity, isStream, size }),
+  )
+  const [first] = routes
   const longest = longestOf(config, routes)
   // A vendor refuses what is longer than its model can read.
-  const prompt = Math.min(promptTokens(request), longest.prompt)
-  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
-  const asked = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
-  const choices = Math.max(1, request.n ?? 1)
+  const prompt = Math.min(guessed, longest.prompt)
+  const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
   const record = await openCall(deps, {
     caller,
     route,
@@ -59,10 +72,11 @@ export async function prepareCall(deps: Deps, call: GatewayCall): Promise<Prepar
     first,
     routes,
     promptTokens: prompt,
-    keepsAnHour: keepsAnHour(request),
-    completionTokens: asked * choices,
-    completionTokensMin: (limit ?? Math.min(asked, UNLIMITED_TOKENS.least)) * choices,
+    keepsAnHour: keepsAnHour(call.request ?? call.native.body),
+    completionTokens: wanted * choices,
+    completionTokensMin: (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
     signal,
+    origin,
   })
   let release: () => void
   try {
@@ -75,8 +89,9 @@ export async function prepareCall(deps: Deps, call: GatewayCall): Promise<Prepar
   return {
     routes,
     record,
-    request: reservation === null ? request : fitted(request, reservation, asked),
+    asked: reservation === null ? call : fitted(call, reservation, wanted, choices),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
+    affinity,
     release,
   }
 }
@@ -99,26 +114,40 @@ function longestAnswerOf({ vendors }: Config['ai'], vendor: string): number {
   return longest || UNLIMITED_TOKENS.unknown
 }
 
-/** `asked`: what the caller wants at most, or the model can. */
-function fitted(request: ChatRequest, { completionTokens }: Reservation, asked: number): ChatRequest {
-  const fit = Math.max(1, Math.floor(completionTokens / Math.max(1, request.n ?? 1)))
-  if (asked <= fit) return request
-  // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
-  const wishes = fit > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
-  return { ...request, max_tokens: null, max_completion_tokens: fit, ...(wishes && { wishes }) }
+/** What was said up to now, oldest first, in whichever words. */
+function turnsOf({ request, native }: Asked): unknown {
+  return request?.messages ?? native?.body.messages ?? native?.body.input
 }
 
-/** Of a call without an answer. */
+/** `limit`: the caller's own for one answer, null where there is none. */
+function sizeOf({ request, native }: Asked): { promptTokens: number; limit: number | null; choices: number } {
+  if (native !== undefined) return { promptTokens: jsonTokens(native.body), limit: native.limit, choices: 1 }
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
+  return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
+}
+
+/** `wanted`: what the caller wants at most, or the model can say. */
+function fitted({ request, native }: Asked, { completionTokens }: Reservation, wanted: number, choices: number): Asked {
+  const fit = Math.max(1, Math.floor(completionTokens / choices))
+  if (native !== undefined) return { native: wanted <= fit ? native : { ...native, limit: fit } }
+  if (wanted <= fit) return { request }
+  // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
+  const wishes = fit > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
+  return { request: { ...request, max_tokens: null, max_completion_tokens: fit, ...(wishes && { wishes }) } }
+}
+
+/** Of a call without an answer; `told` is what its caller hears of the error. */
 export async function settleFailure(
   { record, guess }: PreparedCall,
   { signal }: GatewayCall,
   error: unknown,
+  told: unknown,
 ): Promise<void> {
   const isCancelled = isCallersLeaving(signal, error)
   // A vendor that was asked and then left has read the prompt, and will say so on its bill.
   const hasRead = isCancelled && record.attemptLog.attempts > 0
   const spent: Spent = { model: null, usage: hasRead ? guess(0) : NOTHING, isEstimated: hasRead }
-  await record.settle(isCancelled ? 'cancelled' : 'failed', spent)
+  await record.settle(isCancelled ? 'cancelled' : 'failed', spent, told)
 }
 
 /** It ended because nobody listens any more: no fault of the vendor's. */

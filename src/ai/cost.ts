@@ -1,5 +1,5 @@
 // What a call costs in US dollars, by the catalogue's prices; what has none costs too much rather than nothing.
-import { type Catalogue, findModel, type Model, type Price, type Route } from '#models/catalogue.ts'
+import { type Catalogue, findModel, listedAt, type Model, type Price, type Route } from '#models/catalogue.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
@@ -24,6 +24,9 @@ export function costOf(
   usage: Usage,
   kind: Model['kind'] = 'chat',
 ): Cost {
+  if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
+    return { usd: usage.costUsd, isListed: true }
+  }
   const price = priceOf(catalogue, vendor, names)
   if (price !== null) return { usd: costUsd(price, usage), isListed: true }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
@@ -102,7 +105,7 @@ function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[])
   for (const some of [own === undefined ? [] : [own], Object.values(vendors)]) {
     for (const name of names) {
       for (const one of some) {
-        const price = findModel(one, name)?.price
+        const price = findModel(one, name)?.price ?? listedAt(own, one, name)?.price
         if (price) return price
       }
     }
@@ -122,8 +125,11 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   const all = Object.values(vendors)
   const pricesOf = (some: typeof all) =>
     some.flatMap(({ models }) => models.flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])))
-  const own = pricesOf(all.filter(({ name }) => name === vendor))
-  return own.length > 0 ? own : pricesOf(all)
+  const own = all.filter(({ name }) => name === vendor)
+  const priced = pricesOf(own)
+  if (priced.length > 0) return priced
+  const listed = own.flatMap(({ prices }) => prices?.prices(kind) ?? [])
+  return listed.length > 0 ? listed : pricesOf(all)
 }
 
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */

@@ -35,37 +35,39 @@ export function newTally(attemptLog: AttemptLog = newAttemptLog()): EmbeddingTal
   return { attemptLog, promptTokens: 0, model: null, isEstimated: false }
 }
 
+/** What the work has made, and what it used, as it was recorded. */
+export type Recorded<T> = { result: T; promptTokens: number; costUsd: number }
+
 /** Opens the call's record, does the work and settles the record with what the work has put into the tally. */
 export async function recordEmbedding<T>(
   deps: RecordDeps,
   call: Omit<NewCall, 'kind' | 'completionTokens'>,
   work: (tally: EmbeddingTally) => Promise<T>,
-): Promise<T> {
+): Promise<Recorded<T>> {
   const record = await openCall(deps, { ...call, kind: 'embedding', completionTokens: 0 })
   const tally = newTally(record.attemptLog)
-  const settle = (outcome: 'ok' | 'failed' | 'cancelled') => {
+  const settle = (outcome: 'ok' | 'failed' | 'cancelled', failure: unknown = null) => {
     const { model, promptTokens, isEstimated } = tally
-    return record.settle(outcome, { model, usage: { ...NOTHING, prompt: promptTokens }, isEstimated })
+    return record.settle(outcome, { model, usage: { ...NOTHING, prompt: promptTokens }, isEstimated }, failure)
   }
   let result: T
   try {
     result = await work(tally)
   } catch (error) {
-    await settle(call.signal.aborted ? 'cancelled' : 'failed')
+    await settle(call.signal.aborted ? 'cancelled' : 'failed', error)
     throw error
   }
-  await settle('ok')
-  return result
+  const costUsd = await settle('ok')
+  return { result, promptTokens: tally.promptTokens, costUsd }
 }
 
-type VendorDeps = Pick<Gateway, 'config' | 'wire' | 'targets' | 'breakers' | 'modelBreakers' | 'clock' | 'log'>
+type VendorDeps = Pick<Gateway, 'config' | 'wire' | 'targets' | 'endpoints' | 'modelBreakers' | 'clock' | 'log'>
 
 /** Vectors in the inputs' order. @throws Problem 400, 502, 503, 504; the signal's reason */
 export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingTally): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
-  const target = ofVendor(deps.targets, name)
-  const { embed: embedder } = target.vendor
+  const { embed: embedder } = ofVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 
   const { inputsMax } = ofVendor(deps.config.vendors, name).embeddings
@@ -77,9 +79,14 @@ export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingT
     const before = attemptLog.attempts
     attemptLog.promptTokens = guess
     try {
-      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, () =>
+      const { result } = await attempt(deps, [call.first], call.signal, attemptLog, (_route, { target }) =>
         deps.wire
-          .send(target, embedder.shape(model, inputs, call.dimensions), call.signal)
+          .send(
+            target,
+            (target.vendor.embed ?? embedder).shape(model, inputs, call.dimensions),
+            call.signal,
+            attemptLog,
+          )
           .then((body) => embedder.readAnswer(body, inputs.length)),
       )
       vectors.push(...result.vectors)

@@ -68,22 +68,71 @@ export function promptTokens(request: ChatRequest, opening = newOpening()): numb
   return tokensOfBytes(bytes) + request.messages.length * TOKENS_PER_MESSAGE + other
 }
 
-/** Whether any mark asks the vendor to keep a prefix for an hour, which costs more. */
-export function keepsAnHour({ cache_control, messages, tools }: ChatRequest): boolean {
-  if (isHour(cache_control)) return true
-  for (const { cache_control: mark, content } of messages) {
-    if (isHour(mark)) return true
-    if (content === null || typeof content !== 'object') continue
-    for (const part of content) if (isHour(part.cache_control)) return true
+/** The same of a body in any API's words: all of its texts, and its files by their kind. */
+export function jsonTokens(body: unknown): number {
+  const opening = newOpening()
+  let bytes = 0
+  let other = 0
+  const walk = (value: unknown): void => {
+    if (typeof value === 'string') bytes += Buffer.byteLength(value) + JSON_BYTES_PER_VALUE
+    else if (Array.isArray(value)) for (const one of value) walk(one)
+    else if (typeof value === 'object' && value !== null) {
+      const part = value as ContentPart
+      if (isFile(part)) other += partTokens(part, opening)
+      else {
+        for (const name in part) {
+          bytes += name.length
+          walk(part[name])
+        }
+      }
+    } else bytes += JSON_BYTES_PER_VALUE
   }
-  for (const tool of tools ?? []) {
-    if (isHour(tool.cache_control) || isHour(recordOf(tool.function).cache_control)) return true
+  walk(body)
+  return tokensOfBytes(bytes) + other
+}
+
+/** Quotes, a comma, a short number. */
+const JSON_BYTES_PER_VALUE = 4
+
+const FILES = new Set([
+  'image',
+  'image_url',
+  'input_image',
+  'document',
+  'file',
+  'input_file',
+  'input_audio',
+  'video_url',
+])
+
+/** A document may hold texts in blocks of its own. */
+function isFile({ type, source }: ContentPart): boolean {
+  return FILES.has(type) && !Array.isArray(recordOf(source).content)
+}
+
+/**
+ * Whether any mark asks the vendor to keep a prefix for an hour, which costs more: on the request, a turn, a part of one, a tool.
+ */
+export function keepsAnHour(body: {
+  cache_control?: unknown
+  system?: unknown
+  messages?: unknown
+  tools?: unknown
+}): boolean {
+  return isHour(body) || anyIsHour(body.system) || anyIsHour(body.messages) || anyIsHour(body.tools)
+}
+
+function anyIsHour(list: unknown): boolean {
+  if (!Array.isArray(list)) return false
+  for (const one of list) {
+    const { content, function: called } = recordOf(one)
+    if (isHour(one) || isHour(called) || anyIsHour(content)) return true
   }
   return false
 }
 
-function isHour(mark: unknown): boolean {
-  return recordOf(mark).ttl === '1h'
+function isHour(marked: unknown): boolean {
+  return recordOf(recordOf(marked).cache_control).ttl === '1h'
 }
 
 function partTokens(part: ContentPart, opening: Opening): number {
@@ -118,7 +167,9 @@ function inlineOf(part: ContentPart): { mediaType: string; base64: string } | nu
   if (typeof source.data === 'string') {
     return { mediaType: String(source.media_type ?? 'application/octet-stream'), base64: source.data }
   }
-  const data = file.file_data ?? part.file_data ?? recordOf(part.image_url).url ?? recordOf(part.video_url).url
+  const { image_url: image = null } = part as Record<string, unknown>
+  const address = typeof image === 'string' ? image : recordOf(image).url
+  const data = file.file_data ?? part.file_data ?? address ?? recordOf(part.video_url).url
   if (typeof data !== 'string') return null
   const match = /^data:([^;,]*)[^,]*,/.exec(data.slice(0, 200))
   if (match) return { mediaType: (match[1] || 'text/plain').toLowerCase(), base64: data.slice(match[0].length) }

@@ -1,23 +1,28 @@
 // The gateway to the models: every chat, completion and answer asks a vendor through `complete` or `stream`.
 // Both settle the call's record in any case, also when the client leaves or the vendor breaks off; a stream's reader learns
 // of the end only when the record is committed.
-import { type Dialect, findModel, knownModel, type Model, ofVendor } from '#models/catalogue.ts'
+import { type Dialect, findModel, knownModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
 import type { Ledger } from '#usage/ledger.ts'
-import { type AnswerHeaders, answerHeaders } from './attempt-log.ts'
+import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
 import { type Breaker, createBreaker, createModelBreakers, type ModelBreakers } from './breaker.ts'
-import { type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
+import { type Asked, type GatewayCall, isCallersLeaving, prepareCall, settleFailure } from './chat-call.ts'
 import { type ConcurrencyLimiter, createConcurrencyLimiter } from './concurrency-limiter.ts'
+import type { EndpointHealth } from './endpoints.ts'
+import { jsonTokens } from './estimate.ts'
+import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import { fallbackChain } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
+import type { ChatRequest } from './vendors/chat-request.ts'
 import { createGemini } from './vendors/gemini.ts'
 import { createOpenAi } from './vendors/openai.ts'
 import type { FinishReason, Piece } from './vendors/piece.ts'
-import type { Answer, Usage, Vendor, VendorOptions } from './vendors/vendor.ts'
+import type { Answer, NativeRequest, Usage, Vendor, VendorOptions, VendorRequest } from './vendors/vendor.ts'
 import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 
 export type { GatewayCall } from './chat-call.ts'
@@ -28,20 +33,38 @@ export type Gateway = {
   log: Platform['log']
   ledger: Ledger
   wire: Wire
+  /** Each vendor's first endpoint: what its models can is the same at all. */
   targets: Readonly<Record<string, Target>>
+  endpoints: Readonly<Record<string, readonly Endpoint[]>>
+  /** By the name of an endpoint. */
   breakers: Readonly<Record<string, Breaker>>
   modelBreakers: ModelBreakers
+  latencies: Latencies
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
   /** How long a stream may be silent before its client is told that it lives. */
   silenceMs: number
+  /** The longest request. */
+  bodyBytesMax: number
 }
 
-export type Completion = { answer: Answer; model: string; usage: Usage; headers: AnswerHeaders }
+export type Endpoint = EndpointHealth & { target: Target }
+
+export type Completion = {
+  answer: Answer
+  model: string
+  usage: Usage
+  costUsd: number
+  headers: AnswerHeaders
+  /** The answer's body is in the words of the API that the caller speaks, as the vendor said it. */
+  isNative: boolean
+}
 
 export type CompletionStream = {
   model: string
   headers: AnswerHeaders
+  /** The pieces' chunks are events of the API that the caller speaks, as the vendor said them. */
+  isNative: boolean
   /**
    * Gives the pieces as they come, one batch a network read; what `take` returns is waited for before the next.
    * Resolves when the answer is whole, rejects with a Problem when it was cut.
@@ -49,6 +72,8 @@ export type CompletionStream = {
   each(take: (batch: Piece[]) => Promise<void> | void): Promise<void>
   /** What was used; final when `each` has ended. */
   usage(): Usage
+  /** US dollars; known when `each` has ended. */
+  costUsd(): number
   /** Why the answer ended; known when `each` has ended. */
   finish(): FinishReason
 }
@@ -69,7 +94,19 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
   const config = platform.config.ai
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
-  const breakers = perVendor(() => createBreaker(clock))
+  const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
+    const { habits, sandboxed: isSandbox } = vendor
+    const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
+    return targetOf(DIALECTS[vendor.dialect](apiKey, options), baseUrl)
+  }
+  const endpoints = perVendor((vendor) =>
+    vendor.endpoints.map(({ name, weight, baseUrl, apiKey }): Endpoint => {
+      return { name, weight, breaker: createBreaker(clock), target: targetAt(vendor, baseUrl, apiKey) }
+    }),
+  )
+  const breakers = Object.fromEntries(
+    Object.values(endpoints).flatMap((all) => all.map(({ name, breaker }) => [name, breaker])),
+  )
   const modelBreakers = createModelBreakers(clock)
   const limiter = createConcurrencyLimiter({ runningMax: RUNNING_MAX, waitingMax: WAITING_MAX })
   return {
@@ -78,16 +115,15 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     log,
     ledger,
     wire: openWire(config),
-    targets: perVendor((vendor) => {
-      const { habits, sandboxed: isSandbox } = vendor
-      const options = { known: (model: string) => knownAt(config, vendor, model), habits, isSandbox }
-      return targetOf(DIALECTS[vendor.dialect](vendor.apiKey ?? '', options), vendor.baseUrl)
-    }),
+    targets: perVendor((vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, '')),
+    endpoints,
     breakers,
     modelBreakers,
+    latencies: createLatencies(config.aliases),
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
     silenceMs: SILENCE_MS,
+    bodyBytesMax: platform.config.maxAiBodyBytes,
   }
 }
 
@@ -102,26 +138,31 @@ function knownAt(config: Platform['config']['ai'], vendor: VendorConfig, id: str
 
 /** @throws Problem 400, 403, 404, 429, 502, 503, 504; the signal's reason when the client has gone. */
 export async function complete(gateway: Gateway, call: GatewayCall): Promise<Completion> {
-  const { wire, targets } = gateway
+  const { wire, latencies } = gateway
   const { signal } = call
-  const prepared = await prepareCall(gateway, call)
-  const { routes, record, guess, release } = prepared
+  const prepared = await prepareCall(gateway, call, false)
+  const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
   let answer: Answer | null = null
+  let isNative = false
   try {
-    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      const request = target.vendor.shape(model, prepared.request, false)
-      return wire.send(target, request, signal).then(target.vendor.readAnswer)
-    })
+    const ask = (route: Route, { target }: Endpoint) => {
+      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
+      isNative = speaker.isNative
+      return latencies
+        .timed(route, false, wire.send(target, speaker.shape(false), signal, attemptLog))
+        .then(speaker.readAnswer)
+    }
+    const { route, result } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     answer = result
     const model = answer.model ?? route.model
     const usage = answer.usage ?? guess(answer.text.length)
-    await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
-    return { answer, model, usage, headers: answerHeaders(attemptLog) }
+    const costUsd = await record.settle('ok', { model, usage, isEstimated: answer.usage === null })
+    return { answer, model, usage, costUsd, headers: answerHeaders(attemptLog), isNative }
   } catch (error) {
-    if (answer === null) await settleFailure(prepared, call, error)
-    throw vendorProblem(gateway, error, attemptLog)
+    const told = vendorProblem(gateway, error, attemptLog)
+    if (answer === null) await settleFailure(prepared, call, error, told)
+    throw told
   } finally {
     release()
   }
@@ -129,19 +170,33 @@ export async function complete(gateway: Gateway, call: GatewayCall): Promise<Com
 
 /** Resolves with the vendor's first piece. @throws as `complete`, until then. */
 export async function stream(gateway: Gateway, call: GatewayCall): Promise<CompletionStream> {
-  const { wire, targets } = gateway
+  const { wire, latencies } = gateway
   const { signal } = call
-  const prepared = await prepareCall(gateway, call)
-  const { routes, record, guess, release } = prepared
+  const prepared = await prepareCall(gateway, call, true)
+  const { routes, record, guess, release, affinity } = prepared
   const { attemptLog } = record
+  let isNative = false
   try {
-    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ({ vendor, model }) => {
-      const target = ofVendor(targets, vendor)
-      return wire.open(target, target.vendor.shape(model, prepared.request, true), signal)
-    })
+    const ask = (route: Route, { target }: Endpoint) => {
+      const speaker = speakerFor(gateway, target.vendor, route, prepared.asked)
+      isNative = speaker.isNative
+      return latencies.timed(
+        route,
+        true,
+        wire.open(target, speaker.shape(true), speaker.createReader(), signal, attemptLog),
+      )
+    }
+    const { route, result: pieces } = await attempt(gateway, routes, signal, attemptLog, ask, affinity)
     record.begun()
     let characters = 0
     let finish: FinishReason = 'stop'
+    let costUsd = 0
+    const cut: { failure: unknown; told: unknown } = { failure: null, told: null }
+    const toldOf = (failure: unknown): unknown => {
+      // A failure is logged as it is put into words: once, though the record and the reader are told.
+      if (cut.failure !== failure) Object.assign(cut, { failure, told: vendorProblem(gateway, failure, attemptLog) })
+      return cut.told
+    }
     const usage = () => pieces.usage ?? guess(characters)
 
     pieces.onClose(async (failure) => {
@@ -151,14 +206,17 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
       const counted = outcome === 'ok' && said !== null ? said : largest(said, guess(characters))
       if (outcome === 'failed') attemptLog.steps.push('cut')
       const model = pieces.model ?? route.model
-      await record.settle(outcome, { model, usage: counted, isEstimated: counted !== said })
+      const spent = { model, usage: counted, isEstimated: counted !== said }
+      costUsd = await record.settle(outcome, spent, failure && toldOf(failure))
       release()
     })
 
     return {
       model: pieces.model ?? route.model,
       headers: answerHeaders(attemptLog),
+      isNative,
       usage,
+      costUsd: () => costUsd,
       finish: () => finish,
       each: (take) =>
         pieces
@@ -170,13 +228,78 @@ export async function stream(gateway: Gateway, call: GatewayCall): Promise<Compl
             return take(batch)
           })
           .catch((error) => {
-            throw vendorProblem(gateway, error, attemptLog)
+            throw toldOf(error)
           }),
     }
   } catch (error) {
-    await settleFailure(prepared, call, error)
+    const told = vendorProblem(gateway, error, attemptLog)
+    await settleFailure(prepared, call, error, told)
     release()
+    throw told
+  }
+}
+
+/** Costs nothing and is no call: the one model is asked, where its vendor counts. @throws as `complete` */
+export async function countTokens(
+  gateway: Gateway,
+  { caller, first, native, signal }: Pick<GatewayCall, 'caller' | 'first' | 'signal'> & { native: NativeRequest },
+): Promise<number> {
+  const { wire, targets, config } = gateway
+  const [asked] = fallbackChain(config, caller, first)
+  const own = ofVendor(targets, asked.vendor).vendor.native
+  const counting = own?.api === native.api && own.speaks(asked.model) ? own.count : undefined
+  if (counting === undefined) return jsonTokens(native.body)
+  const attemptLog = newAttemptLog(0)
+  try {
+    const { result } = await attempt(gateway, [asked], signal, attemptLog, ({ model }, { target }) => {
+      // With the key of the endpoint that is asked.
+      const { shape, readAnswer } = target.vendor.native?.count ?? counting
+      return wire.send(target, shape(model, native), signal).then(readAnswer)
+    })
+    return result
+  } catch (error) {
     throw vendorProblem(gateway, error, attemptLog)
+  }
+}
+
+type Speaker = Pick<Vendor, 'readAnswer' | 'createReader'> & {
+  shape(stream: boolean): VendorRequest
+  isNative: boolean
+}
+
+/** Who speaks to a vendor: in the caller's own words where the vendor has them, else in a translation. */
+function speakerFor(gateway: Gateway, vendor: Vendor, route: Route, { request, native }: Asked): Speaker {
+  const { model } = route
+  const { readAnswer, createReader } = vendor
+  if (request !== undefined) {
+    return { shape: (stream) => vendor.shape(model, request, stream), readAnswer, createReader, isNative: false }
+  }
+  const own = vendor.native
+  if (own?.api === native.api && own.speaks(model)) {
+    return { ...own, shape: (stream) => own.shape(model, native, stream), isNative: true }
+  }
+  return {
+    shape: (stream) => vendor.shape(model, translationFor(gateway, vendor, route, native), stream),
+    readAnswer,
+    createReader,
+    isNative: false,
+  }
+}
+
+/** An agent says the same to every model: as much of it as this one can take. */
+function translationFor(
+  { config }: Gateway,
+  vendor: Vendor,
+  { vendor: name, model }: Route,
+  { limit, translated }: NativeRequest,
+): ChatRequest {
+  const { reasoning_effort: effort, ...request } = translated()
+  const { thinking } = vendor.capabilities(model)
+  const most = knownModel(config, name, model)?.outputTokensMax ?? null
+  return {
+    ...request,
+    max_completion_tokens: limit === null || most === null ? limit : Math.min(limit, most),
+    ...(thinking && effort != null ? { reasoning_effort: effort } : {}),
   }
 }
 

@@ -79,7 +79,8 @@ export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers
     for (const step of steps) {
       const colon = step.indexOf(':')
       if (colon === -1) continue
-      const vendor = step.slice(0, colon)
+      const hash = step.indexOf('#')
+      const vendor = step.slice(0, hash === -1 ? colon : hash)
       const result = step.slice(colon + 1)
       if (before !== '' && before !== vendor) failovers(before, vendor).value++
       // What comes after a success is the next request of the same call (a long text is embedded in several), and what comes

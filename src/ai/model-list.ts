@@ -1,7 +1,17 @@
 // The models that a caller may ask for, as /api/ai/models and /v1/models list them: aliases, the vendors' usual models where
 // the catalogue does not know them, and what it does know, as far as the caller's plan and key have them.
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
-import { isAllowed, knownModel, type Model, type ModelAccess, ofVendor, type Price } from '#models/catalogue.ts'
+import {
+  type Alias,
+  isAllowed,
+  knownModel,
+  type Model,
+  type ModelAccess,
+  ofVendor,
+  type Price,
+  type Route,
+  type Strategy,
+} from '#models/catalogue.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
 import { routeFor, vendorsInOrder } from './routing.ts'
@@ -10,10 +20,13 @@ type AiConfig = Config['ai']
 
 export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputTokensMax'> & {
   vendor: VendorConfig
-  /** `vendor/model` behind an alias; null where the name is the model's own. */
+  /** `vendor/model` behind an alias, of several the first; null where the name is the model's own. */
   aliasOf: string | null
-  /** The model's name at its vendor. */
-  model: string
+  /** Who may answer, as listed: of an alias of several models those that the caller may ask, with a key where any has one. */
+  routes: readonly Route[]
+  /** Which of several is asked first; null where it is one. */
+  routedBy: Strategy | null
+  /** Of several models the dearest, part by part. */
   price: Pick<Price, 'input' | 'output' | 'cached'>
   /** No price is known: its vendor's dearest counts. */
   isEstimated: boolean
@@ -32,28 +45,62 @@ export function listedVendors(ai: AiConfig, access: ModelAccess): { vendor: Vend
 
 export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   const usual = new Map(listedVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
-  const named = (vendor: VendorConfig, model: string, alias: string | null = null): ListedModel => {
-    const known = knownModel(ai, vendor.name, model)
-    const kind = known?.kind ?? 'chat'
-    return {
-      id: alias ?? model,
-      vendor,
-      aliasOf: alias === null ? null : `${vendor.name}/${model}`,
-      model,
-      kind,
-      contextTokens: known?.contextTokens ?? null,
-      outputTokensMax: known?.outputTokensMax ?? null,
-      price: known?.price ?? dearestPrice(ai, vendor.name, kind),
-      isEstimated: !known?.price,
-      createdSeconds: known?.createdSeconds ?? PRICES_AS_OF_SECONDS,
-      isDefault: alias === null && usual.get(vendor.name) === model,
-    }
+  const named = (vendor: VendorConfig, model: string): ListedModel[] => {
+    const route = { vendor: vendor.name, model }
+    if (!isAllowed(ai, access, route)) return []
+    return [{ ...modelAt(ai, route), id: model, isDefault: usual.get(vendor.name) === model }]
   }
   const vendors = vendorsInOrder(ai)
   const isListed = ({ models }: VendorConfig, id: string) => models.some((model) => model.id === id)
   return [
-    ...[...ai.aliases].map(([alias, { vendor, model }]) => named(ofVendor(ai.vendors, vendor), model, alias)),
-    ...vendors.flatMap((vendor) => (isListed(vendor, vendor.defaultModel) ? [] : [named(vendor, vendor.defaultModel)])),
-    ...vendors.flatMap((vendor) => vendor.models.map(({ id }) => named(vendor, id))),
-  ].filter(({ vendor, model }) => isAllowed(ai, access, { vendor: vendor.name, model }))
+    ...[...ai.aliases].flatMap(([name, alias]) => aliased(ai, access, name, alias)),
+    ...vendors.flatMap((vendor) => (isListed(vendor, vendor.defaultModel) ? [] : named(vendor, vendor.defaultModel))),
+    ...vendors.flatMap((vendor) => vendor.models.flatMap(({ id }) => named(vendor, id))),
+  ]
+}
+
+function modelAt(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefault'> {
+  const known = knownModel(ai, route.vendor, route.model)
+  const kind = known?.kind ?? 'chat'
+  return {
+    vendor: ofVendor(ai.vendors, route.vendor),
+    aliasOf: null,
+    routes: [route],
+    routedBy: null,
+    kind,
+    contextTokens: known?.contextTokens ?? null,
+    outputTokensMax: known?.outputTokensMax ?? null,
+    price: known?.price ?? dearestPrice(ai, route.vendor, kind),
+    isEstimated: !known?.price,
+    createdSeconds: known?.createdSeconds ?? PRICES_AS_OF_SECONDS,
+  }
+}
+
+/** What holds whichever of its models answers. */
+function aliased(ai: AiConfig, access: ModelAccess, id: string, { routes, by }: Alias): ListedModel[] {
+  const allowed = routes.filter((route) => isAllowed(ai, access, route)).map((route) => modelAt(ai, route))
+  const configured = allowed.filter(({ vendor }) => vendor.apiKey !== null)
+  const open = configured.length > 0 ? configured : allowed
+  const [first] = open
+  if (first === undefined) return []
+  const least = (of: (one: (typeof open)[number]) => number | null) => {
+    const limits = open.map(of)
+    return limits.includes(null) ? null : Math.min(...limits.map(Number))
+  }
+  const most = (part: 'input' | 'output' | 'cached') => Math.max(...open.map(({ price }) => price[part]))
+  return [
+    {
+      ...first,
+      id,
+      aliasOf: open.flatMap((one) => one.routes).map(({ vendor, model }) => `${vendor}/${model}`)[0] ?? null,
+      routes: open.flatMap((one) => one.routes),
+      routedBy: routes.length > 1 ? by : null,
+      contextTokens: least(({ contextTokens }) => contextTokens),
+      outputTokensMax: least(({ outputTokensMax }) => outputTokensMax),
+      price: { input: most('input'), output: most('output'), cached: most('cached') },
+      isEstimated: open.some(({ isEstimated }) => isEstimated),
+      createdSeconds: Math.max(...open.map(({ createdSeconds }) => createdSeconds)),
+      isDefault: false,
+    },
+  ]
 }

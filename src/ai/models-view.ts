@@ -1,7 +1,6 @@
 /** What a choice of models needs to know, as /api/ai/models tells it: providers in the order of their slots, and all models. */
 import { type Static, Type } from 'typebox'
-import { PRICES_AS_OF } from '#models/built-in.ts'
-import type { ModelAccess } from '#models/catalogue.ts'
+import { type ModelAccess, STRATEGIES } from '#models/catalogue.ts'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Gateway } from './gateway.ts'
 import { listedModels, listedVendors } from './model-list.ts'
@@ -29,7 +28,11 @@ export const ModelList = Type.Object(
         {
           id: Type.String(),
           provider: Type.String(),
-          alias_of: Nullable(Type.String({ description: 'An alias: the model behind it.' })),
+          alias_of: Nullable(Type.String({ description: 'An alias: the model behind it, or the first of several.' })),
+          routes: Type.Array(Type.String(), {
+            description: 'Who may answer, as `provider/model`: more than one where an alias is of several models.',
+          }),
+          routed_by: Nullable(OneOf(...STRATEGIES)),
           kind: OneOf('chat', 'embedding'),
           context_tokens: Nullable(Type.Integer()),
           output_tokens_max: Nullable(Type.Integer()),
@@ -50,7 +53,7 @@ export const ModelList = Type.Object(
 export function modelList({ config: ai }: Pick<Gateway, 'config'>, access: ModelAccess): Static<typeof ModelList> {
   const first = routeFor(ai, access, null, null)
   return {
-    prices_as_of: PRICES_AS_OF,
+    prices_as_of: ai.pricesAsOf,
     default_provider: first.vendor,
     default_model: first.model,
     providers: listedVendors(ai, access).map(({ vendor: { name, label, apiKey, sandboxed }, usual }) => ({
@@ -60,19 +63,23 @@ export function modelList({ config: ai }: Pick<Gateway, 'config'>, access: Model
       sandbox: sandboxed,
       default_model: usual,
     })),
-    models: listedModels(ai, access).map(({ id, vendor, aliasOf, kind, price, isEstimated, isDefault, ...limits }) => ({
-      id,
-      provider: vendor.name,
-      alias_of: aliasOf,
-      kind,
-      context_tokens: limits.contextTokens,
-      output_tokens_max: limits.outputTokensMax,
-      input_usd_per_million: price.input,
-      cached_input_usd_per_million: price.cached,
-      output_usd_per_million: price.output,
-      price_estimated: isEstimated,
-      available: vendor.apiKey !== null,
-      default: isDefault,
-    })),
+    models: listedModels(ai, access).map(
+      ({ id, vendor, aliasOf, routes, routedBy, kind, price, isEstimated, isDefault, ...limits }) => ({
+        id,
+        provider: vendor.name,
+        alias_of: aliasOf,
+        routes: routes.map((route) => `${route.vendor}/${route.model}`),
+        routed_by: routedBy,
+        kind,
+        context_tokens: limits.contextTokens,
+        output_tokens_max: limits.outputTokensMax,
+        input_usd_per_million: price.input,
+        cached_input_usd_per_million: price.cached,
+        output_usd_per_million: price.output,
+        price_estimated: isEstimated,
+        available: vendor.apiKey !== null,
+        default: isDefault,
+      }),
+    ),
   }
 }

@@ -1,11 +1,13 @@
 // The product's own API: chat and completions, whole or streamed, and the models that may be asked.
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
-import { type App, MEGABYTE } from '#platform/http/app.ts'
+import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { CALL_TAGS, originOf } from './call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
+import { AI_POLICY } from './policy.ts'
 import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
 import {
   ErrorEvent,
@@ -17,8 +19,6 @@ import {
   tokenLinesWithThoughts,
 } from './stream-encoder.ts'
 import type { Usage } from './vendors/vendor.ts'
-
-export const AI_BODY_BYTES_MAX = 16 * MEGABYTE
 
 const ModelName = Type.Optional(Nullable(Type.String(MODEL_NAME)))
 const Sampling = {
@@ -44,6 +44,7 @@ const chatBody = (Provider: ProviderSchema) =>
     provider: Provider,
     model: ModelName,
     ...Sampling,
+    ...CALL_TAGS,
     stream: Type.Optional(Nullable(Type.Boolean())),
     include_reasoning: Type.Optional(
       Nullable(Type.Boolean({ description: 'Streams only: `event: reasoning` for what the model thinks aloud.' })),
@@ -64,6 +65,7 @@ const completionBody = (Provider: ProviderSchema) =>
     provider: Provider,
     model: ModelName,
     ...Sampling,
+    ...CALL_TAGS,
   })
 
 const UsageView = Type.Object(
@@ -90,7 +92,6 @@ const EVENTS = {
 }
 
 const tags = ['ai']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 export function aiRoutes(app: App, gateway: Gateway) {
   const Provider = providerSchema(gateway)
@@ -107,8 +108,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: { ...config, events: EVENTS },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, events: EVENTS },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -123,6 +124,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
           wishes: { thoughts: body.stream === true && body.include_reasoning === true },
         },
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       if (body.stream) {
         const encoder = tokenEncoder(body.include_usage === true, body.include_reasoning === true)
@@ -147,8 +149,8 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ completion: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config,
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: AI_POLICY,
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -160,6 +162,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       })
       reply.headers(headers)
       return { completion: answer.text, model, usage: usageView(usage) }
@@ -175,7 +178,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
         summary: 'Models and their prices, and which vendors are configured',
         response: { 200: ModelList },
       },
-      config: { ...config, limit: 'general' },
+      config: { ...AI_POLICY, limit: 'general' },
     },
     async (request) => modelList(gateway, callerOf(request)),
   )

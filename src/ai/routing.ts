@@ -2,6 +2,7 @@
 // caller's plan and key allow, and the fallbacks behind it.
 // The trap: a fallback that has no key, or that plan or key leave out, is passed over silently; the one asked for is not.
 import {
+  type Alias,
   allowancesOf,
   covers,
   findModel,
@@ -12,6 +13,8 @@ import {
   ofVendor,
   type Route,
   routeNamed,
+  routeOfAlias,
+  routesBehind,
   SLOT_NAMES,
   type VendorEntry,
 } from '#models/catalogue.ts'
@@ -54,8 +57,10 @@ export function routeFor(ai: AiConfig, access: ModelAccess, provider: string | n
   }
   const alias = ai.aliases.get(model)
   if (alias === undefined) return { vendor: usual.vendor, model }
-  if (provider === null || alias.vendor === usual.vendor) return alias
-  throw invalid(['body', 'model'], `Is an alias of a model of '${alias.vendor}', not of '${usual.vendor}'`)
+  const named = routeOfAlias(ai, model)
+  if (named !== null && (provider === null || alias.routes.some(({ vendor }) => vendor === usual.vendor))) return named
+  const vendors = alias.routes.map(({ vendor }) => `'${vendor}'`).join(', ')
+  throw invalid(['body', 'model'], `Is an alias of a model of ${vendors}, not of '${usual.vendor}'`)
 }
 
 function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
@@ -65,7 +70,7 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
 
 /** Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. */
 function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route {
-  if (isAllowed(ai, access, usual)) return usual
+  if (routesBehind(ai, usual).some((route) => isAllowed(ai, access, route))) return usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
   const open = configured.flatMap(chatRoutes).filter((route) => isAllowed(ai, access, route))
   for (const allowance of [...allowancesOf(ai, access.models ?? []), ...(ai.allow.get(access.tier) ?? [])]) {
@@ -81,15 +86,18 @@ function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
 }
 
 /**
- * By one name: an alias, a listed model, `vendor/model`, or a model whose name tells its maker; any other name goes to the
- * first slot, as Ollama's do.
+ * By one name: an alias, `vendor/model` where that vendor lists it, a listed model, any `vendor/model`, or a model whose name
+ * tells its maker; any other name goes to the first slot, as Ollama's do.
  */
 export function routeForModel(ai: AiConfig, access: ModelAccess, name: string): Route {
-  const prefixed = () => (name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null)
-  const route = ai.aliases.get(name) ?? listedRoute(ai, name) ?? prefixed()
+  const prefixed = name.indexOf('/') > 0 ? (slotRoute(ai, name) ?? routeNamed(ai, name)) : null
+  // A router of vendors lists `deepseek/deepseek-v4` as well: where that vendor has a key here, it is meant.
+  const maker = prefixed === null ? null : ofVendor(ai.vendors, prefixed.vendor)
+  const isItsOwn = maker !== null && maker.apiKey !== null && findModel(maker, prefixed?.model ?? '') !== null
+  const route = routeOfAlias(ai, name) ?? (isItsOwn ? prefixed : (listedRoute(ai, name) ?? prefixed))
   if (route !== null) return route
-  const maker = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
-  return { vendor: maker?.name ?? routeFor(ai, access, null, null).vendor, model: name }
+  const namesake = Object.values(ai.vendors).find(({ modelNames }) => modelNames?.test(name))
+  return { vendor: namesake?.name ?? routeFor(ai, access, null, null).vendor, model: name }
 }
 
 /** Listed, or a vendor's usual model. Where more than one vendor has it: the first that is configured, in the order of their slots. */
@@ -112,22 +120,47 @@ export function isConfigured(ai: AiConfig, vendor: string): boolean {
   return ofVendor(ai.vendors, vendor).apiKey !== null
 }
 
+/** Puts those of an alias's models that may answer into the order in which they are asked. */
+export type RouteOrder = (alias: Alias, routes: readonly Route[]) => readonly Route[]
+
+const asListed: RouteOrder = (_alias, routes) => routes
+
 /**
- * The one asked for and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a real vendor was asked,
- * none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key, 403 when plan or
- * key leave it out.
+ * The one asked for, or all of its alias, and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a
+ * real vendor was asked, none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key,
+ * 403 when plan or key leave it out.
  */
-export function fallbackChain(ai: AiConfig, access: ModelAccess, first: Route): Route[] {
-  requireAllowed(ai, access, first)
-  requireConfigured(ai, first.vendor)
-  const isPlayed = ofVendor(ai.vendors, first.vendor).sandboxed
-  const routes = [first]
+export function fallbackChain(
+  ai: AiConfig,
+  access: ModelAccess,
+  first: Route,
+  order: RouteOrder = asListed,
+): [Route, ...Route[]] {
+  const routes = askedRoutes(ai, access, first, order)
+  const isPlayed = ofVendor(ai.vendors, routes[0].vendor).sandboxed
   for (const route of ai.fallbacks) {
     const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
     if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, access, route)) continue
     if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model)) routes.push(route)
   }
   return routes
+}
+
+/** Of an alias those that are allowed and have a key; which is missing is told of the first. */
+function askedRoutes(ai: AiConfig, access: ModelAccess, first: Route, order: RouteOrder): [Route, ...Route[]] {
+  const alias = first.alias === undefined ? undefined : ai.aliases.get(first.alias)
+  if (alias === undefined) {
+    requireAllowed(ai, access, first)
+    requireConfigured(ai, first.vendor)
+    return [first]
+  }
+  const allowed = alias.routes.filter((route) => isAllowed(ai, access, route))
+  if (allowed.length === 0) requireAllowed(ai, access, first)
+  const configured = allowed.filter(({ vendor }) => isConfigured(ai, vendor))
+  const real = configured.filter(({ vendor }) => !ofVendor(ai.vendors, vendor).sandboxed)
+  const [best, ...others] = order(alias, real.length > 0 ? real : configured)
+  if (best !== undefined) return [best, ...others]
+  throw aiProblem('provider_not_configured', { vendor: allowed[0]?.vendor ?? first.vendor })
 }
 
 export function requireConfigured(ai: AiConfig, vendor: string): void {

@@ -5,6 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
+import { COST_HEADER } from './call-origin.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { Piece } from './vendors/piece.ts'
 
@@ -14,11 +15,13 @@ export type StreamEncoder = {
   answer(answer: CompletionStream): AnswerEncoder
   /** A cut answer; no `[DONE]` follows. */
   failure(problem: Problem): string
+  /** False where a dialect has an end mark of its own. */
+  endsWithDone?: false
 }
 
 export type AnswerEncoder = {
   batch(pieces: Piece[]): string
-  /** Before the last line, `[DONE]`. */
+  /** What comes last, before `[DONE]`. */
   end(): string
 }
 
@@ -72,6 +75,7 @@ export function sendAnswerStream(
       await answer.each((pieces) => events.write(batch(pieces)))
       const last = end()
       if (last !== '') void events.write(last)
+      if (encoder.endsWithDone === false) events.end()
     },
     (error) => encoder.failure(streamProblem(error, request.id)),
   )
@@ -79,7 +83,8 @@ export function sendAnswerStream(
 
 /**
  * Opens the reply's stream when `coming` comes, or when it was silent for `silenceMs`: proxies and people give up on a
- * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`; after `failure` nothing does.
+ * reply that says nothing, and models think for minutes. After `write` comes `[DONE]`, unless it has ended the stream; after
+ * `failure` nothing does.
  * @throws what `coming` rejects with, while nothing was sent
  */
 export async function sendEventStream<T extends object>(
@@ -92,6 +97,8 @@ export async function sendEventStream<T extends object>(
 ): Promise<FastifyReply> {
   const come = await withinMs(silenceMs, coming)
   if (come !== null) reply.headers(headersOf(come))
+  // A part of the cost may be known by now; the whole is at the end.
+  reply.removeHeader(COST_HEADER)
   const events = openStream(reply)
   // It is the first byte of a body that proxies wait for, not the head.
   if (come === null) void events.write(': ping\n\n')
@@ -106,7 +113,7 @@ export async function sendEventStream<T extends object>(
 }
 
 /** Null when it has not come by then. */
-async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
+export async function withinMs<T>(ms: number, coming: Promise<T>): Promise<T | null> {
   let timer: NodeJS.Timeout | undefined
   const silence = new Promise<null>((resolve) => {
     timer = setTimeout(resolve, ms, null)

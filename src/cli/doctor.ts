@@ -115,11 +115,12 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
 }
 
 function vendors({ ai }: Config): Line[] {
-  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, baseUrl }) => {
+  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, baseUrl, endpoints }) => {
     const name = `Model ${vendor}`
     if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
     if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
-    return { mark: 'ok', name, says: baseUrl }
+    if (endpoints.length === 1) return { mark: 'ok', name, says: baseUrl }
+    return { mark: 'ok', name, says: endpoints.map((one) => `${one.name} ${one.baseUrl}`).join(', ') }
   })
 }
 

@@ -26,6 +26,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'jobs that gave up, and another try for them',
     load: () => import('./jobs.ts'),
   },
+  prices: {
+    usage: 'prices [update FILE]',
+    says: "which list of models' prices counts, and a newer one instead",
+    load: () => import('./prices.ts'),
+  },
   seed: {
     usage: 'seed',
     says: 'fills an empty database with a year of users, usage, purchases and documents',

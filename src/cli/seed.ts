@@ -3,6 +3,7 @@
  * a clock that is moved to each moment. Unlike other commands it makes the database where there is none. Everybody has one
  * password that is told, so it refuses production, mail that leaves the machine, and a database that anybody uses.
  */
+import { randomUUID } from 'node:crypto'
 import { costOf } from '#ai/cost.ts'
 import { issueKey, NO_LIMITS } from '#api-keys/keys.ts'
 import { listUsers } from '#identity/admin/administration.ts'
@@ -84,6 +85,7 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
   const password_hash = await identity.hasher.hash(PASSWORD)
   const users = new Map<string, User>()
   const keys = new Map<string, string>()
+  const tiers = new Map<string, string>()
   const counts = { users: 0, 'API keys': 0, purchases: 0, documents: 0, calls: 0 }
 
   const deeds = deedsUntil(clock.ms(), config.catalogue)
@@ -98,6 +100,7 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
     const userId = idOf(deed.email)
     switch (deed.kind) {
       case 'subscribe':
+        tiers.set(deed.email, deed.tier)
         await transaction(db, (tx) => setSubscription(tx, userId, { status: 'active', tier: deed.tier }, deed.at))
         break
       case 'issue-key': {
@@ -154,12 +157,27 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
       ...{ userId, keyId: call.withKey ? (keys.get(call.email) ?? null) : null, route, vendor, model },
       ...{ promptTokens, completionTokens, cachedTokens, latencyMs, outcome },
       costUsd: outcome === 'failed' ? 0 : costOf(config.ai, vendor, [model], tokens).usd,
+      tier: tiers.get(call.email) ?? 'free',
+      reasoningTokens: 0,
+      firstTokenMs: outcome === 'ok' && route === '/api/ai/chat' ? latencyMs / 3 : null,
+      ...ENDED[outcome],
+      requestId: randomUUID(),
+      vendorRequestId: null,
+      endUser: call.endUser,
+      labels: '',
       attempts: stepped ? 2 : 1,
       tried: `${stepped ? `${first}:limited,` : ''}${vendor}:${outcome}`,
       isEstimated: false,
       startedAt: call.at,
     }
   }
+}
+
+/** As the caller was told. */
+const ENDED = {
+  ok: { status: 200, errorCode: null },
+  failed: { status: 502, errorCode: 'vendor_failed' },
+  cancelled: { status: 499, errorCode: null },
 }
 
 function documentOf({ source, text }: { source: string; text: string }) {

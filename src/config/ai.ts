@@ -1,26 +1,47 @@
 /** The settings of model vendors: LLM_VENDORS, LLM_FALLBACKS, MODELS, EMBEDDER, and each vendor's own. */
+import { join, resolve } from 'node:path'
 import type { Catalogue } from '../catalogue/catalogue.ts'
+import { PRICES_AS_OF } from '../models/built-in.ts'
 import {
   type Dialect,
   findModel,
   type Catalogue as ModelCatalogue,
   type Route,
   routeNamed,
+  routeOfAlias,
+  routesBehind,
   type VendorEntry,
   vendorNamed,
 } from '../models/catalogue.ts'
 import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
+import { type PriceList, readPriceList, WrongPriceList } from '../models/price-list.ts'
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
+
+/** One address and key of a vendor. */
+export type EndpointConfig = {
+  /** As logs and metrics tell it: its vendor's where there is one alone, else `openai#1`, `openai#eu`. */
+  name: string
+  baseUrl: string
+  apiKey: string
+  weight: number
+}
 
 /** A vendor of the catalogue, its address and default model as the settings say. */
 export type VendorConfig = VendorEntry & {
-  /** Null: the vendor is not configured. */
+  /** Empty: the vendor is not configured. */
+  endpoints: readonly EndpointConfig[]
+  /** Of the first; null: the vendor is not configured. */
   apiKey: string | null
   /** True when the sandbox plays this vendor. */
   sandboxed: boolean
 }
 
 export type AiConfig = ModelCatalogue<VendorConfig> & {
+  prices: PriceList
+  /** Where a list that is taken over is written. */
+  pricesPath: string
+  /** The day of the newest prices that count. */
+  pricesAsOf: string
   /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
   slots: readonly Route[]
   /** Failover order. */
@@ -30,9 +51,18 @@ export type AiConfig = ModelCatalogue<VendorConfig> & {
   idleTimeoutMs: number
 }
 
-export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { plans }: Catalogue): AiConfig {
+export function readAi(
+  read: Reader,
+  sandboxOn: boolean,
+  sandboxUrl: string,
+  { plans }: Catalogue,
+  dataDir: string,
+): AiConfig {
+  const named = read.optional('PRICES')
+  const pricesPath = named === null ? join(dataDir, 'prices.json') : resolve(named)
+  const prices = readPrices(named === null ? null : pricesPath, pricesPath)
   try {
-    const { vendors: entries, file } = readVendors(read.optional('MODELS'))
+    const { vendors: entries, file } = readVendors(read.optional('MODELS'), prices)
     const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
     const tiers = plans.map(({ tier }) => tier)
     const { aliases, allow } = readNames(file, given, tiers)
@@ -46,6 +76,9 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
       })),
     )
     return {
+      prices,
+      pricesPath,
+      pricesAsOf: prices.asOf > PRICES_AS_OF ? prices.asOf : PRICES_AS_OF,
       vendors,
       aliases,
       allow,
@@ -55,7 +88,9 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
           .filter(({ name }) => named.every(({ vendor }) => vendor !== name))
           .map(({ name, defaultModel }) => ({ vendor: name, model: defaultModel })),
       ],
-      fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }),
+      fallbacks: readRoutes(read, 'LLM_FALLBACKS', { vendors, aliases }).flatMap((route) =>
+        routesBehind({ aliases }, route),
+      ),
       connectTimeoutMs: read.positive('AI_CONNECT_TIMEOUT_MS', 5_000),
       firstByteTimeoutMs: read.positive('AI_FIRST_BYTE_TIMEOUT_MS', 600_000),
       idleTimeoutMs: read.positive('AI_IDLE_TIMEOUT_MS', 120_000),
@@ -65,12 +100,21 @@ export function readAi(read: Reader, sandboxOn: boolean, sandboxUrl: string, { p
   }
 }
 
+/** @throws ConfigError for a list that cannot be used: calls would cost something else than the operator thinks. */
+function readPrices(named: string | null, usual: string): PriceList {
+  try {
+    return readPriceList(named, usual)
+  } catch (error) {
+    throw error instanceof WrongPriceList ? new ConfigError(`PRICES: ${error.message}`) : error
+  }
+}
+
 type Names = Pick<AiConfig, 'vendors' | 'aliases'>
 
 /** A list of vendors, of `vendor/model`, and of aliases. */
 function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names): Route[] {
   return read.words(setting).map((word) => {
-    const route = aliases.get(word) ?? routeNamed({ vendors }, word)
+    const route = routeOfAlias({ aliases }, word) ?? routeNamed({ vendors }, word)
     if (route !== null) return route
     const names = [...Object.keys(vendors), ...aliases.keys()].join(', ')
     throw new ConfigError(`${setting} names '${word}': expected ${names}, or vendor/model`)
@@ -81,8 +125,10 @@ function readRoutes(read: Reader, setting: string, { vendors, aliases }: Names):
 function withoutAlias(vendor: VendorConfig, aliases: Names['aliases']): VendorConfig {
   const alias = aliases.get(vendor.defaultModel)
   if (alias === undefined) return vendor
-  if (alias.vendor === vendor.name) return { ...vendor, defaultModel: alias.model }
-  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${alias.vendor}`)
+  const own = alias.routes.find((route) => route.vendor === vendor.name)
+  if (own !== undefined) return { ...vendor, defaultModel: own.model }
+  const other = alias.routes[0].vendor
+  throw new ConfigError(`${prefixOf(vendor.name)}_MODEL names '${vendor.defaultModel}', a model of ${other}`)
 }
 
 const byName = (vendors: VendorConfig[]) => Object.fromEntries(vendors.map((vendor) => [vendor.name, vendor]))
@@ -92,19 +138,48 @@ const SANDBOX_PATHS: Record<Dialect, string> = { openai: '/openai/v1', anthropic
 /** Where a vendor is set by itself: GROQ_BASE_URL, GROQ_MODEL, and its key where the catalogue says. */
 function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null): VendorConfig {
   const prefix = prefixOf(entry.name)
-  const key = entry.keySetting === null ? 'none' : read.optional(entry.keySetting)
-  const baseUrl = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
-  const vendor = { ...entry, defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel }
-  // A base address of one's own (Ollama, vLLM) often needs no key; the sandbox plays only what has neither.
-  if (sandboxUrl !== null && key === null && baseUrl === null) {
-    return { ...vendor, apiKey: 'sandbox', baseUrl: sandboxUrl + SANDBOX_PATHS[entry.dialect], sandboxed: true }
+  const own = read.url(`${prefix}_BASE_URL`, ['http:', 'https:'])
+  const baseUrl = trimSlash(own ?? entry.baseUrl)
+  const keyed = endpointsOf(read, entry, baseUrl, own !== null)
+  // The sandbox plays only what has neither a key nor an address of one's own.
+  const sandboxed = sandboxUrl !== null && keyed.length === 0
+  const played = {
+    name: entry.name,
+    baseUrl: sandboxUrl + SANDBOX_PATHS[entry.dialect],
+    apiKey: 'sandbox',
+    weight: 1,
   }
+  const endpoints = sandboxed ? [played] : keyed
   return {
-    ...vendor,
-    apiKey: key ?? (baseUrl === null ? null : 'none'),
-    baseUrl: trimSlash(baseUrl ?? entry.baseUrl),
-    sandboxed: false,
+    ...entry,
+    defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel,
+    endpoints,
+    apiKey: endpoints[0]?.apiKey ?? null,
+    baseUrl: endpoints[0]?.baseUrl ?? baseUrl,
+    sandboxed,
   }
+}
+
+/** Those whose keys are set; a key setting may hold several, each of which is an endpoint. */
+function endpointsOf(read: Reader, entry: VendorEntry, baseUrl: string, isOwnAddress: boolean): EndpointConfig[] {
+  const { name: vendor, keySetting } = entry
+  const usual = { name: null, baseUrl: null, keySetting, weight: 1 }
+  const settings = entry.endpointSettings.length > 0 ? entry.endpointSettings : [usual]
+  const found = settings.flatMap((setting) => {
+    const keys = setting.keySetting === null ? ['none'] : read.words(setting.keySetting)
+    // A base address of one's own (Ollama, vLLM) often needs no key.
+    if (keys.length === 0 && isOwnAddress && setting.baseUrl === null) keys.push('none')
+    return keys.map((apiKey, index) => ({
+      name: setting.name === null ? null : keys.length === 1 ? setting.name : `${setting.name}-${index + 1}`,
+      baseUrl: setting.baseUrl ?? baseUrl,
+      apiKey,
+      weight: setting.weight,
+    }))
+  })
+  return found.map((one, index) => ({
+    ...one,
+    name: found.length === 1 && one.name === null ? vendor : `${vendor}#${one.name ?? index + 1}`,
+  }))
 }
 
 const prefixOf = (vendor: string) => vendor.toUpperCase().replaceAll('-', '_')
@@ -121,7 +196,10 @@ export function readEmbedder(read: Reader, ai: AiConfig): string {
     return isKeyed ? 'openai:text-embedding-3-small' : 'local'
   }
   const [, name = '', model = ''] = /^([^:]+):(\S+)$/.exec(setting) ?? []
-  const route = ai.aliases.get(setting) ?? (model === '' ? null : { vendor: name, model })
+  if ((ai.aliases.get(setting)?.routes.length ?? 1) > 1) {
+    throw new ConfigError(`EMBEDDER=${setting}: an alias of several models, whose vectors do not compare`)
+  }
+  const route = routeOfAlias(ai, setting) ?? (model === '' ? null : { vendor: name, model })
   const vendor = route === null ? undefined : vendorNamed(ai, route.vendor)
   if (route === null || vendor === undefined) {
     const vendors = Object.keys(ai.vendors).join(', ')

@@ -1,6 +1,14 @@
 // The vendors and models that are known without a MODELS file. Data with a date: a model that is not listed still works when
 // it is named; it then costs what its vendor's dearest does, marked as a guess, and its habits are guessed from its family.
-import { type AnthropicHabits, EMBEDDINGS, type Habits, type Model, type Price, type VendorEntry } from './catalogue.ts'
+import {
+  type Abilities,
+  type AnthropicHabits,
+  EMBEDDINGS,
+  type Habits,
+  type Model,
+  type Price,
+  type VendorEntry,
+} from './catalogue.ts'
 
 /** When the prices were read from the vendors' price pages. */
 export const PRICES_AS_OF = '2026-11-20'
@@ -8,18 +16,24 @@ export const PRICES_AS_OF = '2026-11-20'
 /** The same in seconds since 1970. */
 export const PRICES_AS_OF_SECONDS = Date.parse(PRICES_AS_OF) / 1_000
 
+/** Of all current models of the three; Gemini's alone hear. */
+const SEES: Abilities = { vision: true, pdf: true, audio: false, tools: true, json_schema: true }
+
 const THINKING_GPT: Habits = {
+  ...SEES,
   temperature: 'without-reasoning',
   lengthName: 'max_completion_tokens',
   foreignMembers: 'openai',
   toolIds: 'any',
   streamUsage: 'asked',
   responses: 'for-tools',
+  speaksResponses: true,
 }
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
 const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
 
-const CLAUDE: AnthropicHabits = {
+const CLAUDE: AnthropicHabits & Abilities = {
+  ...SEES,
   temperature: 'refused',
   forcedTools: 'refused',
   thinking: 'unasked',
@@ -27,7 +41,7 @@ const CLAUDE: AnthropicHabits = {
   cacheTokensMin: 512,
 }
 
-const GEMINI: Habits = { temperature: 'taken', signsThoughts: true, thinksAloud: true }
+const GEMINI: Habits = { ...SEES, audio: true, temperature: 'taken', signsThoughts: true, thinksAloud: true }
 
 /**
  * Sources: developers.openai.com/api/docs/pricing, platform.claude.com/docs (models & pricing),
@@ -41,6 +55,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     dialect: 'openai',
     baseUrl: 'https://api.openai.com/v1',
     keySetting: 'OPENAI_API_KEY',
+    endpointSettings: [],
+    prices: null,
     defaultModel: 'gpt-6.1-terra',
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
     habits: {},
@@ -60,12 +76,14 @@ export const BUILT_IN: readonly VendorEntry[] = [
         32_768,
         { input: 0.4, cached: 0.1, output: 1.6 },
         {
+          ...SEES,
           temperature: 'taken',
           lengthName: 'max_completion_tokens',
           foreignMembers: 'openai',
           toolIds: 'any',
           streamUsage: 'asked',
           responses: 'never',
+          speaksResponses: true,
         },
       ),
       embedding('text-embedding-3-small', 0.02, 8_191),
@@ -79,6 +97,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     dialect: 'anthropic',
     baseUrl: 'https://api.anthropic.com',
     keySetting: 'ANTHROPIC_API_KEY',
+    endpointSettings: [],
+    prices: null,
     defaultModel: 'claude-sonnet-5-5',
     modelNames: /^claude-/,
     habits: {},
@@ -108,6 +128,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     dialect: 'gemini',
     baseUrl: 'https://generativelanguage.googleapis.com',
     keySetting: 'GEMINI_API_KEY',
+    endpointSettings: [],
+    prices: null,
     defaultModel: 'gemini-3.8-flash',
     modelNames: /^(gemini-|gemma-|models\/gemini)/,
     habits: {},

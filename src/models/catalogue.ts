@@ -34,8 +34,21 @@ export type OpenAiHabits = {
   toolIds: 'any' | 'nine-characters'
   /** Whether a stream says what was used when it is asked to (`stream_options`), or always, and then may refuse the question. */
   streamUsage: 'asked' | 'always'
+  /** Members of a request that it refuses: they are left out. */
+  refuses: readonly string[]
+  /** Members that each request gets, unless its client says something of them itself. */
+  adds: Readonly<Record<string, unknown>>
+  /**
+   * How the thoughts that came with an answer go back: as the client has them (see `foreignMembers`), or in
+   * `reasoning_content`, without which DeepSeek refuses a conversation with tools.
+   */
+  thoughts: 'as-given' | 'reasoning_content'
+  /** Whether it says itself what a call cost, in US dollars (`usage.cost`). Read of all a vendor's models. */
+  tellsCost: boolean
   /** When it is asked at /responses: for tools unless the effort is `none`, or for tools where an effort is named. */
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
+  /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
+  speaksResponses: boolean
 }
 
 export type AnthropicHabits = {
@@ -58,8 +71,11 @@ export type GeminiHabits = {
   thinksAloud: boolean
 }
 
+/** What a model takes beside text, and whether it calls tools and answers by a schema. */
+export type Abilities = { vision: boolean; pdf: boolean; audio: boolean; tools: boolean; json_schema: boolean }
+
 /** What is known of a model's habits; for the rest its dialect's family rules go by its name. */
-export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits>
+export type Habits = Partial<OpenAiHabits & AnthropicHabits & GeminiHabits & Abilities>
 
 export type Model = {
   id: string
@@ -74,6 +90,25 @@ export type Model = {
   habits: Habits
 }
 
+/** A vendor's part of the price list. */
+export type VendorPrices = {
+  /** By any of a model's names, with or without a date behind it. */
+  find(id: string): Model | null
+  /** Of all its models of that kind. */
+  prices(kind: Model['kind']): Price[]
+}
+
+/** One of several keys or addresses of a vendor; what it does not say is the vendor's. */
+export type EndpointSetting = {
+  /** Null: it is known by its number. */
+  name: string | null
+  baseUrl: string | null
+  /** The setting that holds its key, or several with commas between; null: it needs none. */
+  keySetting: string | null
+  /** Its share of the calls, beside those of the others; 0: a spare, asked when no other is well. */
+  weight: number
+}
+
 export type VendorEntry = {
   name: string
   /** Other names under which it may be asked for. */
@@ -85,6 +120,8 @@ export type VendorEntry = {
   baseUrl: string
   /** The setting that holds its key; null: it needs none. */
   keySetting: string | null
+  /** Where it has several keys or addresses; empty: the one above. */
+  endpointSettings: readonly EndpointSetting[]
   defaultModel: string
   /** Names of models that are this vendor's though they are not listed. */
   modelNames: RegExp | null
@@ -93,10 +130,29 @@ export type VendorEntry = {
   /** What one request for embeddings may hold. */
   embeddings: { inputsMax: number; charactersMax: number }
   models: readonly Model[]
+  /** What the price list has of its models beside those; null: nothing. */
+  prices: VendorPrices | null
 }
 
 /** Who is asked for what. */
-export type Route = { vendor: string; model: string }
+export type Route = {
+  vendor: string
+  model: string
+  /** By which alias of several models it was named: `model` is the first of them, and any may answer. */
+  alias?: string
+}
+
+/** Which of an alias's models is asked first: as listed, by share, the cheapest for the request, or the quickest of late. */
+export const STRATEGIES = ['order', 'weight', 'price', 'latency'] as const
+export type Strategy = (typeof STRATEGIES)[number]
+
+/** A name for a model, or for several of which one is chosen for each call; the others stand in for it. */
+export type Alias = {
+  routes: readonly [Route, ...Route[]]
+  by: Strategy
+  /** By `routes`; of use where one is chosen by weight. */
+  weights: readonly number[]
+}
 
 /** Models that may be asked for: of one vendor, or of any. */
 export type Allowance = { vendor: string | null; has(model: string): boolean }
@@ -104,7 +160,7 @@ export type Allowance = { vendor: string | null; has(model: string): boolean }
 export type Catalogue<Vendor extends VendorEntry = VendorEntry> = {
   /** By name, in the order in which they are listed. */
   vendors: Readonly<Record<string, Vendor>>
-  aliases: ReadonlyMap<string, Route>
+  aliases: ReadonlyMap<string, Alias>
   /** By plan; a plan that is not here may ask for every model. */
   allow: ReadonlyMap<string, readonly Allowance[]>
 }
@@ -135,9 +191,14 @@ export function vendorNamed<Vendor extends VendorEntry>(
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
   const exact = models.find((model) => model.id === id)
-  if (exact !== undefined || !DATED.test(id)) return exact ?? null
-  const undated = id.replace(DATED, '')
-  return models.find((model) => model.id === undated) ?? null
+  if (exact !== undefined) return exact
+  const plain = undated(id)
+  return plain === id ? null : (models.find((model) => model.id === plain) ?? null)
+}
+
+/** A model's name without the date behind it. */
+export function undated(id: string): string {
+  return id.replace(DATED, '')
 }
 
 const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
@@ -147,13 +208,21 @@ const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/
  * the vendor of that address does not list.
  */
 export function knownModel({ vendors }: Pick<Catalogue, 'vendors'>, vendor: string, id: string): Model | null {
-  const own = findModel(ofVendor(vendors, vendor), id)
+  const entry = ofVendor(vendors, vendor)
+  const own = findModel(entry, id) ?? entry.prices?.find(id) ?? null
   if (own !== null) return own
   for (const other of Object.values(vendors)) {
-    const model = findModel(other, id)
+    const model = findModel(other, id) ?? listedAt(entry, other, id)
     if (model !== null) return model
   }
   return null
+}
+
+/** What another vendor's prices say of a model. A vendor that needs no key is a machine of one's own, and sells nothing. */
+export function listedAt(vendor: VendorEntry | undefined, other: VendorEntry, id: string): Model | null {
+  return vendor !== undefined && vendor.keySetting === null && other !== vendor
+    ? null
+    : (other.prices?.find(id) ?? null)
 }
 
 /**
@@ -166,10 +235,22 @@ export function routeNamed(catalogue: Pick<Catalogue, 'vendors'>, name: string):
   return vendor === undefined ? null : { vendor: vendor.name, model: rest.join('/') || vendor.defaultModel }
 }
 
+/** What an alias names: its model, or the first of its models with the alias's name beside it. */
+export function routeOfAlias({ aliases }: Pick<Catalogue, 'aliases'>, name: string): Route | null {
+  const alias = aliases.get(name)
+  if (alias === undefined) return null
+  return alias.routes.length === 1 ? alias.routes[0] : { ...alias.routes[0], alias: name }
+}
+
+/** Who may answer a route: all models of its alias, as listed, or the one that it names. */
+export function routesBehind({ aliases }: Pick<Catalogue, 'aliases'>, route: Route): readonly Route[] {
+  return (route.alias === undefined ? undefined : aliases.get(route.alias)?.routes) ?? [route]
+}
+
 /** By whom a model is asked for: a user of a plan, perhaps with an API key that has a list of its own. */
 export type ModelAccess = {
   tier: string
-  /** A key's own list, in the words of `allowanceOf`; null: what the plan has. */
+  /** A key's own list, in the words of `allowancesFor`; null: what the plan has. */
   models?: readonly string[] | null
 }
 
@@ -207,18 +288,26 @@ export function allowancesOf(
 ): readonly Allowance[] {
   const read = readLists.get(entries)
   if (read?.catalogue === catalogue) return read.list
-  const list = entries.map((entry) => allowanceOf(catalogue, entry))
+  const list = entries.flatMap((entry) => allowancesFor(catalogue, entry))
   readLists.set(entries, { catalogue, list })
   return list
 }
 
-/** `fast` (an alias), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
-export function allowanceOf({ vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>, entry: string): Allowance {
+/** `fast` (an alias: each of its models), `groq/*`, `gpt-*`: without a vendor's name a pattern is for the models of all. */
+export function allowancesFor(
+  { vendors, aliases }: Pick<Catalogue, 'vendors' | 'aliases'>,
+  entry: string,
+): readonly Allowance[] {
   const alias = aliases.get(entry)
-  if (alias !== undefined) return { vendor: alias.vendor, has: (model) => model === alias.model }
+  if (alias === undefined) return [allowanceOf({ vendors }, entry)]
+  return alias.routes.map(({ vendor, model }) => ({ vendor, has: (name) => name === model }))
+}
+
+function allowanceOf({ vendors }: Pick<Catalogue, 'vendors'>, entry: string): Allowance {
   const slash = entry.indexOf('/')
   const vendor = slash > 0 ? vendorNamed({ vendors }, entry.slice(0, slash)) : undefined
-  return vendor === undefined || isListed({ vendors }, entry)
+  const isOthers = isListed({ vendors }, entry) && (vendor && findModel(vendor, entry.slice(slash + 1))) == null
+  return vendor === undefined || isOthers
     ? { vendor: null, has: matcherOf(entry) }
     : { vendor: vendor.name, has: matcherOf(entry.slice(slash + 1)) }
 }

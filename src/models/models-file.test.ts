@@ -27,7 +27,7 @@ test('the file in docs/ works: its vendors are asked at their addresses, with th
   assert.deepEqual([mistral!.label, mistral!.apiKey, mistral!.dialect], ['Mistral', 'mistral-test', 'openai'])
   assert.equal(ollama!.apiKey, 'none', 'a vendor that names no key needs none')
   assert.equal(groq!.defaultModel, 'llama-3.3-70b-versatile')
-  assert.deepEqual(ai.aliases.get('fast'), { vendor: 'groq', model: 'llama-3.1-8b-instant' })
+  assert.deepEqual(ai.aliases.get('fast')?.routes, [{ vendor: 'groq', model: 'llama-3.1-8b-instant' }])
 })
 
 test('docs/models.md tells of every field that the file beside it has', () => {
@@ -37,11 +37,72 @@ test('docs/models.md tells of every field that the file beside it has', () => {
     for (const field of Object.keys(vendor)) assert.ok(words.includes(`\`${field}\``), field)
 })
 
+test('the examples of docs/models.md work, and so do the vendors that are ready', (t) => {
+  const { vendors } = JSON.parse(readFileSync(resolve(DOCS, '../vendors.json'), 'utf8'))
+  const words = readFileSync(resolve(DOCS, '../models.md'), 'utf8')
+  const blocks = words.split('```json\n').slice(1)
+  const examples = blocks.map((block) => JSON.parse(block.slice(0, block.indexOf('```'))))
+  assert.equal(examples.length, 2)
+  for (const example of examples) {
+    const contents = 'name' in example ? { vendors: [example] } : { vendors, ...example }
+    const { ai } = readConfig({ MODELS: fileOf(t, contents), OPENAI_API_KEY: 'a', OPENAI_EU_KEY: 'b' })
+    if ('name' in example)
+      assert.deepEqual(
+        ai.vendors.openai!.endpoints.map(({ name }) => name),
+        ['openai#main', 'openai#eu'],
+      )
+    else
+      assert.deepEqual(
+        [...ai.aliases.values()].map(({ by }) => by),
+        ['latency', 'price', 'weight', 'order'],
+      )
+  }
+  for (const { name, api_key_env: setting } of vendors) {
+    assert.ok(words.includes(setting === undefined ? `| none |` : `\`${setting}\``), name)
+  }
+})
+
 test('a vendor without its key is not configured, or played by the sandbox in its dialect', () => {
   assert.equal(readConfig({ MODELS: DOCS, SANDBOX: 'off' }).ai.vendors.groq!.apiKey, null)
   const played = readConfig({ MODELS: DOCS }).ai.vendors
   assert.deepEqual([played.groq!.sandboxed, played.ollama!.sandboxed], [true, false])
   assert.equal(played.groq!.baseUrl, 'http://127.0.0.1:8000/sandbox/openai/v1')
+})
+
+test('a vendor may have several endpoints: in the file, or by several keys in its setting', (t) => {
+  const groq = {
+    name: 'groq',
+    dialect: 'openai',
+    base_url: 'http://127.0.0.1:1/v1',
+    api_key_env: 'GROQ_API_KEY',
+    endpoints: [{}, { name: 'eu', base_url: 'http://127.0.0.1:2/v1/', api_key_env: 'GROQ_EU_KEY', weight: 0.5 }],
+    models: [{ id: 'm' }],
+  }
+  const MODELS = fileOf(t, { vendors: [groq, { name: 'openai', endpoints: [{ name: 'a' }, { name: 'b' }] }] })
+  const read = (env: Record<string, string>) => readConfig({ MODELS, SANDBOX: 'off', ...env }).ai.vendors
+  const [one, eu] = [
+    { name: 'groq#1', baseUrl: 'http://127.0.0.1:1/v1', apiKey: 'k1', weight: 1 },
+    { name: 'groq#eu', baseUrl: 'http://127.0.0.1:2/v1', apiKey: 'k2', weight: 0.5 },
+  ]
+  assert.deepEqual(read({ GROQ_API_KEY: 'k1', GROQ_EU_KEY: 'k2' }).groq!.endpoints, [one, eu])
+  assert.deepEqual(read({ GROQ_EU_KEY: 'k2' }).groq!.endpoints, [eu], 'one whose key is not set is left out')
+  assert.deepEqual(read({ GROQ_API_KEY: 'k1' }).groq!.endpoints, [{ ...one, name: 'groq' }])
+  assert.deepEqual([read({}).groq!.endpoints, read({}).groq!.apiKey], [[], null])
+  const moved = read({ GROQ_BASE_URL: 'http://127.0.0.1:3/v1', GROQ_EU_KEY: 'k2' }).groq!.endpoints
+  assert.deepEqual(
+    moved.map(({ baseUrl, apiKey }) => [baseUrl, apiKey]),
+    [
+      ['http://127.0.0.1:3/v1', 'none'],
+      ['http://127.0.0.1:2/v1', 'k2'],
+    ],
+  )
+
+  const { openai, anthropic } = read({ OPENAI_API_KEY: 'k1, k2,', ANTHROPIC_API_KEY: 'k3,k4' })
+  assert.deepEqual(
+    [...openai!.endpoints, ...anthropic!.endpoints].map(({ name, apiKey }) => `${name} ${apiKey}`),
+    ['openai#a-1 k1', 'openai#a-2 k2', 'openai#b-1 k1', 'openai#b-2 k2', 'anthropic#1 k3', 'anthropic#2 k4'],
+  )
+  assert.equal(readConfig({ MODELS }).ai.vendors.openai!.endpoints[0]?.apiKey, 'sandbox')
 })
 
 test('a vendor’s own settings go before the file', () => {
@@ -79,11 +140,45 @@ test('vendors and aliases are named in every setting that names a vendor', () =>
   assert.throws(() => embedder('slow'), /EMBEDDER is wrong: expected auto, local, vendor:MODEL/)
 })
 
+test('an alias may name several models, wherever a model is named; lists hold for each of them', (t) => {
+  const MODELS = fileOf(t, {
+    aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash', 'anthropic/claude-haiku-5-5'] } },
+    allow: { pro: ['gemini/*', 'claude-*'], free: ['any'] },
+  })
+  const keys = { OPENAI_API_KEY: 'sk', GEMINI_API_KEY: 'AIza', SANDBOX: 'off' }
+  const { ai } = readConfig({ MODELS, ...keys, LLM_VENDORS: 'any', LLM_FALLBACKS: 'any', OPENAI_MODEL: 'any' })
+  const [luna, flash, haiku] = ai.aliases.get('any')!.routes
+  const any = { ...luna!, alias: 'any' }
+  assert.deepEqual(ai.slots[0], any)
+  assert.deepEqual(ai.fallbacks, [luna, flash, haiku])
+  assert.equal(ai.vendors.openai!.defaultModel, 'gpt-6-luna')
+  assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, 'any'), any)
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, null, null), any, 'one of its models is allowed')
+  assert.deepEqual(routeFor(ai, { tier: 'pro' }, 'gemini', 'any'), any)
+  assert.throws(() => readConfig({ MODELS, ...keys, EMBEDDER: 'any' }), /EMBEDDER=any: an alias of several models/)
+
+  assert.deepEqual(fallbackChain(ai, { tier: 'enterprise' }, any), [luna, flash], 'haiku has no key')
+  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [flash])
+  assert.deepEqual(fallbackChain(ai, { tier: 'free' }, any), [luna, flash])
+  assert.deepEqual(fallbackChain(ai, { tier: 'free', models: ['gpt-6-luna'] }, any), [luna])
+  const shut = { tier: 'free', models: ['nothing'] }
+  assert.throws(() => fallbackChain(ai, shut, any), /'gpt-6-luna' is not part of this API key's models/)
+  assert.throws(() => fallbackChain(ai, { tier: 'pro', models: ['claude-*'] }, any), /'anthropic' is not configured/)
+})
+
+test('where an alias has a real vendor, none that the sandbox plays answers for it', (t) => {
+  const MODELS = fileOf(t, { aliases: { any: { models: ['openai/gpt-6-luna', 'gemini/gemini-3.8-flash'] } } })
+  const { ai } = readConfig({ MODELS, GEMINI_API_KEY: 'AIza' })
+  const any = routeForModel(ai, { tier: 'pro' }, 'any')
+  assert.deepEqual(fallbackChain(ai, { tier: 'pro' }, any), [{ vendor: 'gemini', model: 'gemini-3.8-flash' }])
+})
+
 test('a model’s name leads to its vendor: as an alias, listed, behind a vendor’s name, or by its maker', (t) => {
   const groq = {
     dialect: 'openai',
     base_url: 'http://127.0.0.1:9',
-    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }],
+    // As a router of vendors has them.
+    models: [{ id: 'openai/gpt-oss' }, { id: 'shared' }, { id: 'openai/gpt-6-luna' }],
   }
   const MODELS = fileOf(t, {
     vendors: [
@@ -91,8 +186,9 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
       { name: 'other', ...groq, api_key_env: 'OTHER_API_KEY' },
     ],
     aliases: { fast: 'groq/openai/gpt-oss' },
+    allow: { pro: ['openai/gpt-6-luna'], free: ['openai/gpt-oss'] },
   })
-  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq' })
+  const { ai } = readConfig({ MODELS, SANDBOX: 'off', LLM_VENDORS: 'other,groq', OPENAI_API_KEY: 'sk' })
   const ways: [name: string, vendor: string, model: string][] = [
     ['fast', 'groq', 'openai/gpt-oss'],
     ['shared', 'groq', 'shared'],
@@ -108,8 +204,17 @@ test('a model’s name leads to its vendor: as an alias, listed, behind a vendor
     ['__proto__/x', 'other', '__proto__/x'],
   ]
   for (const [name, vendor, model] of ways) {
-    assert.deepEqual(routeForModel(ai, { tier: 'pro' }, name), { vendor, model }, name)
+    assert.deepEqual(routeForModel(ai, { tier: 'enterprise' }, name), { vendor, model }, name)
   }
+  const luna = { vendor: 'openai', model: 'gpt-6-luna' }
+  assert.deepEqual(
+    [
+      isAllowed(ai, { tier: 'pro' }, luna),
+      isAllowed(ai, { tier: 'pro' }, { vendor: 'groq', model: 'openai/gpt-6-luna' }),
+    ],
+    [true, false],
+  )
+  assert.equal(isAllowed(ai, { tier: 'free' }, { vendor: 'groq', model: 'openai/gpt-oss' }), true)
 })
 
 test('a vendor’s usual model leads to it, though it is not listed', (t) => {
@@ -214,6 +319,14 @@ const WRONG: [contents: unknown, says: RegExp][] = [
     /^MODELS: vendors\[0\]\.models\[0\]\.price\.input is wrong: expected US dollars per million tokens, got -1$/,
   ],
   [{ vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] }, /vendors\[0\]\.habits\.thinking is not known/],
+  [
+    { vendors: [{ ...VENDOR, endpoints: [{ weight: -1 }] }] },
+    /^MODELS: vendors\[0\]\.endpoints\[0\]\.weight is wrong: expected a number from 0 to 1,000,000, got -1$/,
+  ],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ weight: 0 }] }] }, /endpoints is wrong: one of them needs a weight above 0/],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ key: 'sk-1' }] }] }, /vendors\[0\]\.endpoints\[0\]\.key is not known/],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ base_url: 'x' }] }] }, /endpoints\[0\]\.base_url is wrong: expected an addr/],
+  [{ vendors: [{ ...VENDOR, endpoints: [{ name: 'a' }, { name: 'a' }] }] }, /endpoints\[1\]\.name is wrong: it stands/],
   [{ aliases: { fast: 'groq/a' } }, /^MODELS: aliases\.fast is wrong: expected 'vendor\/model' of openai, /],
   [
     { vendors: [VENDOR], aliases: { groq: 'groq/a' } },
@@ -221,6 +334,35 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [{ vendors: [VENDOR], aliases: { a: 'groq/a' } }, /^MODELS: aliases\.a is wrong/],
   [{ vendors: [VENDOR], aliases: { fast: 'smart' } }, /^MODELS: aliases\.fast is wrong/],
+  [{ aliases: { any: { models: [] } } }, /^MODELS: aliases\.any\.models is wrong: expected one model or more$/],
+  [
+    { aliases: { any: { models: ['fast', 'openai/a'] } } },
+    /^MODELS: aliases\.any\.models\[0\] is wrong: expected 'vend/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a', 'openai/a'] } } },
+    /aliases\.any\.models\[1\] is wrong: it stands there tw/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a'], by: 'luck' } } },
+    /aliases\.any\.by is wrong: expected one of order, weight/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a'], weights: [1] } } },
+    /aliases\.any\.weights is wrong: expected one for each/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a', 'gemini/b'], by: 'weight', weights: [1] } } },
+    /aliases\.any\.weights is wrong: expected one for each of its models/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/a', 'gemini/b'], by: 'weight', weights: [0, 0] } } },
+    /aliases\.any\.weights is wrong: one of them has to be above 0/,
+  ],
+  [
+    { aliases: { any: { models: ['openai/text-embedding-3-small', 'gemini/gemini-embedding-2'] } } },
+    /aliases\.any\.models\[0\] is wrong: the vectors of two models do not compare/,
+  ],
   [{ allow: { gold: [] } }, /^MODELS: allow\.gold is wrong: expected one of free, pro, enterprise$/],
   [{ allow: { pro: 'fast' } }, /^MODELS: allow\.pro is wrong: expected a list, got "fast"$/],
   [{ allow: { pro: [7] } }, /^MODELS: allow\.pro\[0\] is wrong/],

@@ -3,13 +3,17 @@
 // The trap: nothing in it is passed over. An unknown field, a wrong value or a name that leads nowhere is refused by its
 // place (`vendors[0].models[2].price.input`), since a price or a plan's limit that silently does not hold costs money.
 import { readFileSync, statSync } from 'node:fs'
-import { BUILT_IN } from './built-in.ts'
+import { BUILT_IN, PRICES_AS_OF } from './built-in.ts'
 import {
+  type Abilities,
+  type Alias,
   type Allowance,
-  allowanceOf,
+  allowancesFor,
   type Catalogue,
   type Dialect,
   EMBEDDINGS,
+  type EndpointSetting,
+  findModel,
   type Habits,
   isListed,
   type Model,
@@ -17,9 +21,12 @@ import {
   RESERVED_NAMES,
   type Route,
   routeNamed,
+  STRATEGIES,
   type VendorEntry,
+  type VendorPrices,
   vendorNamed,
 } from './catalogue.ts'
+import type { PriceList } from './price-list.ts'
 
 /** One line that says which field is wrong. */
 export class WrongModelsFile extends Error {}
@@ -31,17 +38,18 @@ const MODEL_ID = /^[!-~]{1,200}$/
 const VENDOR_NAME = /^[a-z][a-z0-9_-]{0,31}$/
 const ALIAS_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/
 
-/** The built-in vendors and, where there is a file, its own. @throws WrongModelsFile */
-export function readVendors(path: string | null): { vendors: readonly VendorEntry[]; file: Json } {
-  if (path === null) return { vendors: BUILT_IN, file: {} }
+/** The built-in vendors and, where there is a file, its own, with what the price list has of them. @throws WrongModelsFile */
+export function readVendors(path: string | null, prices: PriceList): { vendors: readonly VendorEntry[]; file: Json } {
+  const builtIn = BUILT_IN.map((vendor) => pricedBy(prices, vendor))
+  if (path === null) return { vendors: builtIn, file: {} }
   const { json, createdSeconds } = contentsOf(path)
   const file = object(json, 'the file', ['vendors', 'aliases', 'allow'])
-  const vendors = [...BUILT_IN]
+  const vendors = [...builtIn]
   const named = new Set<string>()
-  for (const [index, value] of list(file.vendors, 'vendors').entries()) {
+  for (const [index, value] of listAt(file.vendors, 'vendors').entries()) {
     const at = `vendors[${index}]`
     const known = vendors.findIndex(({ name }) => name === objectOf(value)?.name)
-    const vendor = vendorAt(value, at, vendors[known], createdSeconds)
+    const vendor = vendorAt(value, at, vendors[known], prices, createdSeconds)
     if (named.has(vendor.name)) throw new WrongModelsFile(`${at}.name is wrong: '${vendor.name}' stands there twice`)
     named.add(vendor.name)
     if (known === -1) vendors.push(vendor)
@@ -59,7 +67,7 @@ export function readNames(
   vendors: Catalogue['vendors'],
   plans: readonly string[],
 ): Pick<Catalogue, 'aliases' | 'allow'> {
-  const aliases = new Map<string, Route>()
+  const aliases = new Map<string, Alias>()
   for (const [name, target] of Object.entries(objectOr(file.aliases, 'aliases'))) {
     const at = `aliases.${name}`
     if (!ALIAS_NAME.test(name))
@@ -67,17 +75,14 @@ export function readNames(
     if (RESERVED_NAMES.includes(name) || vendorNamed({ vendors }, name) !== undefined || isListed({ vendors }, name)) {
       throw new WrongModelsFile(`${at} is wrong: '${name}' is the name of a vendor or a model already`)
     }
-    const to = text(target, at, MODEL_ID, "'vendor/model'")
-    const route = to.includes('/') ? routeNamed({ vendors }, to) : null
-    if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, target)
-    aliases.set(name, route)
+    aliases.set(name, aliasAt(target, at, vendors))
   }
 
   const allow = new Map<string, Allowance[]>()
   for (const [plan, entries] of Object.entries(objectOr(file.allow, 'allow'))) {
     if (!plans.includes(plan)) throw new WrongModelsFile(`allow.${plan} is wrong: expected one of ${plans.join(', ')}`)
-    const allowances = list(entries, `allow.${plan}`).map((entry, index) =>
-      allowanceOf(
+    const allowances = listAt(entries, `allow.${plan}`).flatMap((entry, index) =>
+      allowancesFor(
         { vendors, aliases },
         text(entry, `allow.${plan}[${index}]`, MODEL_ID, 'the name of a model, or a pattern'),
       ),
@@ -85,6 +90,40 @@ export function readNames(
     allow.set(plan, allowances)
   }
   return { aliases, allow }
+}
+
+/** `'groq/llama'`, or `{models: ['groq/llama', …], by: 'weight', weights: [3, …]}`. */
+function aliasAt(value: unknown, at: string, vendors: Catalogue['vendors']): Alias {
+  const isOne = typeof value === 'string'
+  const given = isOne ? {} : object(value, at, ['models', 'by', 'weights'])
+  const names = isOne ? [value] : listAt(given.models, `${at}.models`)
+  const routes = names.map((one, index) => routeAt(one, isOne ? at : `${at}.models[${index}]`, vendors))
+  const [first, ...others] = routes
+  if (first === undefined) throw new WrongModelsFile(`${at}.models is wrong: expected one model or more`)
+  for (const [index, { vendor, model }] of routes.entries()) {
+    if (routes.findIndex((other) => other.vendor === vendor && other.model === model) < index)
+      throw new WrongModelsFile(`${at}.models[${index}] is wrong: it stands there twice`)
+    const entry = vendors[vendor]
+    if (others.length > 0 && entry !== undefined && findModel(entry, model)?.kind === 'embedding')
+      throw new WrongModelsFile(`${at}.models[${index}] is wrong: the vectors of two models do not compare`)
+  }
+  const by = optional(given.by, (strategy) => oneOf(strategy, `${at}.by`, STRATEGIES)) ?? 'order'
+  const weights = optional(given.weights, (all) => listAt(all, `${at}.weights`))
+  if (weights !== undefined && (by !== 'weight' || weights.length !== routes.length)) {
+    throw new WrongModelsFile(`${at}.weights is wrong: expected one for each of its models, with "by": "weight"`)
+  }
+  const shares = routes.map((_, index) => (weights ? weightAt(weights[index], `${at}.weights[${index}]`) : 1))
+  if (shares.every((share) => share === 0)) {
+    throw new WrongModelsFile(`${at}.weights is wrong: one of them has to be above 0`)
+  }
+  return { routes: [first, ...others], by, weights: shares }
+}
+
+function routeAt(value: unknown, at: string, vendors: Catalogue['vendors']): Route {
+  const to = text(value, at, MODEL_ID, "'vendor/model'")
+  const route = to.includes('/') ? routeNamed({ vendors }, to) : null
+  if (route === null) throw wrong(at, `'vendor/model' of ${Object.keys(vendors).join(', ')}`, value)
+  return route
 }
 
 function contentsOf(path: string): { json: unknown; createdSeconds: number } {
@@ -108,14 +147,30 @@ const VENDOR_FIELDS = [
   'dialect',
   'base_url',
   'api_key_env',
+  'endpoints',
   'default_model',
   'habits',
   'embeddings',
   'models',
+  'price_list',
 ]
 
+/** What was read from a vendor's own pages counts until a newer list says otherwise. */
+function pricedBy(list: PriceList, vendor: VendorEntry): VendorEntry {
+  const prices = list.of(vendor.name)
+  if (list.asOf < PRICES_AS_OF) return { ...vendor, prices }
+  const models = vendor.models.map((model) => ({ ...model, price: prices.find(model.id)?.price ?? model.price }))
+  return { ...vendor, prices, models }
+}
+
 /** A new vendor, or more of one that is `known`: its models are added to those that it has, by their names. */
-function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, createdSeconds: number): VendorEntry {
+function vendorAt(
+  value: unknown,
+  at: string,
+  known: VendorEntry | undefined,
+  list: PriceList,
+  createdSeconds: number,
+): VendorEntry {
   const given = object(value, at, VENDOR_FIELDS)
   const name = text(given.name, `${at}.name`, VENDOR_NAME, 'lower-case letters, digits, dashes')
   if (known === undefined && (RESERVED_NAMES.includes(name) || BUILT_IN.some((one) => one.otherNames.includes(name)))) {
@@ -125,9 +180,17 @@ function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, cr
   if (known !== undefined && known.dialect !== dialect) {
     throw wrong(`${at}.dialect`, `'${known.dialect}', which ${name} speaks`, dialect)
   }
-  const models = list(given.models, `${at}.models`).map((one, index) =>
-    modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds),
-  )
+  const prices = pricesAt(given.price_list, `${at}.price_list`, list) ?? known?.prices ?? list.of(name)
+  const models = listAt(given.models, `${at}.models`).map((one, index) => {
+    const model = modelAt(one, `${at}.models[${index}]`, dialect, createdSeconds)
+    const found = prices?.find(model.id) ?? null
+    return {
+      ...model,
+      contextTokens: model.contextTokens ?? found?.contextTokens ?? null,
+      outputTokensMax: model.outputTokensMax ?? found?.outputTokensMax ?? null,
+      price: model.price ?? found?.price ?? null,
+    }
+  })
   const repeated = models.findIndex(({ id }, index) => models.findIndex((other) => other.id === id) < index)
   if (repeated !== -1) throw new WrongModelsFile(`${at}.models[${repeated}].id is wrong: it stands there twice`)
   const all = [...models, ...(known?.models ?? []).filter(({ id }) => models.every((model) => model.id !== id))]
@@ -144,16 +207,57 @@ function vendorAt(value: unknown, at: string, known: VendorEntry | undefined, cr
     label: optional(given.label, (label) => text(label, `${at}.label`, /\S/, 'a name')) ?? known?.label ?? name,
     dialect,
     baseUrl: given.base_url === undefined && known ? known.baseUrl : addressAt(given.base_url, `${at}.base_url`),
-    keySetting:
-      given.api_key_env === undefined
-        ? (known?.keySetting ?? null)
-        : text(given.api_key_env, `${at}.api_key_env`, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"),
+    keySetting: keySettingAt(given.api_key_env, `${at}.api_key_env`) ?? known?.keySetting ?? null,
+    endpointSettings: endpointsAt(given, at, known),
     defaultModel,
     modelNames: known?.modelNames ?? null,
     habits: { ...known?.habits, ...habitsAt(given.habits, `${at}.habits`, dialect) },
     embeddings: embeddingsAt(given.embeddings, `${at}.embeddings`, known?.embeddings ?? EMBEDDINGS),
     models: all,
+    prices,
   }
+}
+
+/** Which vendor's part of the price list counts, where it has another name there. */
+function pricesAt(value: unknown, at: string, list: PriceList): VendorPrices | null {
+  if (value === undefined || value === null) return null
+  const name = text(value, at, MODEL_ID, "a vendor's name in the price list")
+  const { vendors } = list.file()
+  if (!Object.hasOwn(vendors, name)) throw wrong(at, `one of ${Object.keys(vendors).join(', ')}`, value)
+  return list.of(name)
+}
+
+const keySettingAt = (value: unknown, at: string) =>
+  optional(value, (name) => text(name, at, /^[A-Z][A-Z0-9_]*$/, "a setting's name, like GROQ_API_KEY"))
+
+function endpointsAt({ endpoints, api_key_env: usual }: Json, at: string, known?: VendorEntry): EndpointSetting[] {
+  const found = listAt(endpoints, `${at}.endpoints`).map((one, index) => {
+    const place = `${at}.endpoints[${index}]`
+    const given = object(one, place, ['name', 'base_url', 'api_key_env', 'weight'])
+    return {
+      name: optional(given.name, (name) => text(name, `${place}.name`, VENDOR_NAME, 'lower-case letters')) ?? null,
+      baseUrl: optional(given.base_url, (address) => addressAt(address, `${place}.base_url`)) ?? null,
+      keySetting:
+        keySettingAt(given.api_key_env, `${place}.api_key_env`) ??
+        keySettingAt(usual, `${at}.api_key_env`) ??
+        known?.keySetting ??
+        null,
+      weight: optional(given.weight, (weight) => weightAt(weight, `${place}.weight`)) ?? 1,
+    }
+  })
+  const repeated = found.findIndex(({ name }, index) => found.findIndex((other) => other.name === name) < index)
+  if (repeated !== -1 && found[repeated]?.name !== null) {
+    throw new WrongModelsFile(`${at}.endpoints[${repeated}].name is wrong: it stands there twice`)
+  }
+  if (found.length > 0 && found.every(({ weight }) => weight === 0)) {
+    throw new WrongModelsFile(`${at}.endpoints is wrong: one of them needs a weight above 0`)
+  }
+  return found
+}
+
+function weightAt(value: unknown, at: string): number {
+  if (typeof value === 'number' && value >= 0 && value <= 1_000_000) return value
+  throw wrong(at, 'a number from 0 to 1,000,000', value)
 }
 
 function dialectAt(value: unknown, at: string): Dialect {
@@ -224,21 +328,35 @@ const TEMPERATURE: HabitReader = [
   'temperature',
   (value, at) => oneOf(value, at, ['taken', 'refused', 'without-reasoning']),
 ]
+const ABILITIES: Record<keyof Abilities, HabitReader> = {
+  vision: ['vision', flag],
+  pdf: ['pdf', flag],
+  audio: ['audio', flag],
+  tools: ['tools', flag],
+  json_schema: ['json_schema', flag],
+}
 /** By the names that they have in the file. */
 const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     length_name: ['lengthName', (value, at) => oneOf(value, at, ['max_tokens', 'max_completion_tokens'])],
     foreign_members: ['foreignMembers', (value, at) => oneOf(value, at, ['taken', 'openai', 'refused'])],
     tool_ids: ['toolIds', (value, at) => oneOf(value, at, ['any', 'nine-characters'])],
+    refuses: ['refuses', memberNames],
+    adds: ['adds', members],
+    thoughts: ['thoughts', (value, at) => oneOf(value, at, ['as-given', 'reasoning_content'])],
+    tells_cost: ['tellsCost', flag],
     stream_usage: ['streamUsage', (value, at) => oneOf(value, at, ['asked', 'always'])],
     responses: [
       'responses',
       (value, at) => oneOf(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
+    speaks_responses: ['speaksResponses', flag],
   },
   anthropic: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     forced_tools: ['forcedTools', (value, at) => oneOf(value, at, ['taken', 'refused'])],
     thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
     binds_thoughts: ['bindsThoughts', flag],
@@ -246,9 +364,29 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   },
   gemini: {
     temperature: TEMPERATURE,
+    ...ABILITIES,
     signs_thoughts: ['signsThoughts', flag],
     thinks_aloud: ['thinksAloud', flag],
   },
+}
+
+/** Without these there is no request, or not the one that was asked for. */
+const KEPT_MEMBERS = ['model', 'messages', 'stream', 'tools', 'tool_choice', 'n']
+
+function memberNames(value: unknown, at: string): string[] {
+  return listAt(value, at).map((one, index) => {
+    const name = text(one, `${at}[${index}]`, /^[a-z_]{1,64}$/, 'the name of a member of a request')
+    if (KEPT_MEMBERS.includes(name)) throw wrong(`${at}[${index}]`, 'a member that may be left out', name)
+    return name
+  })
+}
+
+function members(value: unknown, at: string): Json {
+  const found = objectOf(value)
+  if (found === null) throw wrong(at, 'an object', value)
+  const kept = Object.keys(found).find((name) => KEPT_MEMBERS.includes(name))
+  if (kept !== undefined) throw wrong(`${at}.${kept}`, 'a member that is not the gateway’s own', found[kept])
+  return found
 }
 
 function habitsAt(value: unknown, at: string, dialect: Dialect): Habits {
@@ -285,7 +423,7 @@ function objectOf(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null
 }
 
-function list(value: unknown, at: string): unknown[] {
+function listAt(value: unknown, at: string): unknown[] {
   if (value === undefined) return []
   if (Array.isArray(value)) return value
   throw wrong(at, 'a list', value)

@@ -33,6 +33,12 @@ export const platformProblem = Problem.define({
   request_timeout: [408, 'The request took too long to arrive', { advice: 'Try again, over a faster line.' }],
   body_too_large: [413, 'Request body too large', { advice: 'Send less at once.' }],
   media_type_unsupported: [415, 'Unsupported content type: send {wanted}'],
+  encoding_unsupported: [415, 'Unsupported content encoding: send {wanted}'],
+  body_not_unpacked: [
+    400,
+    "The body cannot be unpacked as '{encoding}'",
+    { advice: 'Say in `Content-Encoding` how it is packed, and send all of it.' },
+  ],
   headers_too_large: [
     431,
     'Request headers too large',

@@ -12,7 +12,12 @@ import { openPgvector } from './search/stores/pgvector.ts'
 import type { VectorStore } from './search/stores/vector-store.ts'
 import { type MeteredEmbedder, vendorEmbedder } from './vendor-embedder.ts'
 
-export type RagNeeds = { gateway: Gateway; localEmbedder: Embedder }
+export type RagNeeds = {
+  gateway: Gateway
+  localEmbedder: Embedder
+  /** Of this service. */
+  version: string
+}
 
 export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
@@ -32,7 +37,9 @@ export async function openDeps(platform: Platform, needs: RagNeeds) {
     corpusStats: createCorpusStats({ db }),
     maxTextBytes: config.maxTextBytes,
     maxFileBytes: config.maxFileBytes,
-    origins: [config.urls.base, config.urls.frontend].map((url) => new URL(url).origin),
+    urls: config.urls,
+    brand: config.brand,
+    version: needs.version,
   }
 }
 

@@ -1,3 +1,4 @@
+import type { CallOrigin } from '#ai/call-origin.ts'
 import { type EmbeddingTally, recordEmbedding } from '#ai/embeddings.ts'
 import { tokensOfBytes } from '#ai/estimate.ts'
 import type { Caller } from '#platform/http/access-control.ts'
@@ -9,6 +10,7 @@ export type RagCall = {
   /** As the ledger shall name it: `/api/rag/search`. */
   route: string
   signal: AbortSignal
+  origin?: CallOrigin | undefined
 }
 
 /**
@@ -18,15 +20,17 @@ export type RagCall = {
  */
 export async function metered<T, D extends Pick<RagDeps, 'gateway' | 'embedder'>>(
   deps: D,
-  { caller, route, signal }: RagCall,
+  { caller, route, signal, origin }: RagCall,
   sizeBytes: number,
   work: (deps: D) => Promise<T>,
 ): Promise<T> {
   const { gateway, embedder } = deps
   const { vendor, model, lexical } = embedder
   const isReserved = lexical === undefined
-  const terms = { caller, route, first: { vendor, model }, promptTokens: tokensOfBytes(sizeBytes), isReserved, signal }
-  return recordEmbedding(gateway, terms, (tally: EmbeddingTally) =>
+  const promptTokens = tokensOfBytes(sizeBytes)
+  const terms = { caller, route, first: { vendor, model }, promptTokens, isReserved, signal, origin }
+  const { result } = await recordEmbedding(gateway, terms, (tally: EmbeddingTally) =>
     work({ ...deps, embedder: embedder.countedIn?.(tally) ?? embedder }),
   )
+  return result
 }

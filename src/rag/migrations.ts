@@ -38,6 +38,8 @@ export const ragMigrations: Migration[] = [
         version text not null,
         chunk_index {bigint} not null,
         content text not null,
+        start_offset {bigint} not null,
+        gap text not null,
         vector {bytes} not null,
         primary key (user_id, version, chunk_index)
       );

@@ -16,7 +16,7 @@ export const ragProblem = Problem.define({
   origin_refused: [
     403,
     'Origin not allowed',
-    { advice: 'Call `/mcp` from a program, or from a page of this service.' },
+    { advice: 'Call `/mcp` from a program, from a page of this service, or with an API key.' },
   ],
   method_not_allowed: [
     405,

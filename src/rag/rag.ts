@@ -14,7 +14,7 @@ import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { reembed } from './ingest/reembed.ts'
 import { ingestRoutes } from './ingest/routes.ts'
-import { mcpRoutes } from './mcp.ts'
+import { mcpRoutes } from './mcp/routes.ts'
 import { ragProblem } from './problems.ts'
 import { searchRoutes } from './search/routes.ts'
 

@@ -32,6 +32,10 @@ type RagChunksTable = {
   version: string
   chunk_index: number
   content: string
+  /** Where it starts in the document's text, in UTF-16 units; before the end of the last where it repeats some of it. */
+  start_offset: number
+  /** The white space between what came before and this chunk, so that the text can be told again. */
+  gap: string
   /** As the byte store packs them; empty where another store keeps them. */
   vector: Uint8Array
 }

@@ -1,10 +1,10 @@
 /**
- * What the sandbox's models say, whichever dialect they are asked in: the first tool offered is called, a schema is filled, and all else is answered with quotations.
+ * What the sandbox's models say, whichever dialect they are asked in: the tool that is named, or the first, is called, a schema is filled, and all else is answered with quotations.
  * Once a tool has answered, the model speaks, or a loop of tools would never end.
  */
 import { randomBytes } from 'node:crypto'
 import { answer, type Message, SIGNATURE, tokens } from './extract.ts'
-import { sampleOf } from './sample.ts'
+import { neededOf, sampleOf } from './sample.ts'
 
 export type Wish = {
   messages: Message[]
@@ -36,7 +36,7 @@ export function replyTo(wish: Wish): ModelReply {
     (wish.tools.length === 0 ? 0 : tokens(JSON.stringify(wish.tools)).length)
   const tool = toolFor(wish)
   if (tool !== null) {
-    const made = sampleOf(tool.schema, wordsOf(wish))
+    const made = sampleOf(neededOf(tool.schema), wordsOf(wish))
     const args = typeof made === 'object' && made !== null && !Array.isArray(made) ? { ...made } : {}
     const call = { id: randomBytes(12).toString('hex'), name: tool.name, args }
     const completionTokens = tokens(JSON.stringify(args)).length + tokens(tool.name).length
@@ -50,13 +50,25 @@ export function replyTo(wish: Wish): ModelReply {
 }
 
 /** The tool to be called now; null where words are due. */
-function toolFor({ tools, choice, called, result }: Wish) {
+function toolFor({ messages, tools, choice, called, result }: Wish) {
   if (choice === 'none') return null
   const isDone = (name: string) => called.includes(name)
   if (typeof choice === 'object') return tools.find(({ name }) => name === choice.name && !isDone(name)) ?? null
-  if (result === null) return tools.find(({ name }) => !isDone(name)) ?? null
+  const offered = tools.filter(({ name }) => !isDone(name))
+  if (result === null) return namedIn(messages, offered) ?? offered[0] ?? null
   return choice === 'required' ? (tools.find(({ name }) => !isDone(name)) ?? null) : null
 }
+
+/** "Say hi using bash": the one that is named last, behind whatever an agent puts before its user's words. */
+function namedIn(messages: Message[], offered: Wish['tools']): Wish['tools'][number] | undefined {
+  const asked = messages.findLast(({ role }) => role === 'user')?.content.slice(-ASKED_LENGTH) ?? ''
+  const words = asked.toLowerCase().split(/[^\w-]+/)
+  const places = offered.map(({ name }) => words.lastIndexOf(name.toLowerCase()))
+  const last = Math.max(-1, ...places)
+  return last === -1 ? undefined : offered[places.indexOf(last)]
+}
+
+const ASKED_LENGTH = 300
 
 function textFor(wish: Wish): string {
   if (wish.schema === null) return spoken(wish)

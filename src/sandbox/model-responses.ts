@@ -35,7 +35,9 @@ export function responsesRoutes(app: FastifyInstance, { clock }: { clock: Clock 
         'previous_response_id',
       )
 
-    const said = replyTo(wishOf(wanted, items))
+    const offered = toolsOf(wanted, items)
+    const said = replyTo(wishOf(wanted, items, offered))
+    const item = itemOf(randomBytes(12).toString('hex'), said, offered)
     const id = randomBytes(12).toString('hex')
     const response = {
       id: `resp_${id}`,
@@ -53,8 +55,8 @@ export function responsesRoutes(app: FastifyInstance, { clock }: { clock: Clock 
       tools: wanted.tools ?? [],
       top_p: wanted.top_p ?? 1,
     }
-    if (wanted.stream === true) return stream(reply, response, itemOf(id, said), said)
-    return { ...response, ...endOf(said), output: [itemOf(id, said)] }
+    if (wanted.stream === true) return stream(reply, response, item, said)
+    return { ...response, ...endOf(said), output: [item] }
   })
 }
 
@@ -63,33 +65,53 @@ function itemsOf(input: unknown): Json[] {
   return typeof input === 'string' ? [{ role: 'user', content: input }] : arrayOf(input)
 }
 
+const isCall = (type: unknown) => type === 'function_call' || type === 'custom_tool_call'
+
 const isAnswer = ({ type }: Json) => type === 'function_call_output' || type === 'custom_tool_call_output'
 
-function wishOf(wanted: Json, items: Json[]): Wish {
+type OfferedTool = { name: string; namespace: string | null; isCustom: boolean; schema: unknown }
+
+/** What a tool without a schema is given. */
+const CUSTOM_SCHEMA = { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] }
+
+/** Those of the request, and those that a client declares among what was said. */
+function toolsOf(wanted: Json, items: Json[]): OfferedTool[] {
+  const added = items.flatMap(({ type, tools }) => (type === 'additional_tools' ? arrayOf(tools) : []))
+  const all = [...arrayOf(wanted.tools), ...added].flatMap((tool) =>
+    tool.type === 'namespace' ? arrayOf(tool.tools).map((one) => ({ ...one, namespace: tool.name })) : [tool],
+  )
+  return all.flatMap(({ type, name, namespace, parameters }: Json) =>
+    (type === 'function' || type === 'custom') && typeof name === 'string'
+      ? [
+          {
+            name,
+            namespace: typeof namespace === 'string' ? namespace : null,
+            isCustom: type === 'custom',
+            schema: type === 'custom' ? CUSTOM_SCHEMA : (parameters ?? {}),
+          },
+        ]
+      : [],
+  )
+}
+
+function wishOf(wanted: Json, items: Json[], tools: OfferedTool[]): Wish {
   const last = items.findLastIndex(({ role }) => role === 'user')
   const answered = items.at(-1)
   const format = objectOf(objectOf(wanted.text).format)
   const choice = objectOf(wanted.tool_choice)
-  const offered = [
-    ...arrayOf(wanted.tools),
-    // Where a client declares its tools among what was said.
-    ...items.flatMap(({ type, tools }) => (type === 'additional_tools' ? arrayOf(tools) : [])),
-  ].flatMap((tool) => (tool.type === 'namespace' ? arrayOf(tool.tools) : [tool]))
   return {
     messages: [
       ...(typeof wanted.instructions === 'string' ? [{ role: 'system', content: wanted.instructions }] : []),
       ...items.flatMap(messageOf),
     ],
-    tools: offered.flatMap(({ type, name, parameters }) =>
-      type === 'function' && typeof name === 'string' ? [{ name, schema: parameters ?? {} }] : [],
-    ),
+    tools,
     choice:
       typeof choice.name === 'string'
         ? { name: choice.name }
         : wanted.tool_choice === 'none' || wanted.tool_choice === 'required'
           ? wanted.tool_choice
           : 'auto',
-    called: items.slice(last + 1).flatMap(({ type, name }) => (type === 'function_call' ? [textOr(name, '')] : [])),
+    called: items.slice(last + 1).flatMap(({ type, name }) => (isCall(type) ? [textOr(name, '')] : [])),
     result: answered !== undefined && isAnswer(answered) ? textOf(answered.output) : null,
     schema: format.type === 'json_schema' ? (format.schema ?? {}) : format.type === 'json_object' ? {} : null,
     limit: limitOf(wanted.max_output_tokens),
@@ -103,20 +125,17 @@ function messageOf(item: Json): Message[] {
   return [{ role: item.role === 'developer' ? 'system' : item.role, content: textOf(item.content) }]
 }
 
-function itemOf(id: string, said: ModelReply): Json & { id: string } {
+function itemOf(id: string, said: ModelReply, offered: OfferedTool[]): Json & { id: string } {
   if (said.call === null) {
     const content = [{ type: 'output_text', text: said.pieces.join(''), annotations: [], logprobs: [] }]
     return { id: `msg_${id}`, type: 'message', role: 'assistant', status: statusOf(said), content }
   }
   const { id: callId, name, args } = said.call
-  return {
-    id: `fc_${id}`,
-    type: 'function_call',
-    status: 'completed',
-    call_id: `call_${callId}`,
-    name,
-    arguments: JSON.stringify(args),
-  }
+  const { namespace = null, isCustom = false } = offered.find((tool) => tool.name === name) ?? {}
+  const told = { status: 'completed', call_id: `call_${callId}`, name, ...(namespace === null ? {} : { namespace }) }
+  return isCustom
+    ? { id: `ctc_${id}`, type: 'custom_tool_call', ...told, input: textOr(args.input, '') }
+    : { id: `fc_${id}`, type: 'function_call', ...told, arguments: JSON.stringify(args) }
 }
 
 const statusOf = ({ finish }: ModelReply) => (finish === 'length' ? 'incomplete' : 'completed')
@@ -156,6 +175,11 @@ function stream(reply: FastifyReply, response: Json, item: Json & { id: string }
       }
       event('response.output_text.done', { ...place, text, logprobs: [] })
       event('response.content_part.done', { ...place, part })
+    } else if (item.type === 'custom_tool_call') {
+      const { input } = item
+      event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', input: '' } })
+      event('response.custom_tool_call_input.delta', { ...at, delta: input })
+      event('response.custom_tool_call_input.done', { ...at, input })
     } else {
       const args = String(item.arguments)
       event('response.output_item.added', { output_index: 0, item: { ...item, status: 'in_progress', arguments: '' } })

@@ -21,6 +21,15 @@ export function sampleOf(schema: unknown, words: Words): unknown {
   return valueFor(schema, { root: objectOf(schema), words, name: '', depth: 0 })
 }
 
+/** The same schema without what may be left out: an agent's switches are better left alone. */
+export function neededOf(given: unknown): unknown {
+  const schema = objectOf(given)
+  const required = listOf(schema.required)
+  if (required.length === 0) return given
+  const needed = Object.entries(objectOf(schema.properties)).filter(([name]) => required.includes(name))
+  return { ...schema, properties: Object.fromEntries(needed) }
+}
+
 type Place = { root: Schema; words: Words; name: string; depth: number }
 
 function valueFor(given: unknown, place: Place): unknown {
@@ -164,6 +173,8 @@ function textFor(schema: Schema, { words, name }: Place): string {
 }
 
 function wordsFor(name: string, { answer, question }: Words): string {
+  // An agent runs it.
+  if (/^(command|cmd|script|code|shell)$/i.test(name)) return 'echo "Hello from the sandbox"'
   if (/quer|question|prompt|search|input|message/i.test(name)) return question || 'sandbox'
   if (/answer|summar|text|content|explan|reply|response|result|output|reason|description|thought/i.test(name))
     return answer

@@ -12,8 +12,8 @@ import { type Clock, systemClock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import { type Config, readConfig } from '#src/config.ts'
 import { migrations } from '#src/migrations.ts'
-import { createService } from '#src/service.ts'
-import { migratedDatabase } from './database.ts'
+import { createService, type Service } from '#src/service.ts'
+import { type FreshDatabase, migratedDatabase } from './database.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: a test says what it expects of a body by reading it.
 export type Reply = { status: number; headers: Headers; body: any; text: string }
@@ -94,13 +94,8 @@ export async function testApp(
     return { config, service }
   })
   const { config } = started
-  let { service } = started
-
-  t.after(async () => {
-    await service.close(1_000)
-    await database.drop()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
+  const running: Running = { service: started.service }
+  t.after(endOf(running, database, dataDir))
 
   const url = `http://127.0.0.1:${config.http.port}`
   const storefrontUrl = `http://127.0.0.1:${config.http.storefrontPort}`
@@ -112,15 +107,15 @@ export async function testApp(
     url,
     storefrontUrl,
     get config() {
-      return service.platform.config
+      return serviceOf(running).platform.config
     },
     clock,
     dataDir,
     get platform() {
-      return service.platform
+      return serviceOf(running).platform
     },
     get service() {
-      return service
+      return serviceOf(running)
     },
     request,
     get: (path: string, requestOptions?: RequestOptions) => request('GET', path, requestOptions),
@@ -133,29 +128,46 @@ export async function testApp(
     /** A person with an account, signed in; the same name is the same person. */
     as(name: string, { tier }: { tier?: string } = {}): Promise<Client> & ClientShortcuts {
       const key = `${name}:${tier ?? ''}`
-      const known = signedIn.get(key) ?? signIn(url, service.platform.db, { name, tier })
+      const known = signedIn.get(key) ?? signIn(url, serviceOf(running).platform.db, { name, tier })
       signedIn.set(key, known)
       return withShortcuts(known)
     },
 
     /** Runs all jobs that are due. */
-    settle: () => service.platform.jobs.drain(),
+    settle: () => serviceOf(running).platform.jobs.drain(),
 
     /** What has arrived for the address, newest first. */
     async mail(to: string): Promise<SandboxMail[]> {
-      await service.platform.jobs.drain()
+      await serviceOf(running).platform.jobs.drain()
       const reply = await request('GET', `/sandbox/mail.json?to=${encodeURIComponent(to)}`)
       return reply.body
     },
 
     /** Stops the service and starts it again on the same data, as after a deployment; with other settings, if they are given. */
     async restart(changes: Partial<Config> = {}) {
-      await service.close(1_000)
-      service = await create({ ...config, ...changes })
-      await service.listen()
+      await serviceOf(running).close(1_000)
+      running.service = await create({ ...config, ...changes })
+      await running.service.listen()
     },
   }
   return app
+}
+
+type Running = { service: Service | null }
+
+/** The runner keeps what is to be done after a test until all tests have run: what this holds on to is let go here. */
+function endOf(running: Running, database: FreshDatabase, dataDir: string): () => Promise<void> {
+  return async () => {
+    await running.service?.close(1_000)
+    running.service = null
+    await database.drop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+function serviceOf({ service }: Running): Service {
+  if (service === null) throw new Error('the service has ended with its test')
+  return service
 }
 
 /** Registers the person where they are new, and signs them in. */

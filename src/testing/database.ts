@@ -11,6 +11,7 @@ import pg from 'pg'
 import { systemClock } from '#platform/clock.ts'
 import { type Migration, migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
+import { openPgvector } from '#rag/search/stores/pgvector.ts'
 
 /** Several connections at once, and a clock of its own. */
 export const ON_POSTGRES = Boolean(process.env.TEST_DATABASE_URL) || process.env.TEST_ENGINE === 'pglite'
@@ -91,8 +92,9 @@ async function startPglite(): Promise<Engine> {
   await server.start()
   const port = Number(server.getServerConn().split(':').at(-1))
   const url = `postgres://postgres:postgres@127.0.0.1:${port}/postgres?max=1`
-  const look = async () => (await db.query<{ shape: string; tables: string[]; bytes: number }>(LOOK)).rows[0]
-  let known: Awaited<ReturnType<typeof look>>
+  const look = async () => (await db.query<Look>(LOOK)).rows[0]
+  let known: Look | undefined
+  let wipes = 0
 
   const engine: Engine = {
     url,
@@ -103,25 +105,38 @@ async function startPglite(): Promise<Engine> {
         'deallocate all; drop schema public cascade; create schema public; create extension if not exists vector with schema public',
       )),
     async migrated(migrations) {
-      const tables = known?.tables
-      const made = tables && (await look())?.tables.filter((name) => !tables.includes(name))
-      if (made?.length) await db.exec(`drop table ${made.join(', ')} cascade`)
-      const now = await look()
-      // Deleted rows keep their place, so what has grown is made anew as well.
-      if (known && now && now.shape === known.shape && now.bytes - known.bytes < GROWN_BYTES) {
+      if (known && (await isAsKnown(known))) {
         await db.exec(`deallocate all; ${WIPE}`)
         return
       }
       await engine.empty()
       const database = openDatabase({ databaseUrl: url, dataDir: '' })
-      await migrate(database.db, migrations, systemClock.now()).finally(() => database.close())
+      await migrate(database.db, migrations, systemClock.now())
+        .then(() => openPgvector(database))
+        .finally(() => database.close())
       await db.exec(KEEP)
       known = await look()
     },
   }
   return engine
+
+  /** But for its rows, and for tables that a test made, which are dropped. */
+  async function isAsKnown({ shape, tables, bytes }: Look): Promise<boolean> {
+    const { rows } = await db.query('select from migrated.changes limit 1')
+    // To look takes longer than to wipe.
+    if (rows.length === 0 && ++wipes % WIPES_A_LOOK > 0) return true
+    const made = (await look())?.tables.filter((name) => !tables.includes(name))
+    if (made?.length) await db.exec(`drop table ${made.join(', ')} cascade`)
+    await db.exec('delete from migrated.changes')
+    const now = await look()
+    // Deleted rows keep their place, so what has grown is made anew as well.
+    return now !== undefined && now.shape === shape && now.bytes - bytes < GROWN_BYTES
+  }
 }
 
+type Look = { shape: string; tables: string[]; bytes: number }
+
+const WIPES_A_LOOK = 10
 const GROWN_BYTES = 8 * 2 ** 20
 
 /** Changes with any change of a table, a column, an index, a constraint, a trigger or a function. */
@@ -139,7 +154,7 @@ const LOOK = `
     (select array_agg(relname) from tables where relkind = 'r') as tables,
     (select sum(pg_total_relation_size(oid)) from tables where relkind = 'r')::int as bytes`
 
-/** The rows that migrations themselves write. */
+/** The rows that migrations themselves write, and a note of whatever changes the schema from now on. */
 const KEEP = `
   drop schema if exists migrated cascade;
   create schema migrated;
@@ -148,7 +163,16 @@ const KEEP = `
       execute format('select exists (select from public.%I)', name) into has_rows;
       if has_rows then execute format('create table migrated.%I as table public.%I', name, name); end if;
     end loop;
-  end $$`
+  end $$;
+  create table migrated.changes (command text);
+  create function migrated.made() returns event_trigger language plpgsql as $$ begin
+    insert into migrated.changes select command_tag from pg_event_trigger_ddl_commands();
+  end $$;
+  create function migrated.dropped() returns event_trigger language plpgsql as $$ begin
+    insert into migrated.changes values (tg_tag);
+  end $$;
+  create event trigger made on ddl_command_end execute function migrated.made();
+  create event trigger dropped on sql_drop execute function migrated.dropped()`
 
 /** Not truncate: it makes a file anew for each table and each index. In the role of a replica no foreign key is asked. */
 const WIPE = `
@@ -163,7 +187,7 @@ const WIPE = `
     loop
       perform setval(format('public.%I', name), 1, false);
     end loop;
-    for name in select tablename from pg_tables where schemaname = 'migrated' loop
+    for name in select tablename from pg_tables where schemaname = 'migrated' and tablename <> 'changes' loop
       execute format('insert into public.%I overriding system value select * from migrated.%I', name, name);
     end loop;
   end $$;

@@ -135,7 +135,7 @@ const BY_NAME: Record<string, unknown> = {
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
-  { pattern: /(?<=\bchatcmpl-)[0-9a-f]{24,32}/g, letters: '0123456789abcdef' },
+  { pattern: /(?<=\b(?:chatcmpl-|msg_|resp_))[0-9a-f]{24,36}/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
   {
     pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,
@@ -183,7 +183,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.storefrontPort}\\b`, 'g'), 'localhost$18001')
       .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, moment)
-      .replace(/(?<="created":)\d{10}\b/g, String(BASE / 1_000))
+      .replace(/(?<="created(?:_at)?":)\d{10}\b/g, String(BASE / 1_000))
     for (const kind of IN_TEXT) result = result.replace(kind.pattern, (one) => standIn(one, kind))
     return result
   }

@@ -32,6 +32,7 @@ export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
+  await ada.get('/api/usage/calls?outcome=ok&limit=2')
   await guardAccount(walk, ada)
   await signInElsewhere(walk)
   await shopAround(walk)
@@ -55,6 +56,7 @@ async function makeAccount(walk: Walk): Promise<Calls> {
   const { app } = walk
   const anyone = callsOf(walk, 'api')
   await anyone.get('/.well-known/jwks.json')
+  await anyone.get('/.well-known/oauth-protected-resource/mcp')
   await anyone.get('/api/billing/plans')
   await anyone.post('/api/auth/register', { email: MAIL, password: PASSWORD, full_name: 'Ada Lovelace' })
   await anyone.post('/api/auth/resend-verification', { email: MAIL })
@@ -143,6 +145,11 @@ async function askModels(key: Calls): Promise<void> {
   await key.get(`/v1/models/${id}`)
   await key.post('/v1/chat/completions', { model: id, messages })
   await key.post('/v1/chat/completions', { model: id, messages, stream: true })
+  await key.post('/v1/responses', { model: id, input: 'Say hello.' })
+  await key.post('/v1/responses', { model: id, input: 'Say hello.', stream: true })
+  await key.post('/v1/messages', { model: id, max_tokens: 100, messages })
+  await key.post('/v1/messages', { model: id, max_tokens: 100, messages, stream: true })
+  await key.post('/v1/messages/count_tokens', { model: id, messages })
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 
@@ -259,6 +266,7 @@ async function administer(walk: Walk): Promise<void> {
   await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
   const root = await signedIn(walk, email)
   await root.get('/api/admin/stats')
+  await root.get('/api/admin/usage?group_by=vendor')
   const { users } = (await root.get('/api/admin/users?limit=2')).body
   await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
   await app.settle()

@@ -51,6 +51,7 @@ export async function mockVendor(t: Pick<TestContext, 'after'>) {
   t.after(async () => {
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))
+    calls.length = 0
   })
 
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -205,6 +206,52 @@ export function breaksOff(text: string): Step {
     const error = { type: 'overloaded_error', code: 503, status: 'UNAVAILABLE', message: 'Overloaded' }
     if (dialect === 'responses') reply.end(event({ type: 'error', code: 'overloaded_error', message: 'Overloaded' }))
     else reply.end(dialect === 'anthropic' ? event({ type: 'error', error }) : event({ error }))
+  }
+}
+
+type ClaudeBlock = {
+  type: string
+  text?: string
+  thinking?: string
+  signature?: string
+  input?: object
+  [other: string]: unknown
+}
+
+/** Claude's answer with these blocks, whole or as events. */
+export function claudeSays(content: ClaudeBlock[], usage: object = { input_tokens: 10, output_tokens: 5 }): Step {
+  return (call, reply) => {
+    const stop = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
+    const message = { model: 'claude-haiku-5-5', usage }
+    if (call.body.stream !== true) {
+      reply.writeHead(200, { 'content-type': 'application/json' })
+      reply.end(JSON.stringify({ type: 'message', role: 'assistant', ...message, content, stop_reason: stop }))
+      return
+    }
+    reply.writeHead(200, { 'content-type': 'text/event-stream' })
+    reply.write(event({ type: 'message_start', message }))
+    for (const [index, block] of content.entries()) {
+      const delta = (data: object) => reply.write(event({ type: 'content_block_delta', index, delta: data }))
+      const start = { ...block, ...(block.text ? { text: '' } : block.thinking ? { thinking: '', signature: '' } : {}) }
+      reply.write(
+        event({
+          type: 'content_block_start',
+          index,
+          content_block: { ...start, ...(block.input ? { input: {} } : {}) },
+        }),
+      )
+      if (block.type === 'text') delta({ type: 'text_delta', text: block.text })
+      if (block.type === 'thinking') {
+        delta({ type: 'thinking_delta', thinking: block.thinking })
+        delta({ type: 'signature_delta', signature: block.signature })
+      }
+      if (block.type === 'tool_use' && Object.keys(block.input ?? {}).length > 0)
+        for (const part of JSON.stringify(block.input).match(/.{1,4}/gs) ?? [])
+          delta({ type: 'input_json_delta', partial_json: part })
+      reply.write(event({ type: 'content_block_stop', index }))
+    }
+    reply.write(event({ type: 'message_delta', delta: { stop_reason: stop }, usage }))
+    reply.end(event({ type: 'message_stop' }))
   }
 }
 

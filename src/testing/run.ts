@@ -1,8 +1,8 @@
 /**
- * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on SQLite, and everything that speaks
- * HTTP or SQL once more on the embedded PostgreSQL. All of it runs side by side, in a few processes that share what they loaded. A
- * run ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a test that passed, so those
- * are taken off again.
+ * `npm test`. Against TEST_DATABASE_URL the whole suite uses that server; otherwise it runs on SQLite, and everything whose answer
+ * may hang on the database once more on the embedded PostgreSQL. All of it runs side by side, in a few processes that share what
+ * they loaded. A run ends with one line: N passed, N failed. Its trap: Node counts a file in which nothing ran as a test that
+ * passed, so those are taken off again.
  */
 import { spawn } from 'node:child_process'
 import {
@@ -32,8 +32,9 @@ const USAGE = `Usage: npm test -- [OPTIONS] [PART …]
   --coverage       on SQLite, and which lines of src/ ran`
 
 const WITHOUT_BROWSER = ['{src,scripts,web}/**/*.test.ts']
-/** What speaks HTTP or SQL: nothing in it depends on a process of its own. */
-const ON_SERVICE = 'src/**/*.{http,db}.test.ts'
+/** What speaks HTTP or SQL; what goes over a wire is the same on every database. */
+const ON_SERVICE = ['src/**/*.{http,db}.test.ts', 'src/**/*.wire.test.ts']
+const ON_BOTH_ENGINES = ['src/**/*.{http,db}.test.ts']
 const IN_BROWSER = ['e2e/**/*.test.ts']
 const COVERAGE = [
   '--experimental-test-coverage',
@@ -42,7 +43,7 @@ const COVERAGE = [
   '--test-coverage-exclude=**/*.test.ts',
 ]
 
-/** All files in one process: most of a small file's time is loading the service. */
+/** All files in one process: most of a small file's time is loading what it is about. None of them needs one of its own. */
 const TOGETHER = ['--test-isolation=none']
 /** What TypeScript becomes, for the next process and the next run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
@@ -107,27 +108,29 @@ function find(...patterns: string[]): string[] {
   return globSync(patterns, { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 }
 
-/** In the order in which they begin: the longest first. */
+/** In the order in which they begin: first what cannot be parted, then the longest. */
 function passesOf(): Pass[] {
   const chosen = (file: string) => parts.length === 0 || parts.some((part) => file.includes(part))
   const onServer = Boolean(process.env.TEST_DATABASE_URL)
   const engine = onServer ? 'PostgreSQL' : 'SQLite'
 
-  const onService = find(ON_SERVICE).filter(chosen)
+  const onService = find(...ON_SERVICE).filter(chosen)
+  const onBoth = find(...ON_BOTH_ENGINES).filter(chosen)
   const inBrowser = find(...IN_BROWSER).filter(chosen)
   const whole = find(...WITHOUT_BROWSER).filter(chosen)
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
-    files: onService,
+    files: onBoth,
     args: TOGETHER,
     env: { TEST_ENGINE: 'pglite' },
   }
   const service: Pass = { name: engine, files: onService, args: TOGETHER, env: {} }
+  // In one part: its files share an unpacked browser and the app's build, which the first of them may have to make.
   const browser: Pass = { name: 'browser', files: inBrowser, args: ['--test-concurrency=1'], env: {} }
   const rules: Pass = {
     name: 'rules',
     files: whole.filter((file) => !onService.includes(file)),
-    args: ['--test-concurrency=1'],
+    args: TOGETHER,
     env: {},
   }
   // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
@@ -142,7 +145,7 @@ function passesOf(): Pass[] {
     ? [service, rules]
     : onServer
       ? [browser, service, rules]
-      : [embedded, browser, service, rules]
+      : [browser, embedded, service, rules]
   return wanted.flatMap(inParts).filter(({ files }) => files.length > 0)
 }
 

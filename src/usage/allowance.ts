@@ -9,6 +9,7 @@ import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { PlanBudget } from './ledger.ts'
 import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
+import { scopeOf } from './span.ts'
 import { costOfKeys, reservedNanos, usedIn } from './store.ts'
 
 /** A key's own budget in dollars. */
@@ -49,23 +50,27 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
         operationId: 'getAllowance',
         tags: ['usage'],
         summary: 'What is left of the month’s dollars, and of each key’s',
+        description: 'A key that is confined, and to more than this, hears of what it has used itself.',
         response: { 200: Allowance },
       },
       config: { access: 'user-or-key', scope: 'usage' },
     },
     async (request) => {
-      const { userId, tier } = callerOf(request)
+      const caller = callerOf(request)
+      const { userId, tier } = caller
+      const { keyId } = scopeOf(caller)
       const at = clock.now()
       const month = spanAt('month', at)
       const { nanos: limit } = planBudget(tier)
-      const used = await usedIn(readIn(db), userId, null, month)
+      const used = await usedIn(readIn(db), userId, keyId, month)
+      const keys = await keyBudgets(userId)
       return {
         period_start: month.start,
         period_end: month.end,
         limit_usd: limit === null ? null : limit / 1e9,
         used_usd: used.nanos / 1e9,
-        reserved_usd: (await reservedNanos(db, userId, '', periodsAt(at).month)) / 1e9,
-        keys: await keysOf(db, userId, at, await keyBudgets(userId)),
+        reserved_usd: (await reservedNanos(db, userId, keyId ?? '', periodsAt(at).month)) / 1e9,
+        keys: await keysOf(db, userId, at, keyId === null ? keys : keys.filter(({ id }) => id === keyId)),
       }
     },
   )

@@ -242,7 +242,8 @@ const callOf = (userId: string, keyId: string | null): ReserveCall => ({
 const recordOf = (userId: string, keyId: string | null, startedAt: string, nanos: number): UsageRecord => ({
   ...{ userId, keyId, route: '/test', vendor: 'openai', model: MODEL, promptTokens: 10, completionTokens: 10 },
   ...{ cachedTokens: 0, costUsd: nanos / 1e9, latencyMs: 1, attempts: 1, tried: 'openai:ok', outcome: 'ok' },
-  ...{ isEstimated: false, startedAt },
+  ...{ isEstimated: false, startedAt, tier: 'pro', reasoningTokens: 0, firstTokenMs: null, status: 200 },
+  ...{ errorCode: null, requestId: null, vendorRequestId: null, endUser: '', labels: '' },
 })
 
 /** The embedded PostgreSQL has one connection, and a thousand claims would wait for it until they give up. */

@@ -9,8 +9,8 @@ import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { compiledQueries } from './compiled.ts'
 import { type Period, periodsAt, spanAt } from './periods.ts'
-import type { UsageRecord } from './record.ts'
-import { nanosOf, usedIn } from './store.ts'
+import { nanosOf, type UsageRecord } from './record.ts'
+import { usedIn } from './store.ts'
 
 /** A transaction: `db` builds its queries. */
 export type BudgetTx = { db: Db; run: Run }
@@ -341,7 +341,7 @@ function changesOf(settled: { granted: Granted | null; record: UsageRecord | nul
       if (record.keyId !== null) all.push(changeOf(record.userId, record.keyId, record.startedAt, null))
       for (const change of all) {
         change.usedTokens += tokens
-        change.usedNanos += nanosOf(record)
+        change.usedNanos += nanosOf(record.costUsd)
       }
     }
     if (!grant) continue

@@ -1,15 +1,20 @@
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '#platform/clock.ts'
+import type { Instant } from '#platform/clock.ts'
 
-/** Sorts by time, so that a user's records lie together in the order they came. */
-export function timeOrderedIds({ clock }: { clock: Clock }): () => string {
+/** Sorts by the moment a call began, so that a user's calls lie in their order and a page of them is one stretch of the key. */
+export function timeOrderedIds(): (at: Instant) => string {
   const node = randomBytes(6).toString('base64url')
-  let last = ''
   let counter = 0
-  return () => {
-    const stamp = clock.ms().toString(36).padStart(9, '0')
-    counter = stamp === last ? counter + 1 : 0
-    last = stamp
-    return `${stamp}${counter.toString(36).padStart(4, '0')}${node}`
+  return (at) => {
+    counter = (counter + 1) % COUNTER_MAX
+    return `${firstIdAt(at)}${counter.toString(36).padStart(4, '0')}${node}`
   }
+}
+
+/** Four digits: more calls than any process begins in a millisecond. */
+const COUNTER_MAX = 36 ** 4
+
+/** No id of this moment or later sorts before it. */
+export function firstIdAt(at: Instant): string {
+  return Date.parse(at).toString(36).padStart(9, '0')
 }

@@ -11,7 +11,7 @@ import { createBudgetWaits } from './budget-waits.ts'
 import type { BudgetAnswer, BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
-import type { OpenCalls, OpenHandle } from './open-calls.ts'
+import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
 import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
@@ -35,7 +35,7 @@ export type ReserveCall = {
   completionTokensMin?: number | undefined
   signal?: AbortSignal
   /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
-  call?: Pick<UsageRecord, 'route' | 'vendor' | 'model' | 'costUsd'>
+  call?: Omit<OpenCallTerms, 'startedAt'>
 }
 
 /** `completionTokens` is what the answer may take; less than asked for where a budget ends. `at`: the days that it counts in. */
@@ -70,13 +70,13 @@ export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config'>
 
 export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, openCalls: OpenCalls): Ledger {
   const { db, clock, log, config } = deps
-  const nextId = timeOrderedIds(deps)
+  const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
   const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries))
   const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, (entries) => writeSpooled(db, entries))
 
-  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall): OpenHandle | null =>
-    call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call })
+  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, startedAt: Instant): OpenHandle | null =>
+    call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call, startedAt })
 
   /** Tried at once, then after pauses; what the database does not take goes to the spool. */
   const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
@@ -84,7 +84,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     // Its removal must not overtake it.
     if (note !== null && !spool.isFailing()) await note.noting
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
-    const id = note?.id ?? nextId()
+    const id = note?.id ?? nextId(record?.startedAt ?? clock.now())
     const entry = { kind: 'settle' as const, granted, record, note: note && { userId: note.userId, id }, id }
     const keep = () => spool.add({ granted, record, note: entry.note, id, nodeId })
     if (spool.isFailing()) return keep()
@@ -114,7 +114,10 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     async reserve(call) {
       const limits = limitsOf(needs, call)
       const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin, signal } = call
-      if (limits.length === 0) return { completionTokens, at: clock.now(), granted: null, open: opened(call) }
+      if (limits.length === 0) {
+        const at = clock.now()
+        return { completionTokens, at, granted: null, open: opened(call, at) }
+      }
 
       const until = performance.now() + WAIT_MS
       while (true) {
@@ -130,7 +133,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         }
         if (answer.is === 'granted') {
           const { granted } = answer
-          return { completionTokens: granted.completionTokens, at: granted.at, granted, open: opened(call) }
+          const { at } = granted
+          return { completionTokens: granted.completionTokens, at, granted, open: opened(call, at) }
         }
         const budget = waitName(userId, answer.scope)
         if (answer.is === 'exhausted') {

@@ -9,32 +9,48 @@ export const usageMigrations: Migration[] = [
         id {id} not null,
         day text not null,
         key_id text not null,
+        tier text not null,
         route text not null,
         vendor text not null,
         model text not null,
         prompt_tokens {bigint} not null,
         completion_tokens {bigint} not null,
         cached_tokens {bigint} not null,
+        reasoning_tokens {bigint} not null,
         cost_nanos {bigint} not null,
         latency_ms {bigint} not null,
+        first_token_ms {bigint},
         attempts {bigint} not null,
         tried text not null,
         outcome text not null,
+        status {bigint} not null,
+        error_code text,
+        request_id text,
+        vendor_request_id text,
+        end_user text not null,
+        labels text not null,
         is_estimated {boolean} not null,
         created_at {timestamp} not null,
         primary key (user_id, id)
       );
+      create index usage_records_by_time on usage_records (created_at);
       create table usage_days (
         user_id {id} not null,
         day text not null,
         key_id text not null,
         model text not null,
+        vendor text not null,
+        tier text not null,
+        outcome text not null,
+        end_user text not null,
         requests {bigint} not null,
         prompt_tokens {bigint} not null,
         completion_tokens {bigint} not null,
+        cached_tokens {bigint} not null,
         cost_nanos {bigint} not null,
-        primary key (user_id, day, key_id, model)
+        primary key (user_id, day, key_id, model, vendor, tier, outcome, end_user)
       );
+      create index usage_days_by_day on usage_days (day);
       create table usage_archive (
         month text not null,
         model text not null,
@@ -82,11 +98,15 @@ export const usageMigrations: Migration[] = [
         id {id} not null,
         node_id {id} not null,
         key_id {id},
+        tier text not null,
         route text not null,
         vendor text not null,
         model text not null,
         prompt_tokens {bigint} not null,
         cost_nanos {bigint} not null,
+        request_id text,
+        end_user text not null,
+        labels text not null,
         started_at {timestamp} not null,
         primary key (user_id, id)
       );

@@ -8,18 +8,33 @@ import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
 import { settleBudgets } from './budgets.ts'
-import type { UsageRecord } from './record.ts'
+import { nanosOf, type UsageRecord } from './record.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
 /**
  * What is known of a call that runs: `vendor` is who is asked first, `promptTokens` a guess, and `costUsd` what these cost;
  * no more is known of a call whose end nobody saw.
  */
-export type OpenCall = Pick<UsageRecord, 'userId' | 'keyId' | 'route' | 'vendor' | 'model' | 'promptTokens' | 'costUsd'>
+export type OpenCall = Pick<
+  UsageRecord,
+  | 'userId'
+  | 'keyId'
+  | 'tier'
+  | 'route'
+  | 'vendor'
+  | 'model'
+  | 'promptTokens'
+  | 'costUsd'
+  | 'requestId'
+  | 'endUser'
+  | 'labels'
+  | 'startedAt'
+>
+/** What the call itself tells; who makes it and what its prompt may take is told with its reservation. */
+export type OpenCallTerms = Omit<OpenCall, 'userId' | 'keyId' | 'promptTokens'>
 
 type Entry = {
   call: OpenCall
-  startedAt: Instant
   openedMs: number
   /** From the first try to note it, and kept: whether one that broke off was committed cannot be told. */
   id: string | null
@@ -39,12 +54,14 @@ export type OpenCalls = {
   stop(): void
 }
 
+/** The `error_code` of a call whose process died: nobody was there to tell another. */
+const CRASHED = 'crashed'
 const NOTE_AFTER_MS = 1_000
 const ROWS_MAX = 500
 
-type Deps = Pick<Platform, 'db' | 'clock' | 'log'>
+type Deps = Pick<Platform, 'db' | 'log'>
 
-export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId: () => string): OpenCalls {
+export function createOpenCalls({ db, log }: Deps, nodeId: string, nextId: (at: Instant) => string): OpenCalls {
   const entries = new Set<Entry>()
   const say = seldom((details, message) => log.warn(details, message))
   let timer: NodeJS.Timeout | null = null
@@ -59,7 +76,7 @@ export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId
     }
     if (due.length === 0) return
     const rows = due.map((entry) => {
-      entry.id ??= nextId()
+      entry.id ??= nextId(entry.call.startedAt)
       return rowOf(nodeId, entry.id, entry)
     })
     const written = db
@@ -80,8 +97,7 @@ export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId
 
   return {
     open(call) {
-      const startedAt = clock.now()
-      const entry: Entry = { call, startedAt, openedMs: performance.now(), id: null, isNoted: false, noting: null }
+      const entry: Entry = { call, openedMs: performance.now(), id: null, isNoted: false, noting: null }
       if (timer !== null) entries.add(entry)
       return { entry }
     },
@@ -99,18 +115,22 @@ export function createOpenCalls({ db, clock, log }: Deps, nodeId: string, nextId
   }
 }
 
-function rowOf(nodeId: string, id: string, { call, startedAt }: Entry) {
+function rowOf(nodeId: string, id: string, { call }: Entry) {
   return {
     user_id: call.userId,
     id,
     node_id: nodeId,
     key_id: call.keyId,
+    tier: call.tier,
     route: call.route,
     vendor: call.vendor,
     model: call.model,
     prompt_tokens: call.promptTokens,
-    cost_nanos: Math.round(call.costUsd * 1e9),
-    started_at: startedAt,
+    cost_nanos: nanosOf(call.costUsd),
+    request_id: call.requestId,
+    end_user: call.endUser,
+    labels: call.labels,
+    started_at: call.startedAt,
   }
 }
 
@@ -131,17 +151,26 @@ export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant)
     (row): UsageRecord => ({
       userId: row.user_id,
       keyId: row.key_id,
+      tier: row.tier,
       route: row.route,
       vendor: row.vendor,
       model: row.model,
       promptTokens: row.prompt_tokens,
       completionTokens: 0,
       cachedTokens: 0,
+      reasoningTokens: 0,
       costUsd: row.cost_nanos / 1e9,
       latencyMs: Math.max(0, Date.parse(seenAt) - Date.parse(row.started_at)),
+      firstTokenMs: null,
       attempts: 1,
       tried: 'crash',
       outcome: 'failed',
+      status: 500,
+      errorCode: CRASHED,
+      requestId: row.request_id,
+      vendorRequestId: null,
+      endUser: row.end_user,
+      labels: row.labels,
       isEstimated: true,
       startedAt: row.started_at,
     }),

@@ -6,7 +6,7 @@ export const PERIODS = ['day', 'week', 'month'] as const
 export type Period = (typeof PERIODS)[number]
 
 /** The first day, and the first one of the next period. */
-export type Span = { start: Instant; end: Instant }
+export type PeriodSpan = { start: Instant; end: Instant }
 
 type Names = Readonly<Record<Period, string>>
 
@@ -22,7 +22,7 @@ export function periodsAt(at: Instant): Names {
   return known.names
 }
 
-export function spanAt(period: Period, at: Instant): Span {
+export function spanAt(period: Period, at: Instant): PeriodSpan {
   const midnightMs = Date.parse(`${at.slice(0, 10)}T00:00:00.000Z`)
   const midnight = new Date(midnightMs)
   if (period === 'month') {
@@ -35,6 +35,6 @@ export function spanAt(period: Period, at: Instant): Span {
   return span(monday, monday + 7 * DAY_MS)
 }
 
-function span(startMs: number, endMs: number): Span {
+function span(startMs: number, endMs: number): PeriodSpan {
   return { start: new Date(startMs).toISOString(), end: new Date(endMs).toISOString() }
 }

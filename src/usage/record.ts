@@ -1,11 +1,18 @@
 import type { Instant } from '#platform/clock.ts'
 
+/** The ledger's unit: thousand-millionths of a dollar, in which sums are exact. */
+export function nanosOf(usd: number): number {
+  return Math.round(usd * 1e9)
+}
+
 export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
 
 export type UsageRecord = {
   userId: string
   /** Null for a call with a JWT. */
   keyId: string | null
+  /** The plan at the time of the call. */
+  tier: string
   /** As `/api/ai/chat`. */
   route: string
   vendor: string
@@ -13,12 +20,28 @@ export type UsageRecord = {
   promptTokens: number
   completionTokens: number
   cachedTokens: number
+  /** A part of `completionTokens`. */
+  reasoningTokens: number
   costUsd: number
   latencyMs: number
+  /** Of a stream that has begun; else null. */
+  firstTokenMs: number | null
   attempts: number
   /** What was tried in its order, as `openai:limited,anthropic:ok`. */
   tried: string
   outcome: UsageOutcome
+  /** What the caller got: 200 also where a stream broke off after it, and 499 where the caller left. */
+  status: number
+  /** Why it failed, as the caller was told; null unless it did. */
+  errorCode: string | null
+  /** As the reply's X-Request-Id; null where the call came from no request. */
+  requestId: string | null
+  /** The vendor's own name for the request that counted, where it gave one. */
+  vendorRequestId: string | null
+  /** Whom the caller made it for; '' for nobody in particular. */
+  endUser: string
+  /** As labels.ts writes them. */
+  labels: string
   /** The vendor did not say; counted from the text. */
   isEstimated: boolean
   startedAt: Instant

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
-import { DAY_MS, plus } from '#platform/clock.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { invalid } from '#platform/problems.ts'
+import { Day, scopeOf, spanOf } from './span.ts'
 import { sumUsage, type UsageSum } from './store.ts'
 
 const Sum = {
@@ -12,10 +11,9 @@ const Sum = {
   prompt_tokens: Type.Integer(),
   completion_tokens: Type.Integer(),
   total_tokens: Type.Integer(),
+  cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
   cost_usd: Type.Number(),
 }
-const Day = Type.String({ format: 'date' })
-const DAYS_DEFAULT = 30
 
 export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>) {
   app.get(
@@ -24,11 +22,16 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
       schema: {
         operationId: 'getUsage',
         tags: ['usage'],
-        summary: 'What was used, by day, model or key; days are UTC, the last included',
+        summary: 'What was used, by day, model, key, vendor, outcome or end user',
+        description:
+          'Days are UTC, the last included. `end_user` is `user` of the requests, `""` where none was named. ' +
+          'A key that is confined to scopes sees its own calls, one confined to `usage` alone, like an unconfined one, all of the account’s.',
         querystring: Type.Object({
           from: Type.Optional(Day),
           to: Type.Optional(Day),
-          group_by: Type.Optional(Named('UsageGrouping', OneOf('day', 'model', 'key'))),
+          group_by: Type.Optional(
+            Named('UsageGrouping', OneOf('day', 'model', 'key', 'vendor', 'outcome', 'end_user')),
+          ),
         }),
         response: {
           200: Type.Object({
@@ -39,37 +42,35 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
           }),
         },
       },
-      // No key is confined to it: one that may only ask the documents learns nothing of the account's other keys.
       config: { access: 'user-or-key', scope: 'usage' },
     },
     async (request) => {
       const { query } = request
-      const to = query.to ?? clock.now().slice(0, 10)
-      const from = query.from ?? plus(`${to}T00:00:00.000Z`, -(DAYS_DEFAULT - 1) * DAY_MS).slice(0, 10)
-      if (from > to) throw invalid(['query', 'from'], "Should not be after 'to'")
-
-      const sums = await sumUsage(db, callerOf(request).userId, from, to, query.group_by ?? 'day')
+      const { from, to } = spanOf(clock, query)
+      const sums = await sumUsage(db, scopeOf(callerOf(request)), { from, to }, query.group_by ?? 'day')
       return { from, to, totals: viewOf(totalOf(sums)), groups: sums.map((sum) => ({ key: sum.key, ...viewOf(sum) })) }
     },
   )
 }
 
-function viewOf({ requests, prompt_tokens, completion_tokens, cost_nanos }: Omit<UsageSum, 'key'>) {
+function viewOf({ requests, prompt_tokens, completion_tokens, cached_tokens, cost_nanos }: Omit<UsageSum, 'key'>) {
   return {
     requests,
     prompt_tokens,
     completion_tokens,
     total_tokens: prompt_tokens + completion_tokens,
+    cached_tokens,
     cost_usd: cost_nanos / 1e9,
   }
 }
 
 function totalOf(sums: UsageSum[]): Omit<UsageSum, 'key'> {
-  const total = { requests: 0, prompt_tokens: 0, completion_tokens: 0, cost_nanos: 0 }
+  const total = { requests: 0, prompt_tokens: 0, completion_tokens: 0, cached_tokens: 0, cost_nanos: 0 }
   for (const sum of sums) {
     total.requests += sum.requests
     total.prompt_tokens += sum.prompt_tokens
     total.completion_tokens += sum.completion_tokens
+    total.cached_tokens += sum.cached_tokens
     total.cost_nanos += sum.cost_nanos
   }
   return total

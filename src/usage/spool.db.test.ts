@@ -18,6 +18,15 @@ import { createSpool } from './spool.ts'
 const recordOf = (app: TestApp, userId: string, tokens: number): UsageRecord => ({
   userId,
   keyId: null,
+  tier: 'pro',
+  reasoningTokens: 0,
+  firstTokenMs: null,
+  status: 200,
+  errorCode: null,
+  requestId: null,
+  vendorRequestId: null,
+  endUser: '',
+  labels: '',
   route: '/test',
   vendor: 'openai',
   model: 'gpt-6-luna',
@@ -230,11 +239,14 @@ test('a note whose insert lost its answer is the call’s own still, and makes n
   const openCalls = createOpenCalls(
     { ...platform, db: platform.db.withPlugin(losingAnswers) },
     'node',
-    timeOrderedIds(platform),
+    timeOrderedIds(),
   )
   t.after(() => openCalls.stop())
   openCalls.start()
-  const call = { userId: 'ada', keyId: null, route: '/test', vendor: 'openai', model: 'gpt-6-luna' }
+  const call = {
+    ...{ userId: 'ada', keyId: null, route: '/test', vendor: 'openai', model: 'gpt-6-luna', tier: 'pro' },
+    ...{ requestId: null, endUser: '', labels: '', startedAt: platform.clock.now() },
+  }
   const handle = openCalls.open({ ...call, promptTokens: 10, costUsd: 0.000_001 })
   while (inserts < 2) await wait(50)
 

@@ -4,11 +4,16 @@ import { type CompiledQuery, sql } from 'kysely'
 import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
-import type { Span } from './periods.ts'
-import type { UsageRecord } from './record.ts'
+import type { PeriodSpan } from './periods.ts'
+import { nanosOf, type UsageRecord } from './record.ts'
+import type { CallScope, Span } from './span.ts'
+import type { UsageDaysTable } from './tables.ts'
 
 /** Rows in one statement: few texts to prepare, and far from SQLite's 32,766 parameters. */
 const ROWS_MAX = 64
+
+/** What the days' sums are told apart by. */
+const DAY_KEY = ['user_id', 'day', 'key_id', 'model', 'vendor', 'tier', 'outcome', 'end_user'] as const
 
 const compiled = compiledQueries()
 
@@ -30,10 +35,11 @@ export function recordQueries(db: Db, records: UsageRecord[], nextId: () => stri
           .insertInto('usage_days')
           .values(day)
           .onConflict((conflict) =>
-            conflict.columns(['user_id', 'day', 'key_id', 'model']).doUpdateSet({
+            conflict.columns(DAY_KEY).doUpdateSet({
               requests: sql`usage_days.requests + excluded.requests`,
               prompt_tokens: sql`usage_days.prompt_tokens + excluded.prompt_tokens`,
               completion_tokens: sql`usage_days.completion_tokens + excluded.completion_tokens`,
+              cached_tokens: sql`usage_days.cached_tokens + excluded.cached_tokens`,
               cost_nanos: sql`usage_days.cost_nanos + excluded.cost_nanos`,
             }),
           ),
@@ -60,50 +66,54 @@ function rowOf(record: UsageRecord, id: string) {
     id,
     day: record.startedAt.slice(0, 10),
     key_id: keyOf(record),
+    tier: record.tier,
     route: record.route,
     vendor: record.vendor,
     model: record.model,
     prompt_tokens: record.promptTokens,
     completion_tokens: record.completionTokens,
     cached_tokens: record.cachedTokens,
-    cost_nanos: nanosOf(record),
+    reasoning_tokens: record.reasoningTokens,
+    cost_nanos: nanosOf(record.costUsd),
     latency_ms: Math.round(record.latencyMs),
+    first_token_ms: record.firstTokenMs === null ? null : Math.round(record.firstTokenMs),
     attempts: record.attempts,
     tried: record.tried,
     outcome: record.outcome,
+    status: record.status,
+    error_code: record.errorCode,
+    request_id: record.requestId,
+    vendor_request_id: record.vendorRequestId,
+    end_user: record.endUser,
+    labels: record.labels,
     is_estimated: record.isEstimated,
     created_at: record.startedAt,
   }
 }
 
 /** Sorted, so that two nodes lock rows in one order. */
-function daySums(records: UsageRecord[]) {
-  const sums = new Map<
-    string,
-    {
-      user_id: string
-      day: string
-      key_id: string
-      model: string
-      requests: number
-      prompt_tokens: number
-      completion_tokens: number
-      cost_nanos: number
-    }
-  >()
+function daySums(records: UsageRecord[]): UsageDaysTable[] {
+  const sums = new Map<string, UsageDaysTable>()
   for (const record of records) {
+    const { userId, model, vendor, tier, outcome, endUser } = record
     const day = record.startedAt.slice(0, 10)
-    const name = `${record.userId}|${day}|${keyOf(record)}|${record.model}`
+    const keyId = keyOf(record)
+    const name = `${userId}|${day}|${keyId}|${model}|${vendor}|${tier}|${outcome}|${endUser}`
     let sum = sums.get(name)
     if (sum === undefined) {
       sum = {
-        user_id: record.userId,
+        user_id: userId,
         day,
-        key_id: keyOf(record),
-        model: record.model,
+        key_id: keyId,
+        model,
+        vendor,
+        tier,
+        outcome,
+        end_user: endUser,
         requests: 0,
         prompt_tokens: 0,
         completion_tokens: 0,
+        cached_tokens: 0,
         cost_nanos: 0,
       }
       sums.set(name, sum)
@@ -111,64 +121,74 @@ function daySums(records: UsageRecord[]) {
     sum.requests++
     sum.prompt_tokens += record.promptTokens
     sum.completion_tokens += record.completionTokens
-    sum.cost_nanos += nanosOf(record)
+    sum.cached_tokens += record.cachedTokens
+    sum.cost_nanos += nanosOf(record.costUsd)
   }
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }
 
 /** Calls with a JWT stand together under this name. */
-const SESSION = 'session'
+export const SESSION = 'session'
 
 function keyOf({ keyId }: UsageRecord): string {
   return keyId ?? SESSION
 }
 
-/** In thousand-millionths of a dollar, so that sums stay exact. */
-export function nanosOf({ costUsd }: Pick<UsageRecord, 'costUsd'>): number {
-  return Math.round(costUsd * 1e9)
+/** The key's id as callers read it: null for calls with a JWT. */
+export function keyIdOf(keyId: string): string | null {
+  return keyId === SESSION ? null : keyId
 }
 
-export type GroupBy = 'day' | 'model' | 'key'
+/** What sums are told by, and its column; an end user is '' where none was named. */
+const COLUMNS = {
+  day: 'day',
+  model: 'model',
+  key: 'key_id',
+  vendor: 'vendor',
+  outcome: 'outcome',
+  end_user: 'end_user',
+} as const
+export type GroupBy = keyof typeof COLUMNS
+
 export type UsageSum = {
   key: string
   requests: number
   prompt_tokens: number
   completion_tokens: number
+  cached_tokens: number
   cost_nanos: number
 }
 
-const COLUMNS = { day: 'day', model: 'model', key: 'key_id' } as const
-
-/** Sums of the days from `from` to `to`, both included, ordered by their key. */
+/** Sums of the days from `from` to `to`, both included, ordered by their key; of one key alone where `keyId` is not null. */
 export async function sumUsage(
   db: Db,
-  userId: string,
-  from: string,
-  to: string,
+  { userId, keyId }: CallScope,
+  { from, to }: Span,
   groupBy: GroupBy,
 ): Promise<UsageSum[]> {
   const column = COLUMNS[groupBy]
-  const rows = await db
+  let query = db
     .selectFrom('usage_days')
     .select(({ fn }) => [
       `${column} as key` as const,
       fn.sum<number>('requests').as('requests'),
       fn.sum<number>('prompt_tokens').as('prompt_tokens'),
       fn.sum<number>('completion_tokens').as('completion_tokens'),
+      fn.sum<number>('cached_tokens').as('cached_tokens'),
       fn.sum<number>('cost_nanos').as('cost_nanos'),
     ])
     .where('user_id', '=', userId)
     .where('day', '>=', from)
     .where('day', '<=', to)
-    .groupBy(column)
-    .orderBy(column)
-    .execute()
+  if (keyId !== null) query = query.where('key_id', '=', keyId)
+  const rows = await query.groupBy(column).orderBy(column).execute()
   // PostgreSQL gives sums of bigint as text.
   return rows.map((row) => ({
     key: row.key,
     requests: Number(row.requests),
     prompt_tokens: Number(row.prompt_tokens),
     completion_tokens: Number(row.completion_tokens),
+    cached_tokens: Number(row.cached_tokens),
     cost_nanos: Number(row.cost_nanos),
   }))
 }
@@ -178,7 +198,7 @@ export async function usedIn(
   { db, run }: { db: Db; run: Run },
   userId: string,
   keyId: string | null,
-  { start, end }: Span,
+  { start, end }: PeriodSpan,
 ): Promise<{ tokens: number; nanos: number }> {
   let query = db
     .selectFrom('usage_days')
@@ -197,7 +217,11 @@ export async function usedIn(
 }
 
 /** What each of the user's keys has cost in a time. */
-export async function costOfKeys(db: Db, userId: string, { start, end }: Span): Promise<ReadonlyMap<string, number>> {
+export async function costOfKeys(
+  db: Db,
+  userId: string,
+  { start, end }: PeriodSpan,
+): Promise<ReadonlyMap<string, number>> {
   const rows = await db
     .selectFrom('usage_days')
     .select(({ fn }) => ['key_id', fn.sum<number>('cost_nanos').as('nanos')])
@@ -234,6 +258,11 @@ export async function listRecords(db: Db, userId: string) {
       'prompt_tokens',
       'completion_tokens',
       'outcome',
+      'status',
+      'error_code',
+      'request_id',
+      'end_user',
+      'labels',
       'is_estimated',
     ])
     .where('user_id', '=', userId)
@@ -247,12 +276,23 @@ const RECORDS_MAX = 50_000
 
 /** Removes what is known of a user's calls and keeps the months' sums without the person. */
 export async function eraseUsage(tx: Db, userId: string): Promise<void> {
-  const days = await tx.selectFrom('usage_days').selectAll().where('user_id', '=', userId).execute()
-  for (const day of days) {
-    const { requests, prompt_tokens, completion_tokens, cost_nanos } = day
+  const days = await tx
+    .selectFrom('usage_days')
+    .select(({ fn }) => [
+      sql<string>`substr(day, 1, 7)`.as('month'),
+      'model',
+      fn.sum<number>('requests').as('requests'),
+      fn.sum<number>('prompt_tokens').as('prompt_tokens'),
+      fn.sum<number>('completion_tokens').as('completion_tokens'),
+      fn.sum<number>('cost_nanos').as('cost_nanos'),
+    ])
+    .where('user_id', '=', userId)
+    .groupBy([sql`substr(day, 1, 7)`, 'model'])
+    .execute()
+  for (const sums of days) {
     await tx
       .insertInto('usage_archive')
-      .values({ month: day.day.slice(0, 7), model: day.model, requests, prompt_tokens, completion_tokens, cost_nanos })
+      .values(sums)
       .onConflict((conflict) =>
         conflict.columns(['month', 'model']).doUpdateSet({
           requests: sql`usage_archive.requests + excluded.requests`,

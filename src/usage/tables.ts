@@ -1,21 +1,32 @@
+import type { UsageOutcome } from './record.ts'
+
 /** One row a call, whatever became of it. */
 type UsageRecordsTable = {
   user_id: string
   id: string
   day: string
   key_id: string
+  tier: string
   route: string
   vendor: string
   model: string
   prompt_tokens: number
   completion_tokens: number
   cached_tokens: number
+  reasoning_tokens: number
   /** Thousand-millionths of a dollar, so that sums stay exact. */
   cost_nanos: number
   latency_ms: number
+  first_token_ms: number | null
   attempts: number
   tried: string
-  outcome: string
+  outcome: UsageOutcome
+  status: number
+  error_code: string | null
+  request_id: string | null
+  vendor_request_id: string | null
+  end_user: string
+  labels: string
   is_estimated: boolean
   created_at: string
 }
@@ -26,9 +37,14 @@ type UsageDaysTable = {
   day: string
   key_id: string
   model: string
+  vendor: string
+  tier: string
+  outcome: UsageOutcome
+  end_user: string
   requests: number
   prompt_tokens: number
   completion_tokens: number
+  cached_tokens: number
   cost_nanos: number
 }
 
@@ -59,11 +75,15 @@ type UsageOpenCallsTable = {
   id: string
   node_id: string
   key_id: string | null
+  tier: string
   route: string
   vendor: string
   model: string
   prompt_tokens: number
   cost_nanos: number
+  request_id: string | null
+  end_user: string
+  labels: string
   started_at: string
 }
 

@@ -81,6 +81,7 @@ test('nobody sees what another used', async (t) => {
     prompt_tokens: 0,
     completion_tokens: 0,
     total_tokens: 0,
+    cached_tokens: 0,
     cost_usd: 0,
   })
 })
@@ -123,6 +124,15 @@ test('a thousand claims at once take what a budget holds, to the last token', as
   const record = (userId: string, tokens: number) => ({
     userId,
     keyId: null,
+    tier: 'pro',
+    reasoningTokens: 0,
+    firstTokenMs: null,
+    status: 200,
+    errorCode: null,
+    requestId: null,
+    vendorRequestId: null,
+    endUser: '',
+    labels: '',
     route: '/test',
     vendor: 'openai',
     model: 'gpt-6-luna',

@@ -4,14 +4,16 @@ import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { allowanceRoute, type KeyAllowance, keyUse } from './allowance.ts'
+import { callRoutes } from './calls-routes.ts'
 import { timeOrderedIds } from './ids.ts'
 import { createLedger, type PlanBudget } from './ledger.ts'
 import { watchNodes } from './nodes.ts'
 import { createOpenCalls, recordOrphans } from './open-calls.ts'
 import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
+import { nanosOf } from './record.ts'
 import { usageRoutes } from './routes.ts'
-import { eraseUsage, listRecords, nanosOf } from './store.ts'
+import { eraseUsage, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
 
@@ -23,11 +25,11 @@ export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]> }
 export function createUsage(platform: Platform, { keyBudgets }: UsageNeeds) {
   const { budgets, catalogue } = platform.config
   const nodeId = randomUUID()
-  const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds(platform))
+  const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds())
   const planBudgets = new Map(
     catalogue.plans.map(({ tier, allowanceUsd }) => [
       tier,
-      { tokens: budgets.get(tier) ?? null, nanos: allowanceUsd === null ? null : nanosOf({ costUsd: allowanceUsd }) },
+      { tokens: budgets.get(tier) ?? null, nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd) },
     ]),
   )
   const planBudget = (tier: string) => planBudgets.get(tier) ?? NO_BUDGET
@@ -39,6 +41,7 @@ export function createUsage(platform: Platform, { keyBudgets }: UsageNeeds) {
     tags: [{ name: 'usage', description: 'What was used, and its cost', problems: usageProblem.catalogue }],
     routes(app: App) {
       usageRoutes(app, platform)
+      callRoutes(app, platform)
       allowanceRoute(app, platform, { planBudget, keyBudgets })
     },
     /** What a key has used of its own budgets. */

@@ -3,6 +3,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { offline } from './api/problem.ts'
+import type { AllUsageGrouping } from './api/types.ts'
 import { session } from './session/browser-session.ts'
 import { returnPath } from './session/return-path.ts'
 import { ErrorPage } from './shell/error-page.tsx'
@@ -147,16 +148,36 @@ const appPages = [
       search,
     ): {
       days?: 7 | 90 | undefined
-      group_by?: 'model' | 'key' | undefined
+      group_by?: 'model' | 'key' | 'end_user' | 'vendor' | 'outcome' | undefined
       view?: 'table' | undefined
       measure?: 'requests' | 'cost' | undefined
     } => ({
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
-      group_by: oneOf(search.group_by, ['model', 'key']),
+      group_by: oneOf(search.group_by, ['model', 'key', 'end_user', 'vendor', 'outcome']),
       view: oneOf(search.view, ['table']),
       measure: oneOf(search.measure, ['requests', 'cost']),
     }),
     component: page(() => import('./usage/usage-page.tsx'), 'UsagePage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/calls',
+    validateSearch: (
+      search,
+    ): {
+      days?: 1 | 30 | 90 | undefined
+      outcome?: 'ok' | 'failed' | 'cancelled' | undefined
+      model?: string | undefined
+      key?: string | undefined
+      q?: string | undefined
+    } => ({
+      days: [1, 30, 90].find((days): days is 1 | 30 | 90 => days === Number(search.days)),
+      outcome: oneOf(search.outcome, ['ok', 'failed', 'cancelled']),
+      model: text(search.model),
+      key: text(search.key),
+      q: text(search.q),
+    }),
+    component: page(() => import('./calls/calls-page.tsx'), 'CallsPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
@@ -182,9 +203,18 @@ const appPages = [
   createRoute({
     getParentRoute: () => appLayout,
     path: '/admin',
-    validateSearch: (search): { tab?: 'messages' | 'jobs' | undefined; page?: number | undefined } => ({
-      tab: oneOf(search.tab, ['messages', 'jobs']),
+    validateSearch: (
+      search,
+    ): {
+      tab?: 'usage' | 'messages' | 'jobs' | undefined
+      page?: number | undefined
+      days?: 7 | 90 | undefined
+      group_by?: AllUsageGrouping | undefined
+    } => ({
+      tab: oneOf(search.tab, ['usage', 'messages', 'jobs']),
       page: within(search.page, 1, 1_000_000),
+      days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
+      group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
     }),
     component: page(() => import('./admin/admin-page.tsx'), 'AdminPage'),
   }),

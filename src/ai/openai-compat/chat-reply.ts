@@ -1,12 +1,14 @@
 // OpenAI's chat completions, as a body and as a stream of chunks. What an OpenAI vendor said passes through word for word;
 // what the others said is made into the same shapes here.
 import type { Completion, CompletionStream } from '../gateway.ts'
+import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import type { Piece } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
 
-export function completionBody({ answer, model, usage }: Completion) {
+export function completionBody({ answer, model, usage, costUsd }: Completion) {
+  if (answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
     id: newId(),
     object: 'chat.completion',
@@ -26,7 +28,7 @@ export function completionBody({ answer, model, usage }: Completion) {
         finish_reason: answer.finish,
       },
     ],
-    usage: usageBody(usage),
+    usage: usageBody(usage, costUsd),
   }
 }
 
@@ -38,13 +40,14 @@ function thoughtsOf(thought: string, details: ReasoningDetail[] | null) {
   }
 }
 
-function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage, costUsd: number) {
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },
     ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
+    cost_usd: costUsd,
   }
 }
 
@@ -89,7 +92,10 @@ function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEnc
       for (const piece of pieces) text += piece.chunk === null ? chunkOf(piece) : `data: ${piece.chunk}\n\n`
       return text
     },
-    end: () => (wantsUsage ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage()))}}\n\n` : ''),
+    end: () =>
+      wantsUsage
+        ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage(), answer.costUsd()))}}\n\n`
+        : '',
   }
 }
 

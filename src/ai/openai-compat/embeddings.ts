@@ -1,5 +1,6 @@
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import type { CallOrigin } from '../call-origin.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
@@ -18,11 +19,12 @@ type EmbeddingsCall = {
   dimensions: number | null
   encoding: 'float' | 'base64'
   signal: AbortSignal
+  origin: CallOrigin
 }
 
 /** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
 export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, call: EmbeddingsCall) {
-  const { caller, inputs, dimensions, signal } = call
+  const { caller, inputs, dimensions, signal, origin } = call
   const first = routeForModel(gateway.config, caller, call.model)
   const guess = inputs.reduce(
     (sum, input) => sum + (typeof input === 'string' ? guessTextTokens(input) : input.length),
@@ -33,20 +35,23 @@ export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, c
   if (local === null) requireAllowed(gateway.config, caller, first)
   else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
-  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal }
+  const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal, origin }
 
-  return recordEmbedding(gateway, record, async (tally) => {
-    const { vectors, model } =
-      local === null
-        ? await embed(gateway, { first, inputs, dimensions, signal }, tally)
-        : await embedHere(local, call, guess, tally)
-    return {
-      object: 'list',
-      data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, call.encoding) })),
-      model,
-      usage: { prompt_tokens: tally.promptTokens, total_tokens: tally.promptTokens },
-    }
-  })
+  const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
+    local === null
+      ? embed(gateway, { first, inputs, dimensions, signal }, tally)
+      : embedHere(local, call, guess, tally),
+  )
+  return {
+    object: 'list',
+    data: result.vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoded(vector, call.encoding),
+    })),
+    model: result.model,
+    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
+  }
 }
 
 async function embedHere(

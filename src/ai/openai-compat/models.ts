@@ -1,22 +1,70 @@
-import { type ModelAccess, ofVendor } from '#models/catalogue.ts'
+import { findModel, type ModelAccess, ofVendor, type Temperature } from '#models/catalogue.ts'
 import type { Gateway } from '../gateway.ts'
 import { listedModels } from '../model-list.ts'
+import { routeForModel } from '../routing.ts'
+import type { Capabilities } from '../vendors/vendor.ts'
 
-/** OpenAI's four fields, and what else is known; a name that two vendors have is the one's that answers to it. */
-export function modelViews({ config: ai, targets }: Pick<Gateway, 'config' | 'targets'>, access: ModelAccess) {
-  const listed = listedModels(ai, access).filter(({ vendor }) => vendor.apiKey !== null)
-  const names = new Map(listed.toReversed().map((model) => [model.id, model]))
-  return listed
-    .filter((model) => names.get(model.id) === model)
-    .map(({ id, vendor, model, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
-      id,
-      object: 'model',
-      created: createdSeconds,
-      owned_by: vendor.name,
-      context_tokens: contextTokens,
-      output_tokens_max: outputTokensMax,
-      // US dollars per million tokens.
-      price: isEstimated ? null : { input: price.input, output: price.output, cached: price.cached },
-      capabilities: kind === 'chat' ? ofVendor(targets, vendor.name).vendor.capabilities(model) : null,
-    }))
+type ModelsOf = Pick<Gateway, 'config' | 'targets'>
+
+/** A name that two vendors have is the one's that answers to it. */
+export function modelViews(gateway: ModelsOf, access: ModelAccess) {
+  const views = allViews(gateway, access)
+  const names = new Map(views.toReversed().map((view) => [view.id, view]))
+  return views.filter((view) => names.get(view.id) === view)
+}
+
+/** By any name that a request may use for it: `vendor/model`, or with its date. Null where it is not listed. */
+export function modelViewNamed(gateway: ModelsOf, access: ModelAccess, name: string) {
+  const found = modelViews(gateway, access).find(({ id }) => id === name)
+  if (found !== undefined) return found
+  const { vendor, model } = routeForModel(gateway.config, access, name)
+  const plain = findModel(ofVendor(gateway.config.vendors, vendor), model)?.id ?? model
+  const view = allViews(gateway, access).find(({ id, owned_by }) => id === plain && owned_by === vendor)
+  return view === undefined ? null : { ...view, id: name }
+}
+
+/** OpenAI's four fields, and what else is known. */
+function allViews({ config: ai, targets }: ModelsOf, access: ModelAccess) {
+  return listedModels(ai, access)
+    .filter(({ vendor }) => vendor.apiKey !== null)
+    .map(
+      ({ id, vendor, routes, routedBy, kind, createdSeconds, contextTokens, outputTokensMax, price, isEstimated }) => ({
+        id,
+        object: 'model',
+        created: createdSeconds,
+        owned_by: vendor.name,
+        context_tokens: contextTokens,
+        output_tokens_max: outputTokensMax,
+        // US dollars per million tokens.
+        price: isEstimated ? null : { input: price.input, output: price.output, cached: price.cached },
+        capabilities:
+          kind !== 'chat'
+            ? null
+            : sharedBy(routes.map((route) => ofVendor(targets, route.vendor).vendor.capabilities(route.model))),
+        // Of an alias of several models, any of which may answer.
+        ...(routedBy === null
+          ? {}
+          : { routes: routes.map((route) => `${route.vendor}/${route.model}`), routed_by: routedBy }),
+      }),
+    )
+}
+
+const STRICTEST: readonly Temperature[] = ['refused', 'without-reasoning', 'taken']
+
+/** What holds whichever of them answers. */
+function sharedBy(all: readonly Capabilities[]): Capabilities {
+  const ability = (of: (one: Capabilities) => boolean | null) => {
+    const told = all.map(of)
+    return told.includes(false) ? false : told.includes(null) ? null : true
+  }
+  return {
+    temperature: STRICTEST.find((one) => all.some(({ temperature }) => temperature === one)) ?? 'taken',
+    thinking: all.some(({ thinking }) => thinking),
+    forced_tools: all.every(({ forced_tools: forced }) => forced),
+    vision: ability(({ vision }) => vision),
+    pdf: ability(({ pdf }) => pdf),
+    audio: ability(({ audio }) => audio),
+    tools: ability(({ tools }) => tools),
+    json_schema: ability(({ json_schema: schema }) => schema),
+  }
 }

@@ -3,9 +3,12 @@
  * pass through.
  */
 import { type TSchema, Type } from 'typebox'
+import { STRATEGIES } from '#models/catalogue.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 
 const Open = { additionalProperties: true }
+
+const CostUsd = Type.Optional(Type.Number({ description: 'US dollars, by the price list.' }))
 
 const Usage = Type.Object(
   {
@@ -18,6 +21,7 @@ const Usage = Type.Object(
     completion_tokens_details: Type.Optional(
       Type.Object({ reasoning_tokens: Type.Optional(Type.Integer()) }, { title: 'CompletionTokensDetails', ...Open }),
     ),
+    cost_usd: CostUsd,
   },
   { title: 'ChatCompletionUsage', ...Open },
 )
@@ -112,13 +116,20 @@ const Price = Type.Object(
   { title: 'OpenAiModelPrice', description: 'US dollars per million tokens.' },
 )
 
+const Ability = Nullable(Type.Boolean())
+
 const Capabilities = Type.Object(
   {
     temperature: OneOf('taken', 'refused', 'without-reasoning'),
     thinking: Type.Boolean(),
     forced_tools: Type.Boolean(),
+    vision: Ability,
+    pdf: Ability,
+    audio: Ability,
+    tools: Ability,
+    json_schema: Ability,
   },
-  { title: 'ModelCapabilities' },
+  { title: 'ModelCapabilities', description: 'Null: not known.' },
 )
 
 export const OpenAiModel = Type.Object(
@@ -131,6 +142,10 @@ export const OpenAiModel = Type.Object(
     output_tokens_max: Nullable(Type.Integer()),
     price: Nullable(Price),
     capabilities: Nullable(Capabilities),
+    routes: Type.Optional(
+      Type.Array(Type.String(), { description: 'Of an alias of several models: any of them may answer.' }),
+    ),
+    routed_by: Type.Optional(OneOf(...STRATEGIES)),
   },
   { title: 'OpenAiModel' },
 )
@@ -156,7 +171,10 @@ export const EmbeddingList = Type.Object(
       ),
     ),
     model: Type.String(),
-    usage: Type.Object({ prompt_tokens: Type.Integer(), total_tokens: Type.Integer() }, { title: 'EmbeddingUsage' }),
+    usage: Type.Object(
+      { prompt_tokens: Type.Integer(), total_tokens: Type.Integer(), cost_usd: CostUsd },
+      { title: 'EmbeddingUsage' },
+    ),
   },
   { title: 'EmbeddingList' },
 )

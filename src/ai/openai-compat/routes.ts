@@ -1,31 +1,39 @@
 // OpenAI's API under /v1: its own clients work here with an API key, for all vendors, by changing their base address.
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { ofVendor } from '#models/catalogue.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { anthropicModel, anthropicModelPage, isOfAnthropic, ModelPageQuery } from '../anthropic-messages/models.ts'
+import { originOf } from '../call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
+import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
-import { AI_BODY_BYTES_MAX } from '../routes.ts'
 import { MODEL_NAME, routeForModel } from '../routing.ts'
 import { sendAnswerStream } from '../stream-encoder.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 import { ChatBody, chatRequestOf, requireUnderstood } from './chat-body.ts'
 import { chunkEncoder, completionBody } from './chat-reply.ts'
 import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
-import { modelViews } from './models.ts'
+import { modelViewNamed, modelViews } from './models.ts'
 import { ChatCompletion, ChatCompletionChunk, EmbeddingList, OpenAiModel, OpenAiModelList } from './replies.ts'
 
 const tags = ['openai-compatible']
-const config = { access: 'user-or-key', needs: 'ai', limit: 'ai', scope: 'ai' } as const
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
 /** In the description alone. */
-const replies = (schema: object) => ({
-  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } },
+const replies = (schema: object, headers: Record<string, object> = {}) => ({
+  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema }, headers } } },
 })
+const COST = {
+  'X-Latchkey-Cost-Usd': {
+    description: 'What it cost, by the price list; not of a stream.',
+    schema: { type: 'string' },
+  },
+}
 
 export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: EmbeddingNeeds) {
   app.post(
@@ -37,8 +45,8 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config: { ...config, ...replies(ChatCompletion), events: { message: ChatCompletionChunk } },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, ...replies(ChatCompletion, COST), events: { message: ChatCompletionChunk } },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -52,6 +60,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         first,
         request: asked,
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       }
       if (body.stream) {
         const encoder = chunkEncoder(body.stream_options?.include_usage === true)
@@ -59,7 +68,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       }
       const completion = await complete(gateway, call)
       reply.headers(completion.headers)
-      return completion.answer.body ?? completionBody(completion)
+      return completionBody(completion)
     },
   )
 
@@ -70,29 +79,38 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         operationId: 'listOpenAiModels',
         tags,
         summary: 'The models of all configured vendors, as far as the caller’s plan and key have them',
+        description: 'With an `anthropic-version` header as Anthropic’s clients list them, a page at a time.',
+        querystring: ModelPageQuery,
       },
-      config: { ...config, ...replies(OpenAiModelList), limit: 'general' },
+      config: { ...AI_POLICY, ...replies(OpenAiModelList), limit: 'general' },
     },
-    async (request) => ({ object: 'list', data: modelViews(gateway, callerOf(request)) }),
+    async (request) => {
+      const views = modelViews(gateway, callerOf(request))
+      return isOfAnthropic(request) ? anthropicModelPage(views, request.query) : { object: 'list', data: views }
+    },
   )
 
+  const oneModel = (request: FastifyRequest, name: string) => {
+    const found = modelViewNamed(gateway, callerOf(request), name)
+    if (found === null) throw aiProblem('model_not_listed')
+    return isOfAnthropic(request) ? anthropicModel(found) : found
+  }
   app.get(
     '/v1/models/:model',
     {
       schema: {
         operationId: 'getOpenAiModel',
         tags,
-        summary: 'One model',
+        summary: 'One model, by any name that it is asked for by',
         params: Type.Object({ model: Type.String() }),
       },
-      config: { ...config, ...replies(OpenAiModel), limit: 'general' },
+      config: { ...AI_POLICY, ...replies(OpenAiModel), limit: 'general' },
     },
-    async (request) => {
-      const { model: id } = request.params
-      const found = modelViews(gateway, callerOf(request)).find((one) => one.id === id)
-      if (!found) throw aiProblem('model_not_listed')
-      return found
-    },
+    async (request) => oneModel(request, request.params.model),
+  )
+  // Clients that do not encode the slashes of a name.
+  app.get('/v1/models/*', { schema: { hide: true }, config: { ...AI_POLICY, limit: 'general' } }, async (request) =>
+    oneModel(request, (request.params as { '*': string })['*']),
   )
 
   app.post(
@@ -117,8 +135,8 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...config, ...replies(EmbeddingList) },
-      bodyLimit: AI_BODY_BYTES_MAX,
+      config: { ...AI_POLICY, ...replies(EmbeddingList, COST) },
+      bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
@@ -129,6 +147,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         dimensions: body.dimensions ?? null,
         encoding: body.encoding_format ?? 'float',
         signal: clientGone(reply),
+        origin: originOf(reply, body),
       })
     },
   )

@@ -14,15 +14,20 @@ import {
 } from './chat-request.ts'
 import { claudeSchema } from './claude-schema.ts'
 import { count, objectOf, parseEvent } from './json.ts'
+import { passThrough } from './native.ts'
 import { readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
 import { createDetailHeads, detailsOf, interleave, type ReasoningDetail } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
 import {
   type Answer,
+  abilitiesOf,
   type EventReader,
   habitsOf,
+  type Native,
+  type NativeRequest,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -38,15 +43,18 @@ const STRICT_TOOLS_MAX = 20
 
 export function createAnthropic(apiKey: string, options: VendorOptions = {}): Vendor {
   const headers = { 'x-api-key': apiKey, 'anthropic-version': API_VERSION, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? familyOutputMax(model),
+    }),
+  )
   return {
     dialect: 'anthropic',
     capabilities(model) {
       const { temperature, thinking, forcedTools } = traitsOf(model)
-      return { temperature, thinking: thinking !== 'none', forced_tools: forcedTools === 'taken' }
+      const forced = forcedTools === 'taken'
+      return { temperature, thinking: thinking !== 'none', forced_tools: forced, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const body = bodyOf(model, traitsOf(model), request, stream)
@@ -59,7 +67,48 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
     },
     readAnswer,
     createReader,
+    native: nativeMessages(headers),
   }
+}
+
+/** Messages in Anthropic's own words, from clients of Anthropic's. */
+function nativeMessages(headers: Record<string, string>): Native {
+  const headersFor = (request: NativeRequest) => ({ ...headers, ...request.headers })
+  return {
+    api: 'messages',
+    speaks: () => true,
+    shape: (model, request, stream) => ({
+      path: '/v1/messages',
+      headers: headersFor(request),
+      body: JSON.stringify({ ...request.body, model, stream, max_tokens: request.limit }),
+    }),
+    readAnswer: (value) => ({ ...readAnswer(value), body: objectOf(value) }),
+    createReader: () => passThrough(createReader(), deltaWords),
+    count: {
+      shape: (model, request) => ({
+        path: '/v1/messages/count_tokens',
+        headers: headersFor(request),
+        body: JSON.stringify({ ...request.body, model }),
+      }),
+      readAnswer(value) {
+        const { input_tokens: tokens } = objectOf(value) ?? {}
+        if (typeof tokens !== 'number') throw new VendorError('nonsense', 'answered without a count')
+        return tokens
+      },
+    },
+  }
+}
+
+const DELTA = '{"type":"content_block_delta","index":'
+const DELTA_KIND = '"delta":{"type":"'
+
+/** `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`, and the like. */
+function deltaWords(data: string): string | null {
+  if (!data.startsWith(DELTA) || !data.endsWith('}}')) return null
+  const kind = data.indexOf(DELTA_KIND, DELTA.length)
+  if (kind === -1 || data.startsWith('signature', kind + DELTA_KIND.length)) return null
+  const words = data.indexOf('":"', kind + DELTA_KIND.length)
+  return words === -1 ? null : data.slice(words + 3, -3)
 }
 
 /** `outputTokensMax`: where its answers end at the latest. */
@@ -110,8 +159,9 @@ function bodyOf(model: string, traits: Traits, request: ChatRequest, stream: boo
   }
   if (system.length > 0) body.system = system
   if (request.stop != null) body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
-  const tools = toolsOf(request.tools ?? [])
-  const choice = tools.length === 0 ? null : toolChoice(request, forced !== null)
+  const own = toolsOf(request.tools ?? [])
+  const tools = own.length > 0 ? own : calledBefore(request.messages)
+  const choice = own.length > 0 ? toolChoice(request, forced !== null) : tools.length > 0 ? { type: 'none' } : null
   if (tools.length > 0) body.tools = tools
   if (choice) body.tool_choice = choice
 
@@ -343,6 +393,12 @@ function argumentsOf(call: ToolCall): unknown {
   } catch {
     return {}
   }
+}
+
+/** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
+function calledBefore(messages: ChatMessage[]): Block[] {
+  const names = new Set(messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)))
+  return toolsOf([...names].map((name) => ({ type: 'function', function: { name } })))
 }
 
 function toolsOf(tools: ToolDefinition[]): Block[] {

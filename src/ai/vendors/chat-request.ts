@@ -87,7 +87,7 @@ export type ChatRequest = {
 
 /** What OpenAI alone understands must not be lost in translation. @throws VendorError */
 export function requireTranslatable(request: ChatRequest): void {
-  const { n, tools, tool_choice: choice, modalities, messages } = request
+  const { n, tools, tool_choice: choice, modalities, messages, web_search_options: search } = request
   if ((n ?? 1) > 1) throw refusal('More than one choice is not supported by this model')
   if (tools?.some((tool) => tool.function == null))
     throw refusal('Tools other than functions are not supported by this model')
@@ -97,6 +97,7 @@ export function requireTranslatable(request: ChatRequest): void {
     throw refusal(`A tool_choice of type '${choice.type}' is not supported by this model`)
   if (request.functions != null || request.function_call != null)
     throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
+  if (search != null) throw refusal("A web search ('web_search_options') is not supported by this model")
   if (Array.isArray(modalities) && modalities.some((one) => one !== 'text'))
     throw refusal('Answers other than text are not supported by this model')
 }

@@ -19,11 +19,28 @@ export function failureFromReply(vendor: Vendor, status: number, headers: ReplyH
   })
 }
 
-/** What a vendor says of a failure: Gemini's may stand in a list, a server's beside OpenAI may be a text alone. */
+/**
+ * What a vendor says of a failure: Gemini's may stand in a list, a server's beside OpenAI may be a text alone, or stand beside
+ * no `error`, as Mistral's and vLLM's do.
+ */
 function messageIn(body: unknown): string | null {
-  const error = objectOf(Array.isArray(body) ? body[0] : body)?.error
-  const message = typeof error === 'string' ? error : objectOf(error)?.message
-  return typeof message === 'string' ? message : null
+  const outer = objectOf(Array.isArray(body) ? body[0] : body)
+  const { error } = outer ?? {}
+  const said = typeof error === 'string' ? error : objectOf(error)?.message
+  return wordsIn(said) ?? wordsIn(outer?.message) ?? wordsIn(outer?.detail)
+}
+
+/** Words, or a list of what is wrong with which member: `[{loc: ['body', 'store'], msg: 'Extra inputs …'}]`. */
+function wordsIn(value: unknown): string | null {
+  if (typeof value === 'string') return value === '' ? null : value
+  const list = Array.isArray(value) ? value : objectOf(value)?.detail
+  if (!Array.isArray(list)) return null
+  const words = list.slice(0, 5).flatMap((one) => {
+    const { loc, msg } = objectOf(one) ?? {}
+    if (typeof msg !== 'string') return []
+    return [Array.isArray(loc) ? `${loc.filter((part) => part !== 'body').join('.')}: ${msg}` : msg]
+  })
+  return words.length === 0 ? null : words.join('; ')
 }
 
 /** OpenAI's words for what is wrong, which its clients act on; of the other vendors' those that have one. */
@@ -41,6 +58,9 @@ function failureOf(status: number, text: string): VendorFailure {
   if (status === 429) return text.includes('insufficient_quota') ? 'unauthorized' : 'limited'
   if (status === 503 || status === 529) return 'limited'
   if (status === 408 || status === 504) return 'timeout'
+  // xAI says 400 to a wrong key; OpenRouter 403 to a prompt that a moderator flags.
+  if (status === 400 && text.includes('Incorrect API key provided')) return 'unauthorized'
+  if (status === 403 && text.includes('"flagged_input"')) return 'refused'
   if (status === 401 || status === 402 || status === 403) return 'unauthorized'
   if (status === 404) return 'unknown-model'
   return status >= 400 && status < 500 ? 'refused' : 'broken'

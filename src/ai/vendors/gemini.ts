@@ -15,11 +15,13 @@ import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
 import {
   type Answer,
+  abilitiesOf,
   type Embedding,
   type EmbeddingInput,
   type EventReader,
   habitsOf,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -31,15 +33,18 @@ const FORMAT = 'google-gemini-v1'
 export function createGemini(apiKey: string, options: VendorOptions = {}): Vendor {
   // The key goes into a header, never into the address, which proxies and logs keep.
   const headers = { 'x-goog-api-key': apiKey, 'content-type': 'application/json' }
-  const traitsOf = (model: string): Traits => ({
-    ...habitsOf(familyHabits(model), options, model),
-    outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
-  })
+  const traitsOf = remembered(
+    (model): Traits => ({
+      ...habitsOf(familyHabits(model), options, model),
+      outputTokensMax: options.known?.(model)?.outputTokensMax ?? null,
+    }),
+  )
   return {
     dialect: 'gemini',
     capabilities(name) {
-      const { temperature, thinksAloud } = traitsOf(bareName(name))
-      return { temperature, thinking: thinksAloud, forced_tools: true }
+      const model = bareName(name)
+      const { temperature, thinksAloud } = traitsOf(model)
+      return { temperature, thinking: thinksAloud, forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (name, request, stream) => {
       const model = bareName(name)
@@ -110,6 +115,7 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   if (request.temperature != null) generation.temperature = request.temperature
   if (request.top_p != null) generation.topP = request.top_p
   if (request.stop != null) generation.stopSequences = typeof request.stop === 'string' ? [request.stop] : request.stop
+  if (typeof request.seed === 'number') generation.seed = request.seed
   const format = request.response_format
   if (format?.type === 'json_object' || format?.type === 'json_schema') {
     generation.responseMimeType = 'application/json'
@@ -166,11 +172,11 @@ function systemText(content: ChatMessage['content']): string {
     .join('')
 }
 
-/** Consecutive messages of one role become one turn. A tool's answer refers to the call by name, not by id. */
+/** Consecutive messages of one role become one turn. A tool's answer refers to the call by name and place, not by id. */
 function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
   const turns: Turn[] = []
   const toolNames = new Map<string, string>()
-  for (const message of messages) {
+  for (const message of inOrderOfCalls(messages)) {
     if (message.role === 'system' || message.role === 'developer') continue
     for (const call of message.tool_calls ?? []) toolNames.set(call.id, call.function.name)
     const role = message.role === 'assistant' ? 'model' : 'user'
@@ -184,6 +190,22 @@ function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
   return turns
 }
 
+/** Two calls of one tool are told apart by their places alone: the answers to a turn's calls come in their order. */
+function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
+  const ordered: ChatMessage[] = []
+  let places: string[] = []
+  for (const message of messages) {
+    if (message.role !== 'tool') places = (message.tool_calls ?? []).map(({ id }) => id)
+    const placeOf = ({ tool_call_id: id }: ChatMessage) => places.indexOf(id ?? '')
+    let at = ordered.length
+    if (message.role === 'tool' && places.length > 1 && placeOf(message) >= 0) {
+      while (ordered[at - 1]?.role === 'tool' && placeOf(ordered[at - 1] as ChatMessage) > placeOf(message)) at--
+    }
+    ordered.splice(at, 0, message)
+  }
+  return ordered
+}
+
 function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
   if (message.role === 'tool') return resultParts(message, toolNames, isSigned)
   const parts: Part[] =
@@ -191,7 +213,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
       ? message.content === ''
         ? []
         : [{ text: message.content }]
-      : (message.content ?? []).map((part) => partOf(readPart(part)))
+      : (message.content ?? []).map((part) => partOf(readPart(part))).filter(({ text }) => text !== '')
   if (message.role === 'assistant') withThoughts(parts, message)
   const calls = message.tool_calls ?? []
   // Of several calls at once only the first is signed; where none is, the signature was lost on the way.

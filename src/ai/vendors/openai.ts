@@ -5,23 +5,28 @@ import { createHash } from 'node:crypto'
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { count, objectOf, parseEvent } from './json.ts'
+import { passThrough } from './native.ts'
 import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
 import type { FinishReason, Piece, ToolDelta } from './piece.ts'
-import type { ReasoningDetail } from './reasoning.ts'
+import { type ReasoningDetail, thoughtText } from './reasoning.ts'
 import {
   chatBodyOf,
   createResponseEvents,
   isResponseEvent,
+  nativeResponsesBody,
   openAiFailure,
   type ResponseEvents,
   responsesBody,
+  responseWords,
 } from './responses.ts'
 import {
   type Answer,
+  abilitiesOf,
   type Embedding,
   type EventReader,
   habitsOf,
   type ReaderState,
+  remembered,
   type Usage,
   type Vendor,
   type VendorOptions,
@@ -31,12 +36,12 @@ import { VendorError } from './vendor-error.ts'
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
-  const habitsFor = (model: string): OpenAiHabits => habitsOf(familyHabits(model), options, model)
+  const habitsFor = remembered((model): OpenAiHabits => habitsOf(familyHabits(model), options, model))
   return {
     dialect: 'openai',
     capabilities(model) {
       const { temperature } = habitsFor(model)
-      return { temperature, thinking: temperature !== 'taken', forced_tools: true }
+      return { temperature, thinking: temperature !== 'taken', forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const own = habitsFor(model)
@@ -46,6 +51,17 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     },
     readAnswer,
     createReader,
+    native: {
+      api: 'responses',
+      speaks: (model) => isSandbox || habitsFor(model).speaksResponses,
+      shape: (model, request, stream) => ({
+        path: '/responses',
+        headers: { ...headers, ...request.headers },
+        body: JSON.stringify(nativeResponsesBody(model, request, stream)),
+      }),
+      readAnswer: (value) => ({ ...readAnswer(value), body: objectOf(value) }),
+      createReader: () => passThrough(createReader(), responseWords),
+    },
     embed: {
       shape: (model, inputs, dimensions) => ({
         path: '/embeddings',
@@ -70,8 +86,13 @@ function familyHabits(model: string): OpenAiHabits {
     lengthName: /^(o\d|gpt-([4-9]|\d\d))/.test(model) ? 'max_completion_tokens' : 'max_tokens',
     foreignMembers: /^(o\d|gpt-\d|chatgpt-)/.test(model) ? 'openai' : 'taken',
     toolIds: 'any',
+    refuses: [],
+    adds: {},
+    thoughts: 'as-given',
+    tellsCost: false,
     streamUsage: 'asked',
     responses: familyResponses(model),
+    speaksResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
   }
 }
 
@@ -91,10 +112,13 @@ function familyResponses(model: string): OpenAiHabits['responses'] {
   return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
 }
 
-function needsResponses({ responses }: OpenAiHabits, { tools, reasoning_effort: effort }: ChatRequest): boolean {
+function needsResponses({ responses }: OpenAiHabits, request: ChatRequest): boolean {
+  const { tools, reasoning_effort: effort } = request
   if (responses === 'always' || responses === 'never') return responses === 'always'
-  if (!tools?.length || effort === 'none') return false
-  return responses === 'for-tools' || effort != null
+  if (effort === 'none') return false
+  // What it thought is told there alone, to who asks.
+  if (objectOf(request.reasoning)?.summary != null) return true
+  return tools?.length ? responses === 'for-tools' || effort != null : false
 }
 
 function adapt(
@@ -116,9 +140,35 @@ function adapt(
 
   delete body.wishes
   if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
+  if (habits.thoughts === 'reasoning_content') body.messages = withThoughts(body.messages as ChatMessage[], request)
   if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
   if (!isSandbox) adaptSampling(habits, request, body)
+  for (const name of habits.refuses) delete body[name]
+  for (const name in habits.adds) if (body[name] === undefined) body[name] = habits.adds[name]
   return body
+}
+
+/**
+ * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without
+ * tools it wants none, and its older models refuse it.
+ */
+function withThoughts(messages: ChatMessage[], { messages: given, tools }: ChatRequest): ChatMessage[] {
+  const isOfTools = (tools?.length ?? 0) > 0 || given.some(({ role }) => role === 'tool')
+  return messages.map((message, index) => {
+    if (message.role !== 'assistant') return message
+    const own = without(message, 'reasoning_content', 'reasoning', 'reasoning_details')
+    const thought = isOfTools ? thoughtIn(given[index]) : null
+    if (thought === null && !(isOfTools && own.tool_calls?.length)) return own
+    return { ...own, reasoning_content: thought ?? '' }
+  })
+}
+
+function thoughtIn(message: ChatMessage | undefined): string | null {
+  if (typeof message?.reasoning_content === 'string') return message.reasoning_content
+  if (typeof message?.reasoning === 'string') return message.reasoning
+  return Array.isArray(message?.reasoning_details)
+    ? thoughtText(message.reasoning_details.filter((detail) => objectOf(detail) !== null) as ReasoningDetail[])
+    : null
 }
 
 /** Asked of OpenAI alone. None of them changes what is answered, so a server that refuses them is not shown them. */
@@ -142,8 +192,11 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
  * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
 function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
+  // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
+  if (body.store !== true) delete body.metadata
   delete body.cache_control
   delete body.include_reasoning
+  delete body.reasoning
   if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
   body.messages = isStrict ? messages.map((message) => commonMessage(ownMessage(message))) : messages.map(ownMessage)
   if (tools) {
@@ -245,16 +298,24 @@ function readAnswer(value: unknown): Answer {
     if (error) throw openAiFailure(String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
     throw new VendorError('nonsense', 'answered without choices')
   }
+  requireNoFailure(choice)
+  plainWords(message)
   return {
     text: typeof message.content === 'string' ? message.content : '',
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
-    // They stand in the body.
-    details: [],
+    details: detailsIn(message),
     finish: finishOf(choice?.finish_reason) ?? 'stop',
     model: typeof body.model === 'string' ? body.model : null,
     usage: usageOf(body.usage),
     body,
   }
+}
+
+/** Thoughts in words alone, as most servers tell them, belong to nobody's format. */
+function detailsIn(message: Record<string, unknown>): ReasoningDetail[] {
+  if (Array.isArray(message.reasoning_details)) return message.reasoning_details as ReasoningDetail[]
+  const thought = thoughtOf(message)
+  return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
 }
 
 /** Frames that a stream may offer without one event fitting into the last: then its events are all different. */
@@ -302,12 +363,13 @@ function createReader(): EventReader {
         const error = objectOf(event.error)
         throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
       }
-      if (event.usage) reader.usage = usageOf(event.usage) ?? reader.usage
+      const used = event.usage ?? objectOf(event.x_groq)?.usage
+      if (used) reader.usage = usageOf(used) ?? reader.usage
       if (reader.model === null && typeof event.model === 'string') reader.model = event.model
       // Without choices it is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
       hasChunks = true
-      const piece = pieceOf(event.choices, data)
+      const piece = pieceOf(event.choices, hasParts(event.choices) ? JSON.stringify(event) : data)
       pieces.push(piece)
       if (piece.finish) reader.isWhole = true
       else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
@@ -317,6 +379,40 @@ function createReader(): EventReader {
     },
   }
   return reader
+}
+
+/** OpenRouter's word for an answer that broke off where it is made; the failure stands in the choice, or nowhere. */
+function requireNoFailure(choice: Record<string, unknown> | null): void {
+  const error = objectOf(choice?.error)
+  if (choice?.finish_reason !== 'error' && error === null) return
+  throw openAiFailure(String(error?.code ?? 'error'), messageOf(error) ?? 'the answer broke off')
+}
+
+/** Whether there are words in parts, which are then made plain. */
+function hasParts(choices: (WireChoice | null)[]): boolean {
+  let some = false
+  for (const choice of choices) {
+    if (choice?.finish_reason === 'error') requireNoFailure(choice as Record<string, unknown>)
+    if (Array.isArray(choice?.delta?.content)) {
+      plainWords(choice.delta as Record<string, unknown>)
+      some = true
+    }
+  }
+  return some
+}
+
+/** Mistral's models that think answer in parts, which OpenAI's clients do not know: words and thoughts, each in its own place. */
+function plainWords(message: Record<string, unknown>): void {
+  if (!Array.isArray(message.content)) return
+  const parts = message.content.map(objectOf)
+  const thoughts = parts.filter((part) => part?.type === 'thinking').map((part) => textIn(part?.thinking))
+  message.content = parts.map((part) => (part?.type === 'thinking' ? '' : textIn(part?.text))).join('')
+  if (thoughts.length > 0) message.reasoning_content = thoughts.join('')
+}
+
+function textIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? value.map((part) => textIn(objectOf(part)?.text)).join('') : ''
 }
 
 type WireChoice = {
@@ -391,15 +487,29 @@ function usageOf(value: unknown): Usage | null {
   const prompt = objectOf(usage.prompt_tokens_details)
   const reasoning = objectOf(usage.completion_tokens_details)?.reasoning_tokens
   const tokens = count(usage.prompt_tokens)
-  const cached = count(prompt?.cached_tokens)
+  // DeepSeek has a word of its own for it.
+  const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
+  const completion = count(usage.completion_tokens)
+  // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
+  const isBeside = typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
+  const cost = costIn(usage)
   return {
     prompt: tokens,
-    completion: count(usage.completion_tokens),
+    completion: isBeside ? completion + reasoning : completion,
     cached,
     // Billed since GPT-5.6, and counted within the prompt.
     cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
+    ...(cost === null ? {} : { costUsd: cost }),
   }
+}
+
+/** What OpenRouter takes for a call, and, where the key of a vendor's is one's own, what that vendor takes besides. */
+function costIn(usage: Record<string, unknown>): number | null {
+  const { cost, is_byok: isOwnKey } = usage
+  const upstream = isOwnKey === true ? (objectOf(usage.cost_details)?.upstream_inference_cost ?? 0) : 0
+  const isSum = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  return isSum(cost) && isSum(upstream) ? cost + upstream : null
 }
 
 function readEmbedding(value: unknown, inputCount: number): Embedding {

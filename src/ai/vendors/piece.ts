@@ -21,7 +21,7 @@ export type Piece = {
   details: ReasoningDetail[] | null
   tools: ToolDelta[] | null
   finish: FinishReason | null
-  /** The event's own JSON, where the vendor already speaks OpenAI's format. */
+  /** The event's own JSON, where the vendor already speaks the client's format. */
   chunk: string | null
 }
 

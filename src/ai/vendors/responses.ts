@@ -8,11 +8,14 @@ import { objectOf } from './json.ts'
 import { unsupported } from './parts.ts'
 import { createDetailHeads, detailsOf, interleave } from './reasoning.ts'
 import { createToolIds, type ToolIds } from './tool-ids.ts'
+import type { NativeRequest } from './vendor.ts'
 import { refusal, reportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
 const FORMAT = 'openai-responses-v1'
+/** With it thoughts come whole, though encrypted. */
+const SEALED = 'reasoning.encrypted_content'
 const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
 /** Fewer are refused. */
 const OUTPUT_TOKENS_MIN = 16
@@ -28,6 +31,33 @@ const SHARED = [
   'service_tier',
 ] as const
 
+/**
+ * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
+ * whole, and one that only names what OpenAI would have kept is left out.
+ */
+export function nativeResponsesBody(model: string, { body, limit }: NativeRequest, stream: boolean): Json {
+  const include = Array.isArray(body.include) ? body.include : []
+  const sent: Json = { ...body, model, stream, store: false }
+  if (!include.includes(SEALED)) sent.include = [...include, SEALED]
+  if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
+  if (Array.isArray(body.input)) {
+    const isLost = (item: unknown) =>
+      objectOf(item)?.type === 'reasoning' && typeof objectOf(item)?.encrypted_content !== 'string'
+    sent.input = body.input.some(isLost) ? body.input.filter((item) => !isLost(item)) : body.input
+  }
+  return sent
+}
+
+const TEXT_DELTA = '{"type":"response.output_text.delta",'
+const DELTA = '"delta":"'
+
+/** What `{"type":"response.output_text.delta",…,"delta":"Hello",…}` says, about; null for any other event. */
+export function responseWords(data: string): string | null {
+  if (!data.startsWith(TEXT_DELTA) || !data.endsWith('}')) return null
+  const from = data.indexOf(DELTA, TEXT_DELTA.length)
+  return from === -1 ? null : data.slice(from + DELTA.length, data.indexOf('"', from + DELTA.length))
+}
+
 /** @throws VendorError for what only /chat/completions can do. */
 export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
   if ((request.n ?? 1) > 1) throw refusal('More than one choice is not possible together with tools and thinking')
@@ -41,7 +71,7 @@ export function responsesBody(model: string, request: ChatRequest, stream: boole
     input: inputOf(request.messages),
     stream,
     store: false,
-    include: ['reasoning.encrypted_content'],
+    include: [SEALED],
   }
   for (const name of SHARED) if (request[name] !== undefined) body[name] = request[name]
   const limit = request.max_completion_tokens ?? request.max_tokens

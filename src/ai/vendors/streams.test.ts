@@ -131,7 +131,7 @@ for (const [name, vendor, recorded] of VENDORS) {
       const pieces: Piece[] = []
       try {
         const request = vendor.shape('m', { messages: [{ role: 'user', content: 'Hi' }] }, true)
-        const stream = await wire.open(target, request, new AbortController().signal)
+        const stream = await wire.open(target, request, target.vendor.createReader(), new AbortController().signal)
         // Every other batch is waited for.
         let batches = 0
         await stream.each((batch) => {
@@ -210,7 +210,7 @@ async function endlessVendor(t: TestContext) {
   const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
   const caller = new AbortController()
   return {
-    open: () => wire.open(target, vendor.shape('m', { messages: [] }, true), caller.signal),
+    open: () => wire.open(target, vendor.shape('m', { messages: [] }, true), vendor.createReader(), caller.signal),
     leave: () => caller.abort(),
     /** The bytes written, when no more are. */
     async rests() {
@@ -305,7 +305,7 @@ async function packedVendor(t: TestContext, plan: { bytes: Buffer; encoding: str
     seen,
     send: () => wire.send(target, vendor.shape('m', { messages: [] }, false), signal),
     async stream() {
-      const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), signal)
+      const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), vendor.createReader(), signal)
       const pieces: Piece[] = []
       let batches = 0
       await stream.each((batch) => {
@@ -385,7 +385,12 @@ test('what a compressed stream has said is given out before it goes on', async (
   t.after(() => Promise.all([wire.close(), new Promise((resolve) => server.close(resolve))]))
   const vendor = createOpenAi('k')
   const target = targetOf(vendor, `http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  const stream = await wire.open(target, vendor.shape('m', { messages: [] }, true), new AbortController().signal)
+  const stream = await wire.open(
+    target,
+    vendor.shape('m', { messages: [] }, true),
+    vendor.createReader(),
+    new AbortController().signal,
+  )
   let text = ''
   await stream.each((batch) => {
     for (const piece of batch) text += piece.text

@@ -91,7 +91,7 @@ export const CONTEXT_EXCEEDED = 'context_length_exceeded'
 export function saysContextExceeded(code: string, message: string): boolean {
   return (
     /^(context_length_exceeded|exceed_context_size_error)$/.test(code) ||
-    /maximum context length|exceeds? the (available )?context (window|size|length)|prompt is too long|exceeds? context limit|input token count\b.*\bexceeds/i.test(
+    /maximum (context|prompt) length|context length is only|exceeds? the (available )?context (window|size|length)|prompt is too long|exceeds? context limit|input token count\b.*\bexceeds/i.test(
       message,
     )
   )

@@ -1,6 +1,6 @@
 // The one shape behind which every model vendor stands: a chat request in, an answer or a stream of pieces out.
 // A dialect's file is pure: it shapes and reads, never opens a socket, and does not know which of its vendors it speaks to.
-import type { Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
+import type { Abilities, Dialect, Habits, Model, Temperature } from '#models/catalogue.ts'
 import type { ChatRequest, ToolCall } from './chat-request.ts'
 import type { FinishReason, Piece } from './piece.ts'
 import type { ReasoningDetail } from './reasoning.ts'
@@ -13,6 +13,8 @@ export type Usage = {
   cacheWrites: number
   /** The part of `cacheWrites` that is kept for an hour, which costs more; absent where there is none. */
   cacheWritesHour?: number
+  /** What the vendor says that the call cost, in US dollars; absent where it does not say. */
+  costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
 }
@@ -26,7 +28,7 @@ export type Answer = {
   /** The model that answered, as the vendor names it; null when it does not say. */
   model: string | null
   usage: Usage | null
-  /** The vendor's own body, where it already speaks OpenAI's format. */
+  /** The vendor's own body, where it already speaks the client's format. */
   body: Record<string, unknown> | null
 }
 
@@ -57,8 +59,10 @@ export type EmbeddingInput = string | number[]
 
 export type Embedding = { vectors: number[][]; model: string | null; promptTokens: number | null }
 
-/** What a caller may expect of a model. */
-export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean }
+/** What a caller may expect of a model; null: not known. */
+export type Capabilities = { temperature: Temperature; thinking: boolean; forced_tools: boolean } & {
+  [Ability in keyof Abilities]: boolean | null
+}
 
 /** What a dialect has to know of the vendor that it is to speak to. */
 export type VendorOptions = {
@@ -75,12 +79,71 @@ export function habitsOf<Own extends Habits>(family: Own, { known, habits }: Ven
   return { ...family, ...habits, ...known?.(model)?.habits }
 }
 
+/** Every call asks, and the answer does not change. Names come from callers: so many are kept, and then begun anew. */
+export function remembered<T>(find: (model: string) => T): (model: string) => T {
+  const found = new Map<string, T>()
+  return (model) => {
+    const known = found.get(model)
+    if (known !== undefined) return known
+    if (found.size >= MODELS_REMEMBERED) found.clear()
+    const one = find(model)
+    found.set(model, one)
+    return one
+  }
+}
+
+const MODELS_REMEMBERED = 200
+
+/** APIs of vendors that clients speak, too: OpenAI's responses and Anthropic's messages. */
+export type NativeApi = 'responses' | 'messages'
+
+export type NativeRequest = {
+  api: NativeApi
+  body: Record<string, unknown>
+  /** Those of the client's that the vendor shall see. */
+  headers: Record<string, string>
+  /** The longest answer that the caller wants, in tokens; null: as long as the model's. */
+  limit: number | null
+  /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
+  translated(): ChatRequest
+}
+
+/** A vendor's side of it. */
+export type Native = {
+  api: NativeApi
+  speaks(model: string): boolean
+  shape(model: string, request: NativeRequest, stream: boolean): VendorRequest
+  /** The vendor's own body stands in `body`. */
+  readAnswer(body: unknown): Answer
+  /** Each piece has its event in `chunk`. */
+  createReader(): EventReader
+  /** How long a prompt is, where the vendor counts for nothing. */
+  count?: {
+    shape(model: string, request: NativeRequest): VendorRequest
+    readAnswer(body: unknown): number
+  }
+}
+
+/** What the catalogue knows of a model's: no family's rules guess them. */
+export function abilitiesOf({ known, habits }: VendorOptions, model: string) {
+  const told: Habits = { ...habits, ...known?.(model)?.habits }
+  return {
+    vision: told.vision ?? null,
+    pdf: told.pdf ?? null,
+    audio: told.audio ?? null,
+    tools: told.tools ?? null,
+    json_schema: told.json_schema ?? null,
+  }
+}
+
 export interface Vendor {
   readonly dialect: Dialect
   capabilities(model: string): Capabilities
   shape(model: string, request: ChatRequest, stream: boolean): VendorRequest
   readAnswer(body: unknown): Answer
   createReader(): EventReader
+  /** What it takes and gives in its own words. */
+  native?: Native
   embed?: {
     shape(model: string, inputs: EmbeddingInput[], dimensions: number | null): VendorRequest
     /** @throws VendorError unless there is one vector for each of the inputs. */

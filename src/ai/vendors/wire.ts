@@ -7,7 +7,7 @@ import { splitEvents } from './event-stream.ts'
 import { dispatch, type ExchangeDeps } from './exchange.ts'
 import { failureFromReply } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
-import type { ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
+import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
 export type WireTimeouts = { connectTimeoutMs: number; firstByteTimeoutMs: number; idleTimeoutMs: number }
@@ -20,11 +20,20 @@ export function targetOf(vendor: Vendor, baseUrl: string): Target {
   return { vendor, origin: url.origin, pathPrefix: url.pathname.replace(/\/$/, '') }
 }
 
+/** What a reply's head says beside the answer, whatever becomes of it. */
+export type SeenReply = { vendorRequestId: string | null }
+
 export type Wire = {
   /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
-  send(target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown>
-  /** Resolves with the first piece. @throws VendorError, or the signal's reason */
-  open(target: Target, request: VendorRequest, signal: AbortSignal): Promise<PieceStream>
+  send(target: Target, request: VendorRequest, signal: AbortSignal, seen?: SeenReply): Promise<unknown>
+  /** Resolves with the first piece that `reader` reads. @throws VendorError, or the signal's reason */
+  open(
+    target: Target,
+    request: VendorRequest,
+    reader: EventReader,
+    signal: AbortSignal,
+    seen?: SeenReply,
+  ): Promise<PieceStream>
   close(): Promise<void>
 }
 
@@ -45,8 +54,8 @@ export function openWire(timeouts: WireTimeouts): Wire {
   const deps = { agent, timeouts, connections: () => connections }
 
   return {
-    send: (target, request, signal) => sendWhole(deps, target, request, signal),
-    open: (target, request, signal) => openStream(deps, target, request, signal),
+    send: (target, request, signal, seen) => sendWhole(deps, target, request, signal, seen),
+    open: (target, request, reader, signal, seen) => openStream(deps, target, request, reader, signal, seen),
     close: async () => opened?.destroy(),
   }
 }
@@ -69,7 +78,13 @@ function openAgent(timeouts: WireTimeouts, onConnection: () => void): Agent {
   })
 }
 
-function sendWhole(deps: ExchangeDeps, target: Target, request: VendorRequest, signal: AbortSignal): Promise<unknown> {
+function sendWhole(
+  deps: ExchangeDeps,
+  target: Target,
+  request: VendorRequest,
+  signal: AbortSignal,
+  seen: SeenReply | undefined,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let bytes = 0
@@ -80,6 +95,7 @@ function sendWhole(deps: ExchangeDeps, target: Target, request: VendorRequest, s
       onHead(code, replyHeaders) {
         status = code
         headers = replyHeaders
+        if (seen) seen.vendorRequestId = requestIdIn(replyHeaders)
         if (status < 200 || status > 299) exchange.begun()
       },
       onData(chunk) {
@@ -109,11 +125,12 @@ function openStream(
   deps: ExchangeDeps,
   target: Target,
   request: VendorRequest,
+  reader: EventReader,
   signal: AbortSignal,
+  seen: SeenReply | undefined,
 ): Promise<PieceStream> {
   const { vendor } = target
   return new Promise((resolve, reject) => {
-    const reader = vendor.createReader()
     let refusal: { status: number; headers: ReplyHeaders; chunks: Buffer[]; bytes: number } | null = null
 
     const stream = pieceStream(reader, {
@@ -137,6 +154,7 @@ function openStream(
 
     const exchange = dispatch(deps, target, request, signal, {
       onHead(status, headers) {
+        if (seen) seen.vendorRequestId = requestIdIn(headers)
         if (status >= 200 && status <= 299) return
         exchange.begun()
         refusal = { status, headers, chunks: [], bytes: 0 }
@@ -195,4 +213,12 @@ function openStream(
       },
     })
   })
+}
+
+const REQUEST_ID_LENGTH_MAX = 200
+
+/** OpenAI's name for it, which most have taken over, and Anthropic's. */
+function requestIdIn(headers: ReplyHeaders): string | null {
+  const id = headers['x-request-id'] ?? headers['request-id']
+  return typeof id === 'string' && id !== '' ? id.slice(0, REQUEST_ID_LENGTH_MAX) : null
 }

@@ -55,6 +55,8 @@ export type Call = {
   at: Instant
   email: string
   withKey: boolean
+  /** Whom a program with a key asks for. */
+  endUser: string
   route: (typeof ROUTES)[number]
   /** Which of the configured vendors: 0 is the first, 1 the one that steps in. */
   vendor: 0 | 1
@@ -109,6 +111,7 @@ export function deedsUntil(nowMs: number, catalogue: Pick<Catalogue, 'plans' | '
         at: at(day, 13 * HOUR_MS + Math.floor(chance() * 9 * HOUR_MS)),
         email,
         withKey,
+        endUser: withKey ? `customer-${1 + Math.floor(chance() ** 2 * 9)}` : '',
         route: ROUTES[Math.floor(chance() * ROUTES.length)] ?? ROUTES[0],
         vendor: chance() < 0.05 ? 1 : 0,
         promptTokens,

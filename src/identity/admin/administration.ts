@@ -66,6 +66,13 @@ export async function changeUser(
   })
 }
 
+/** The addresses of those of them who are still there, by id. */
+export async function emailsOf(db: Db, userIds: string[]): Promise<Map<string, string>> {
+  if (userIds.length === 0) return new Map()
+  const users = await db.selectFrom('users').select(['id', 'email']).where('id', 'in', userIds).execute()
+  return new Map(users.map(({ id, email }) => [id, email]))
+}
+
 export type ListedUser = Pick<
   User,
   | 'id'

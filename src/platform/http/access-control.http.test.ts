@@ -38,3 +38,56 @@ test('a scope that a key has just been given counts at once', async (t) => {
     .execute()
   assert.equal((await key.get('/api/rag/documents')).status, 200)
 })
+
+test('an API key is taken as x-api-key where it is taken as a bearer, and there alone', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'pro' })
+  const issue = async (client: typeof ada, more: object = {}) =>
+    (await client.post('/api/api-keys', { name: 'laptop', ...more })).body as { id: string; key: string }
+  const { id, key } = await issue(ada)
+  const ofEve = await issue(eve)
+  await ada.post('/api/rag/ingest/text', { content: 'The notice period is a month.' })
+  const documents = (headers: Record<string, string>) => app.get('/api/rag/documents', { headers })
+  const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
+
+  assert.equal((await documents({ 'x-api-key': key })).body.length, 1)
+  assert.equal((await app.get('/v1/models', { headers: { 'X-API-KEY': key } })).status, 200)
+  // Whichever the bearer is, it is he who calls.
+  for (const [token, count] of [
+    [ofEve.key, 0],
+    [eve.token, 0],
+    [key, 1],
+  ] as const) {
+    const { status, body } = await documents({ ...bearer(token), 'x-api-key': token === key ? ofEve.key : key })
+    assert.deepEqual([status, body.length], [200, count])
+  }
+  for (const wrong of [`lk_${'x'.repeat(33)}`, 'Basic', ada.token.slice(0, -2)]) {
+    assert.equal((await documents({ ...bearer(wrong), 'x-api-key': key })).status, 401, 'a bad bearer is not mended')
+  }
+  // What another scheme says is for whoever stands in front.
+  assert.equal((await documents({ authorization: 'Basic YTpi', 'x-api-key': key })).status, 200)
+  for (const wrong of ['', ada.token, `Bearer ${key}`, `${key}, ${key}`, `${key} `.repeat(2), key.toLowerCase()]) {
+    assert.equal((await documents({ 'x-api-key': wrong })).status, 401, wrong)
+  }
+
+  for (const [method, path, body] of [
+    ['GET', '/api/auth/me'],
+    ['GET', '/api/api-keys'],
+    ['POST', '/api/api-keys', { name: 'another' }],
+    ['DELETE', `/api/api-keys/${id}`],
+    ['GET', '/api/users/me/sessions'],
+    ['GET', '/api/admin/users'],
+    ['GET', '/metrics'],
+  ] as const) {
+    const { status } = await app.request(method, path, { body, headers: { 'x-api-key': key } })
+    assert.equal(status, 401, `${method} ${path}`)
+  }
+
+  const narrow = await issue(ada, { scopes: ['ai'], rate_limit: { requests: 2, seconds: 60 } })
+  assert.equal((await documents({ 'x-api-key': narrow.key })).status, 403)
+  assert.equal((await documents({ 'x-api-key': narrow.key })).status, 403)
+  assert.equal((await documents({ 'x-api-key': narrow.key })).status, 429)
+  assert.equal((await ada.delete(`/api/api-keys/${id}`)).status, 200)
+  assert.equal((await documents({ 'x-api-key': key })).status, 401)
+})

@@ -51,6 +51,11 @@ export type MaybePromise<T> = T | Promise<T>
 export type Authenticators = {
   /** A JWT access token, or an API key where `keys` allows it. `fresh`: as the database has it now, not as remembered. */
   bearer(token: string, options: { keys: boolean; fresh?: boolean }): MaybePromise<Caller | null>
+  apiKey: {
+    /** Whether a text is meant as an API key, and not as a JWT. */
+    claims(token: string): boolean
+    authenticate(secret: string, options: { fresh?: boolean }): MaybePromise<Caller | null>
+  }
   session: {
     cookie: string
     authenticate(token: string): Promise<Caller | null>
@@ -144,9 +149,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   /** What is remembered of the key's networks may be old by a moment. */
   async function authorizeElsewhere(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): Promise<void> {
     await count(request, reply, policy)
-    const token = bearerToken(request.headers.authorization)
-    if (token === null) throw unauthenticated()
-    await authorizeAnew(request, policy, token)
+    await authorizeAnew(request, policy)
   }
 
   /** Who cannot be identified, because the database is away, is counted by the address. */
@@ -198,14 +201,13 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     try {
       authorize(request, policy)
     } catch (refusal) {
-      const token = request.caller && policy.access !== 'session' ? bearerToken(request.headers.authorization) : null
-      if (token === null) throw refusal
-      return authorizeAnew(request, policy, token)
+      if (!request.caller || policy.access === 'session') throw refusal
+      return authorizeAnew(request, policy)
     }
   }
 
-  async function authorizeAnew(request: FastifyRequest, policy: RoutePolicy, token: string): Promise<void> {
-    request.caller = await authenticators.bearer(token, { keys: policy.access === 'user-or-key', fresh: true })
+  async function authorizeAnew(request: FastifyRequest, policy: RoutePolicy): Promise<void> {
+    request.caller = await identify(request, policy.access ?? 'anyone', authenticators, { fresh: true })
     authorize(request, policy)
   }
 
@@ -240,18 +242,25 @@ export function callerOf(request: FastifyRequest): Caller {
   return request.caller
 }
 
+/**
+ * An API key may also come as `x-api-key`, where some vendors' clients have theirs. A bearer goes before it, whatever it is worth:
+ * those clients send both when they are told both, and a bad one must not be mended by what another header says.
+ */
 function identify(
-  request: FastifyRequest,
+  { headers, cookies }: FastifyRequest,
   access: Access,
-  { bearer, session }: Authenticators,
+  { bearer, apiKey, session }: Authenticators,
+  { fresh = false } = {},
 ): MaybePromise<Caller | null> {
   if (access === 'anyone') return null
   if (access === 'session') {
-    const token = request.cookies?.[session.cookie]
+    const token = cookies?.[session.cookie]
     return token ? session.authenticate(token) : null
   }
-  const token = bearerToken(request.headers.authorization)
-  return token ? bearer(token, { keys: access === 'user-or-key' }) : null
+  const token = bearerToken(headers.authorization)
+  if (token) return bearer(token, { keys: access === 'user-or-key', fresh })
+  const secret = access === 'user-or-key' ? headers['x-api-key'] : undefined
+  return typeof secret === 'string' ? apiKey.authenticate(secret, { fresh }) : null
 }
 
 function requireWithinLimit(reply: FastifyReply, hit: Hit): void {
@@ -260,7 +269,7 @@ function requireWithinLimit(reply: FastifyReply, hit: Hit): void {
 }
 
 /** RFC 6750: one space, the scheme in any case. Whether the rest is a token, who checks it must say. */
-function bearerToken(header: string | undefined): string | null {
+export function bearerToken(header: string | undefined): string | null {
   if (!header || header.length > 4_096 || header.charCodeAt(6) !== 0x20) return null
   const scheme = header.slice(0, 6)
   return scheme === 'Bearer' || scheme.toLowerCase() === 'bearer' ? header.slice(7) : null

@@ -3,7 +3,7 @@
  * (`config: { access, needs, limit, scope }`); one without `access` or `operationId` is refused at the start.
  */
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingHttpHeaders, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cookie from '@fastify/cookie'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
@@ -24,6 +24,7 @@ import type { Platform } from '../platform.ts'
 import { platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
+import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
@@ -56,8 +57,10 @@ export type AppOptions = {
   documented: RegExp
   /** The public address; https adds HSTS. */
   url: string
-  /** Takes the pattern of the route that answers, or the path that was asked for where none does. */
-  errorsOf(path: string): ErrorShape
+  /** Of the user app, where it is another than this server's; left out: pages of other origins have no business here. */
+  appOrigin?: string | null
+  /** Takes the pattern of the route that answers, or the path that was asked for where none does; and the request's headers. */
+  errorsOf(path: string, headers: IncomingHttpHeaders): ErrorShape
   /** While the process goes, every reply asks its client to connect anew. */
   state: ServiceState
   /** What may be in flight; one for all servers of a process. */
@@ -74,6 +77,7 @@ export async function createApp(
     api,
     documented,
     url,
+    appOrigin,
     errorsOf,
     state,
     bodies,
@@ -108,12 +112,12 @@ export async function createApp(
     routerOptions: { maxParamLength: 512 },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    clientErrorHandler: (error, socket) => refuseMalformed(error, socket, errorsOf('/')),
+    clientErrorHandler: (error, socket) => refuseMalformed(error, socket, errorsOf('/', {})),
     // An address that is malformed comes past all hooks.
     frameworkErrors(error, request, reply) {
       dress(request, reply as FastifyReply)
       controlAccess(request, reply as FastifyReply, (refused) =>
-        replyWithError(errorsOf(pathOf(request)), refused ?? error, request, reply as FastifyReply),
+        replyWithError(errorsOf(pathOf(request), request.headers), refused ?? error, request, reply as FastifyReply),
       )
     },
   }).withTypeProvider<TypeBoxTypeProvider>()
@@ -140,6 +144,7 @@ export async function createApp(
     dress(request, reply)
     done()
   })
+  if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
@@ -169,9 +174,11 @@ export async function createApp(
     done()
   })
 
-  app.setErrorHandler((error, request, reply) => replyWithError(errorsOf(pathOf(request)), error, request, reply))
+  app.setErrorHandler((error, request, reply) =>
+    replyWithError(errorsOf(pathOf(request), request.headers), error, request, reply),
+  )
   app.setNotFoundHandler((request, reply) =>
-    replyWithError(errorsOf(pathOf(request)), platformProblem('not_found'), request, reply),
+    replyWithError(errorsOf(pathOf(request), request.headers), platformProblem('not_found'), request, reply),
   )
   return app as unknown as App
 }

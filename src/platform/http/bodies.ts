@@ -1,13 +1,22 @@
 /**
  * Admission of request bodies: how many bytes are in flight at once, for the process and for a caller, and how slowly they may
- * come. Decided by Content-Length before a byte is read; what hides its length is charged as it arrives, a megabyte ahead.
+ * come. Decided by Content-Length before a byte is read; what hides its length, as a packed body does, is charged as it arrives
+ * (or unpacks), a megabyte ahead.
  */
-import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction, RouteOptions } from 'fastify'
+import type { IncomingMessage } from 'node:http'
+import type {
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  preParsingHookHandler,
+  RouteOptions,
+} from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Clock } from '../clock.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 import { addressKey } from './address.ts'
+import { encodingOf, unpacked } from './packed-bodies.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -24,16 +33,14 @@ const SMALL_BYTES = 64 * 1024
 const STEP_BYTES = MEGABYTE
 /** Beside the longest body a user sends smaller ones. */
 const BESIDE_BYTES = 4 * MEGABYTE
-/** What the longest body is at least, whatever the settings: a long chat. */
-const LONGEST_BYTES_MIN = 33 * MEGABYTE
 
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `uncounted`: for routes that answer this machine alone. */
-    bodies?: 'uncounted'
+    /** `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone. */
+    bodies?: 'packed' | 'uncounted'
   }
 }
 
@@ -55,13 +62,13 @@ export function createBodyAdmission({
   config,
   clock,
 }: {
-  config: Pick<Config, 'maxTextBytes' | 'maxFileBytes'>
+  config: Pick<Config, 'maxTextBytes' | 'maxFileBytes' | 'maxAiBodyBytes'>
   clock: Clock
 }) {
   const longestBytes = Math.max(
     textBodyBytesMax(config.maxTextBytes),
     config.maxFileBytes + MEGABYTE,
-    LONGEST_BYTES_MIN,
+    config.maxAiBodyBytes,
   )
   const wholeBytes = 2 * (longestBytes + BESIDE_BYTES)
   const held = new Map<string, number>()
@@ -109,7 +116,9 @@ export function createBodyAdmission({
     requestTimeoutMs: arrivalMs(longestBytes) + 30_000,
 
     /** An onRoute hook. @throws Error for a route whose bodies are longer than what is reckoned with here. */
-    checkRoute({ method, url, bodyLimit = 0, config: policy }: RouteOptions): void {
+    checkRoute(route: RouteOptions): void {
+      const { method, url, bodyLimit = 0, config: policy } = route
+      if (policy?.bodies === 'packed') route.preParsing = unpack
       if (bodyLimit > longestBytes && policy?.bodies !== 'uncounted')
         throw new Error(
           `${method} ${url} takes bodies of ${bodyLimit} bytes: bodies.ts knows of ${longestBytes} at most`,
@@ -118,25 +127,29 @@ export function createBodyAdmission({
 
     /** An onRequest hook behind access control: the caller is known, and the body is not read. */
     admit(request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
-      const { headers } = request.raw
-      const length = headers['content-length']
-      const isEmpty = (length === undefined || length === '0') && headers['transfer-encoding'] === undefined
-      if (isEmpty || enter(request, reply, length === undefined ? null : Number(length))) done()
-      else done(busy())
+      const length = request.raw.headers['content-length']
+      try {
+        if (!hasBody(request.raw) || enter(request, reply, length === undefined ? null : Number(length))) done()
+        else done(busy())
+      } catch (refusal) {
+        done(refusal as Problem)
+      }
     },
   }
 
-  /** False: there is no room. */
+  /** False: there is no room. @throws Problem 415 */
   function enter(request: FastifyRequest, reply: FastifyReply, length: number | null): boolean {
     const { bodyLimit, config: policy } = request.routeOptions
     if (policy?.bodies === 'uncounted') return true
 
     const { caller, raw } = request
+    const isPacked = encodingOf(raw, policy?.bodies === 'packed') !== null
     const isStranger = caller === null
     const key = caller ? caller.userId : addressKey(request.ip)
     // What is too long is refused unread, but for a form, whose parts have limits of their own.
     const declared = length !== null && length <= bodyLimit ? length : null
-    let bytes = Math.max(FLOOR_BYTES, declared ?? Math.min(STEP_BYTES, bodyLimit))
+    const known = isPacked ? null : declared
+    let bytes = Math.max(FLOOR_BYTES, known ?? Math.min(STEP_BYTES, bodyLimit))
     // Most come in one packet with their headers, but are read after this: by then they are there, and nothing holds them.
     setImmediate(watch, { request, reply, declared, begunMs: clock.ms(), begunBytes: raw.socket.bytesRead })
     if (!hasRoom(key, bytes, isStranger)) return false
@@ -144,19 +157,27 @@ export function createBodyAdmission({
 
     // What was read of it is held until the reply is over.
     reply.raw.once('close', () => charge(key, -bytes, isStranger))
-    if (declared !== null) return true
+    if (known !== null) return true
+
+    const makeRoom = (arrived: number): boolean => {
+      if (arrived <= bytes) return true
+      const more = Math.min(bodyLimit, arrived + STEP_BYTES) - bytes
+      if (!hasRoom(key, more, isStranger)) return false
+      charge(key, more, isStranger)
+      bytes += more
+      return true
+    }
+    if (isPacked) {
+      rooms.set(request, makeRoom)
+      return true
+    }
 
     let arrived = 0
     const count = (chunk: Buffer) => {
       arrived += chunk.length
-      if (arrived <= bytes) return
-      const more = Math.min(bodyLimit, bytes + STEP_BYTES) - bytes
       // Beyond its limit whoever reads it has refused it.
       if (arrived > bodyLimit) raw.off('data', count)
-      else if (hasRoom(key, more, isStranger)) {
-        charge(key, more, isStranger)
-        bytes += more
-      } else {
+      else if (!makeRoom(arrived)) {
         raw.off('data', count)
         cut({ request, reply }, busy())
       }
@@ -167,6 +188,31 @@ export function createBodyAdmission({
     reply.raw.once('close', () => raw.off('data', count))
     return true
   }
+}
+
+/** Of packed bodies: takes room for so many bytes unpacked; false when there is none. */
+const rooms = new WeakMap<FastifyRequest, (bytes: number) => boolean>()
+
+/** Of routes that take packed bodies. */
+const unpack: preParsingHookHandler = (request, reply, payload, done) => {
+  const makeRoom = rooms.get(request)
+  const encoding = makeRoom ? encodingOf(request.raw, true) : null
+  if (!makeRoom || encoding === null) {
+    done(null, payload)
+    return
+  }
+  const { bodyLimit } = request.routeOptions
+  const judge = (bytes: number) =>
+    bytes > bodyLimit ? platformProblem('body_too_large') : makeRoom(bytes) ? null : busy()
+  const body = unpacked(request.raw, encoding, judge)
+  // What it holds is given back then: nothing may be added after that.
+  reply.raw.once('close', () => body.destroy())
+  done(null, body)
+}
+
+export function hasBody({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
+  const length = headers['content-length']
+  return (length !== undefined && length !== '0') || headers['transfer-encoding'] !== undefined
 }
 
 type Arrival = {

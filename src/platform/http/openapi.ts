@@ -97,7 +97,7 @@ const SECURITY: Record<Access, Json[]> = {
   anyone: [],
   user: [{ bearer: [] }],
   superuser: [{ bearer: [] }],
-  'user-or-key': [{ bearer: [] }, { key: [] }],
+  'user-or-key': [{ bearer: [] }, { key: [] }, { key_header: [] }],
   session: [{ session: [] }],
 }
 
@@ -198,10 +198,12 @@ function declareStream(
   const reply = operation.responses['200'] ?? { description: 'Done.' }
   operation.responses['200'] = reply
   const told = Object.entries(events).map(([event, schema]) => `\`${event}\`: ${(schema as Json).description}`)
+  // Dialects in which every event has a name have an end of their own.
+  const end = 'message' in events ? ', then `data: [DONE]`' : ''
   reply.content = {
     ...(reply.content ?? json({ type: 'object', additionalProperties: true })),
     'text/event-stream': {
-      schema: { type: 'string', description: `Server-sent events, then \`data: [DONE]\`. ${told.join(' ')}` },
+      schema: { type: 'string', description: `Server-sent events${end}. ${told.join(' ')}` },
       'x-events': Object.fromEntries(
         Object.entries(events).map(([event, schema]) => [
           event,

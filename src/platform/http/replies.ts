@@ -11,6 +11,8 @@ export type ErrorShape = {
   body(problem: Problem): object
   /** Where it is not the problem's own. */
   status?(problem: Problem): number
+  /** Beside the problem's own. */
+  headers?(requestId: string): Record<string, string>
   /** What input of the wrong form is refused with. */
   invalid(issues: Issue[]): Problem
 }
@@ -38,7 +40,7 @@ export function replyWithError(
   }
   return reply
     .status(shape.status?.(problem) ?? problem.status)
-    .headers(problem.headers)
+    .headers({ ...problem.headers, ...shape.headers?.(request.id) })
     .type('application/json; charset=utf-8')
     .serializer((body: unknown) => JSON.stringify(body))
     .send(shape.body(problem))

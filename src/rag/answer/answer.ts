@@ -1,6 +1,6 @@
 /** Answers a question from the user's own chunks. No chunk that is near enough: no vendor is asked, and the answer says so. */
 import { type CompletionStream, complete, type GatewayCall, stream } from '#ai/gateway.ts'
-import { routeFor } from '#ai/routing.ts'
+import { routeFor, routeForModel } from '#ai/routing.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Condition } from '../search/filter.ts'
@@ -13,6 +13,8 @@ export type Question = {
   minScore: number
   history: Turn[]
   conditions: Condition[]
+  /** By one name, as under /v1; null: the usual one. */
+  model: string | null
 }
 
 export type AnswerDeps = SearchDeps
@@ -20,15 +22,17 @@ export type AnswerDeps = SearchDeps
 export type Answered = {
   answer: string
   sources: FoundChunk[]
+  /** That answered; null, as `usage`, where none was asked. */
+  model: string | null
   usage: Usage | null
   headers: Record<string, string>
 }
 
 export async function answer(deps: AnswerDeps, call: RagCall, question: Question): Promise<Answered> {
   const sources = await sourcesFor(deps, call, question)
-  if (sources.length === 0) return { answer: NOTHING_FOUND, sources, usage: null, headers: {} }
-  const { answer, usage, headers } = await complete(deps.gateway, callFor(deps, call, question, sources))
-  return { answer: answer.text, sources, usage, headers }
+  if (sources.length === 0) return { answer: NOTHING_FOUND, sources, model: null, usage: null, headers: {} }
+  const { answer, model, usage, headers } = await complete(deps.gateway, callFor(deps, call, question, sources))
+  return { answer: answer.text, sources, model, usage, headers }
 }
 
 /** `stream` is null when nothing is near enough. @throws as `answer` does, until the vendor's first piece */
@@ -78,15 +82,16 @@ const TEMPERATURE = 0.2
 
 function callFor(
   { gateway }: AnswerDeps,
-  { caller, route, signal }: RagCall,
-  { question, history }: Question,
+  { caller, route, signal, origin }: RagCall,
+  { question, history, model }: Question,
   sources: FoundChunk[],
 ): GatewayCall {
   return {
     caller,
     route,
-    first: routeFor(gateway.config, caller, null, null),
+    first: model === null ? routeFor(gateway.config, caller, null, null) : routeForModel(gateway.config, caller, model),
     request: { messages: promptOf(question, sources, history), max_tokens: ANSWER_TOKENS, temperature: TEMPERATURE },
     signal,
+    origin,
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { type Static, Type } from 'typebox'
+import { CALL_TAGS, originOf } from '#ai/call-origin.ts'
 import { ErrorEvent, errorEvent, sendEventStream, TokenEvent, tokenLines } from '#ai/stream-encoder.ts'
 import type { Usage } from '#ai/vendors/vendor.ts'
 import { callerOf } from '#platform/http/access-control.ts'
@@ -26,6 +27,7 @@ const QueryBody = Type.Object({
   }),
   chat_history: Type.Optional(Nullable(Type.Array(ChatTurn, { maxItems: 200 }))),
   filter: Type.Optional(Nullable(JsonObject)),
+  ...CALL_TAGS,
 })
 
 const UsageView = Type.Object(
@@ -73,7 +75,8 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
     },
     async (request, reply) => {
       const { body } = request
-      const call = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply) }
+      const origin = originOf(reply, body)
+      const call = { caller: callerOf(request), route: '/api/rag/query', signal: clientGone(reply), origin }
       const question = questionOf(body)
       if (body.stream) return streamAnswer(deps, call, question, { reply, withSources: body.include_sources })
 
@@ -91,6 +94,7 @@ function questionOf(body: Static<typeof QueryBody>): Question {
     minScore: body.min_score,
     history: body.chat_history ?? [],
     conditions: parseFilter(body.filter ?? undefined),
+    model: null,
   }
 }
 

@@ -2,11 +2,13 @@
 import '../tables.ts'
 import type { Db } from '#platform/db/db.ts'
 
-export type ChunkRow = {
+export type Chunk = {
   index: number
   content: string
-  vector: Uint8Array
+  start: number
+  gap: string
 }
+export type ChunkRow = Chunk & { vector: Uint8Array }
 
 /** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
 const ROWS_A_STATEMENT = 200
@@ -16,11 +18,13 @@ export async function insertChunks(tx: Db, userId: string, version: string, rows
     await tx
       .insertInto('rag_chunks')
       .values(
-        rows.slice(from, from + ROWS_A_STATEMENT).map(({ index, content, vector }) => ({
+        rows.slice(from, from + ROWS_A_STATEMENT).map(({ index, content, start, gap, vector }) => ({
           user_id: userId,
           version,
           chunk_index: index,
           content,
+          start_offset: start,
+          gap,
           vector,
         })),
       )
@@ -38,10 +42,10 @@ export function readChunk(db: Db, userId: string, version: string, index: number
     .executeTakeFirst()
 }
 
-export function readChunks(db: Db, userId: string, version: string, from: number, to: number) {
+export function readChunks(db: Db, userId: string, version: string, from: number, to: number): Promise<Chunk[]> {
   return db
     .selectFrom('rag_chunks')
-    .select(['chunk_index', 'content'])
+    .select(['chunk_index as index', 'content', 'start_offset as start', 'gap'])
     .where('user_id', '=', userId)
     .where('version', '=', version)
     .where('chunk_index', '>=', from)

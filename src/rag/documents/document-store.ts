@@ -124,9 +124,21 @@ export function readDocuments(db: Db, userId: string, ids: string[]): Promise<Do
   return db.selectFrom('rag_documents').selectAll().where('user_id', '=', userId).where('id', 'in', ids).execute()
 }
 
-export async function listDocumentRows(db: Db, userId: string, limit: number, offset: number) {
+/** After a document: a page that newer ones do not shift. */
+export type DocumentPage = { limit: number; offset?: number; after?: Pick<DocumentRow, 'created_at' | 'id'> | null }
+
+export async function listDocumentRows(db: Db, userId: string, { limit, offset = 0, after = null }: DocumentPage) {
   const mine = db.selectFrom('rag_documents').where('user_id', '=', userId)
-  const rows = await mine
+  let page = mine
+  if (after !== null) {
+    page = page.where((e) =>
+      e.or([
+        e('created_at', '<', after.created_at),
+        e.and([e('created_at', '=', after.created_at), e('id', '>', after.id)]),
+      ]),
+    )
+  }
+  const rows = await page
     .select(['id', 'source', 'chunks', 'characters', 'metadata_json', 'created_at'])
     .orderBy('created_at', 'desc')
     .orderBy('id')

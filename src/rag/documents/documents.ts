@@ -12,6 +12,7 @@ import type { Metadata } from '../tables.ts'
 import { deleteChunks, readChunk, someIndexes } from './chunk-store.ts'
 import {
   bumpRevision,
+  type DocumentPage,
   type DocumentRow,
   deleteDocumentRow,
   findDocument,
@@ -20,6 +21,7 @@ import {
   lockDocuments,
   updateDocument,
 } from './document-store.ts'
+import { parseDocumentId } from './ids.ts'
 
 /** As clients see one. */
 export type DocumentView = {
@@ -39,10 +41,9 @@ export type DocumentView = {
 export async function listDocuments(
   db: Db,
   userId: string,
-  limit: number,
-  offset: number,
+  page: DocumentPage,
 ): Promise<{ documents: DocumentView[]; total: number }> {
-  const { rows, total } = await listDocumentRows(db, userId, limit, offset)
+  const { rows, total } = await listDocumentRows(db, userId, page)
   return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })), total }
 }
 
@@ -52,21 +53,22 @@ export async function deleteDocument(
   userId: string,
   documentId: string,
 ): Promise<void> {
-  const [, id, index] = /^([0-9a-f]{12})(?:_(0|[1-9]\d{0,8}))?$/.exec(documentId) ?? []
-  if (id === undefined) throw ragProblem('document_not_found')
+  const named = parseDocumentId(documentId)
+  if (named === null) throw ragProblem('document_not_found')
+  const { id, index } = named
 
   await transaction(deps.db, async (tx) => {
     await lockDocuments(tx, userId)
     const document = await findDocument(tx, userId, id)
     if (document === undefined) throw ragProblem('document_not_found')
 
-    if (index === undefined) {
+    if (index === null) {
       await removeDocument(deps, tx, userId, document)
     } else {
-      const chunk = await readChunk(tx, userId, document.version, Number(index))
+      const chunk = await readChunk(tx, userId, document.version, index)
       if (chunk === undefined) throw ragProblem('document_not_found')
-      await deleteChunks(tx, userId, document.version, [Number(index)])
-      await deps.vectors.remove(tx, userId, document.version, [Number(index)])
+      await deleteChunks(tx, userId, document.version, [index])
+      await deps.vectors.remove(tx, userId, document.version, [index])
       if (document.chunks === 1) await deleteDocumentRow(tx, userId, id)
       else {
         await updateDocument(tx, userId, id, {

@@ -8,7 +8,7 @@ const FILE_CHARACTERS = 4_000_000
 
 /** For the export of everything we hold: the list of documents, and their texts as they are kept, in chunks. */
 export async function collectDocuments(source: Db, userId: string) {
-  const { documents } = await listDocuments(source, userId, DOCUMENTS_MAX, 0)
+  const { documents } = await listDocuments(source, userId, { limit: DOCUMENTS_MAX })
   return { documents, ...textFiles(source, userId, documents) }
 }
 

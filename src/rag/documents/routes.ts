@@ -59,7 +59,7 @@ export function documentRoutes(app: App, deps: Pick<RagDeps, 'db' | 'jobs' | 've
     },
     async (request, reply) => {
       const { limit, offset } = request.query
-      const { documents, total } = await listDocuments(deps.db, callerOf(request).userId, limit, offset)
+      const { documents, total } = await listDocuments(deps.db, callerOf(request).userId, { limit, offset })
       reply.header('x-total-count', String(total))
       return documents
     },

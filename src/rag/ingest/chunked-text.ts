@@ -9,6 +9,18 @@ export type ChunkedTextInfo = {
   total: number
 }
 
+/** Some chunks, and where each was cut. */
+export type Cut = { texts: string[]; places: ChunkPlace[] }
+export type ChunkPlace = {
+  /** In the text, in UTF-16 units. */
+  start: number
+  /** The white space before it that is in no chunk. */
+  gap: string
+}
+
+/** A text may be a desert with two oases. */
+const GAP_MAX = 200
+
 /** Finds where the chunks are; their texts are cut out when they are asked for. */
 export function chunkedText(text: string, settings: ChunkSettings) {
   const spans = spansOf(text, settings)
@@ -17,11 +29,18 @@ export function chunkedText(text: string, settings: ChunkSettings) {
     characters: text.length,
     total: spans.length / 2,
   }
+  const startOf = (index: number) => spans[index * 2] as number
+  const endOf = (index: number) => (index < 0 ? 0 : (spans[index * 2 + 1] as number))
   return {
     info,
-    slice: (from: number, to: number) =>
-      Array.from({ length: to - from }, (_, i) =>
-        text.slice(spans[(from + i) * 2] as number, spans[(from + i) * 2 + 1] as number),
-      ),
+    slice(from: number, to: number): Cut {
+      const cut: Cut = { texts: [], places: [] }
+      for (let index = from; index < to; index++) {
+        const start = startOf(index)
+        cut.texts.push(text.slice(start, endOf(index)))
+        cut.places.push({ start, gap: text.slice(endOf(index - 1), start).slice(0, GAP_MAX) })
+      }
+      return cut
+    },
   }
 }

@@ -8,14 +8,14 @@ import { Piscina } from 'piscina'
 import type { Embedded, Embedder } from '#embeddings/embedder.ts'
 import { unpackVectors } from '#embeddings/local-worker.ts'
 import { ragProblem } from '../problems.ts'
-import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
+import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 import type { ChunkBatch, TextHead, TextRequest, TextTask } from './text-worker.ts'
 
 /** A text cut into chunks, wherever it lies. */
 export type ChunkedText = ChunkedTextInfo & {
   /** The chunks from `from` up to `to`, embedded. */
-  read(from: number, to: number, signal: AbortSignal): Promise<{ texts: string[]; embedded: Embedded }>
+  read(from: number, to: number, signal: AbortSignal): Promise<Cut & { embedded: Embedded }>
 }
 
 /** A text that lies on a worker thread. Close it whatever happens. */
@@ -92,8 +92,8 @@ async function chunk(text: string | TextHandle, settings: ChunkSettings, embedde
     return {
       ...info,
       async read(from, to, signal) {
-        const texts = slice(from, to)
-        return { texts, embedded: await embedder.embed(texts, 'document', signal) }
+        const cut = slice(from, to)
+        return { ...cut, embedded: await embedder.embed(cut.texts, 'document', signal) }
       },
     }
   }
@@ -102,8 +102,8 @@ async function chunk(text: string | TextHandle, settings: ChunkSettings, embedde
   return {
     ...(await text.chunk(settings)),
     async read(from, to, signal) {
-      const { texts, packed } = await text.read(from, to, isLocal)
-      return { texts, embedded: packed ? unpackVectors(packed) : await embedder.embed(texts, 'document', signal) }
+      const { packed, ...cut } = await text.read(from, to, isLocal)
+      return { ...cut, embedded: packed ? unpackVectors(packed) : await embedder.embed(cut.texts, 'document', signal) }
     },
   }
 }

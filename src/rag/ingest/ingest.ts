@@ -5,7 +5,7 @@ import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
-import { insertChunks } from '../documents/chunk-store.ts'
+import { type Chunk, insertChunks } from '../documents/chunk-store.ts'
 import {
   bumpRevision,
   findDocument,
@@ -96,9 +96,9 @@ export async function storeDocument(
   const frequencies: Uint8Array[] = []
   for (let from = 0; from < total; from += CHUNKS_PER_BATCH) {
     signal.throwIfAborted()
-    const { texts, embedded } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
+    const { texts, places, embedded } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
     if (embedded.frequencies) frequencies.push(embedded.frequencies)
-    const chunks = texts.map((content, i) => ({ chunk_index: from + i, content }))
+    const chunks = places.map((place, i) => ({ ...place, index: from + i, content: texts[i] as string }))
 
     await transaction(db, async (tx) => {
       await insertBatch(tx, vectors, { userId, version }, chunks, embedded.vectors)
@@ -114,14 +114,10 @@ export async function insertBatch(
   tx: Db,
   vectors: RagDeps['vectors'],
   { userId, version }: { userId: string; version: string },
-  chunks: { chunk_index: number; content: string }[],
+  chunks: Chunk[],
   embedded: Float32Array[],
 ): Promise<void> {
-  const rows = chunks.map(({ chunk_index, content }, i) => ({
-    index: chunk_index,
-    content,
-    vector: embedded[i] as Float32Array,
-  }))
+  const rows = chunks.map((chunk, i) => ({ ...chunk, vector: embedded[i] as Float32Array }))
   await insertChunks(
     tx,
     userId,

@@ -13,9 +13,15 @@ export function checkedMetadata(metadata: Metadata): Metadata {
   const text = JSON.stringify(metadata)
   if (Buffer.byteLength(text) > BYTES_MAX) throw invalid(['body', 'metadata'], 'Should have at most 64 KB')
   if (text.includes('\\u0000')) throw invalid(['body', 'metadata'], 'Should not hold the character NUL')
-  return Object.fromEntries(
-    Object.entries(JSON.parse(text.toWellFormed()) as Metadata).filter(([key]) => !RESERVED.has(key)),
-  )
+  return Object.fromEntries(Object.entries(wellFormed(metadata) as Metadata).filter(([key]) => !RESERVED.has(key)))
+}
+
+/** Half a character, which JSON can tell as an escape, is an error to PostgreSQL, in a name as in a value. */
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]))
 }
 
 export const EXTERNAL_ID_MAX = 512

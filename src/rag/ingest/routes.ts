@@ -1,6 +1,7 @@
 import multipart from '@fastify/multipart'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
+import { originOf } from '#ai/call-origin.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import { type App, MEGABYTE } from '#platform/http/app.ts'
 import { textBodyBytesMax } from '#platform/http/bodies.ts'
@@ -94,7 +95,7 @@ export async function ingestRoutes(
         const replacesSource = (replace ?? request.query.replace) === 'source'
         if (replacesSource && source === null)
           throw invalid(['body', 'metadata', 'source'], 'Field required', 'missing')
-        const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply) }
+        const call = { caller, route: '/api/rag/ingest/text', signal: clientGone(reply), origin: originOf(reply) }
         const stored = await ingest(deps, call, {
           text: request.longText ?? content,
           metadata: checked,
@@ -137,7 +138,7 @@ export async function ingestRoutes(
         const upload = await readUpload(request, maxFileBytes)
         const { name, bytes, chunkSize, chunkOverlap, externalId, replacesSource } = upload
         const { text, warnings } = await deps.parser.read(name, bytes, signal)
-        const call = { caller, route: '/api/rag/ingest/file', signal }
+        const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
         const stored = await ingest(deps, call, {
           text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
           metadata: { source: name },

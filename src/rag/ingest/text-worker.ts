@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { embedDocuments, type PackedVectors } from '#embeddings/local-worker.ts'
-import { type ChunkedTextInfo, chunkedText } from './chunked-text.ts'
+import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 
 export type TextTask = {
@@ -27,7 +27,7 @@ export type TextHead = {
   textBytes: number
 }
 
-export type ChunkBatch = { texts: string[]; packed?: PackedVectors }
+export type ChunkBatch = Cut & { packed?: PackedVectors }
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
@@ -47,8 +47,8 @@ export async function serveText({ port, bytes, form }: TextTask): Promise<void> 
       return chunked.info
     },
     async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<ChunkBatch> {
-      const texts = chunked?.slice(from, to) ?? []
-      return isEmbedded ? { texts, packed: await embedDocuments(texts) } : { texts }
+      const cut = chunked?.slice(from, to) ?? { texts: [], places: [] }
+      return isEmbedded ? { ...cut, packed: await embedDocuments(cut.texts) } : cut
     },
   }
 

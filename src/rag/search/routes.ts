@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { CALL_TAGS, originOf } from '#ai/call-origin.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
@@ -19,6 +20,7 @@ const SearchBody = Type.Object({
   }),
   min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
   filter: Type.Optional(Nullable(JsonObject)),
+  ...CALL_TAGS,
 })
 
 export function searchRoutes(app: App, deps: SearchDeps): void {
@@ -37,7 +39,8 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
     async (request, reply) => {
       const { query, top_k, mode, min_score, filter } = request.body
       checkMode(mode, deps.embedder)
-      const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply) }
+      const origin = originOf(reply, request.body)
+      const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply), origin }
       const conditions = parseFilter(filter ?? undefined)
       return {
         results: await search(deps, call, { queries: [query], topK: top_k, minScore: min_score, conditions }),

@@ -3,6 +3,7 @@ import { IconDownload } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
+import { saveFile } from '../components/save-file.ts'
 import { Panel } from './panel.tsx'
 
 export function DataExport() {
@@ -39,15 +40,7 @@ export function DataExport() {
   )
 }
 
-/** By fetch and an object URL, since a plain link would carry no access token. */
 async function exportData(full: boolean) {
   const response = await request('GET', '/api/users/me/export', { query: full ? { full: true } : {} })
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download =
-    /filename="?([^";]+)/.exec(response.headers.get('content-disposition') ?? '')?.[1] ??
-    (full ? 'account.zip' : 'account.json')
-  link.click()
-  URL.revokeObjectURL(url)
+  await saveFile(response, full ? 'account.zip' : 'account.json')
 }

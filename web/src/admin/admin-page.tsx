@@ -1,5 +1,5 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
-import { IconLock, IconMail, IconProgressBolt, IconUsers } from '@tabler/icons-react'
+import { IconChartBar, IconLock, IconMail, IconProgressBolt, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -12,6 +12,7 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
+import { AllUsage } from './all-usage.tsx'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
 import { UserTable } from './user-table.tsx'
@@ -48,7 +49,7 @@ function AdminPanel() {
   // The right was taken away while the app was open.
   if (stats.error instanceof ApiProblem && stats.error.code === 'not_superuser') return <Forbidden />
   return (
-    <Page title="Admin" lead="Everyone who has an account here, and what they wrote to us." wide>
+    <Page title="Admin" lead="Everyone who has an account here, what they use, and what they wrote to us." wide>
       <Loaded query={stats} skeleton={<StatsSkeleton />}>
         {(data) => (
           <SimpleGrid cols={{ base: 2, sm: 4 }} mb="md">
@@ -65,7 +66,7 @@ function AdminPanel() {
         onChange={(next) =>
           void navigate({
             to: '/admin',
-            search: { tab: next === 'messages' || next === 'jobs' ? next : undefined },
+            search: { tab: next === 'usage' || next === 'messages' || next === 'jobs' ? next : undefined },
             resetScroll: false,
           })
         }
@@ -73,6 +74,9 @@ function AdminPanel() {
         <Tabs.List mb="md">
           <Tabs.Tab value="users" leftSection={<IconUsers size={18} aria-hidden />}>
             Users
+          </Tabs.Tab>
+          <Tabs.Tab value="usage" leftSection={<IconChartBar size={18} aria-hidden />}>
+            Usage
           </Tabs.Tab>
           <Tabs.Tab value="messages" leftSection={<IconMail size={18} aria-hidden />}>
             Messages
@@ -83,6 +87,9 @@ function AdminPanel() {
         </Tabs.List>
         <Tabs.Panel value="users">
           <UserTable />
+        </Tabs.Panel>
+        <Tabs.Panel value="usage">
+          <AllUsage />
         </Tabs.Panel>
         <Tabs.Panel value="messages">
           <ContactMessages />

@@ -4,6 +4,7 @@ import type { ApiKeyCreated } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { ShownOnce } from '../components/shown-once.tsx'
 import classes from './shown-key.module.css'
+import { SnippetChoice } from './snippets.tsx'
 
 export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => void }) {
   return (
@@ -17,6 +18,7 @@ export function ShownKey({ made, onDone }: { made: ApiKeyCreated; onDone: () => 
         </code>
         <CopyIcon value={made.key} what="key" />
       </Group>
+      <SnippetChoice apiKey={made.key} />
     </ShownOnce>
   )
 }

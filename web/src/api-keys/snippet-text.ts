@@ -1,30 +1,34 @@
-type Snippet = { id: string; name: string; text: string }
+/** Where a snippet goes: into a terminal, a file of that name, or a program. */
+export type Snippet = { id: string; name: string; place?: string; text: string }
+export type SnippetGroup = { group: string; snippets: Snippet[] }
 
-/** Examples that run as they stand against the service at `origin`, with a model that it names, once a key is in them. */
-export function snippets(origin: string, model = 'YOUR_MODEL'): Snippet[] {
+type Service = { origin: string; model: string; key: string }
+
+/** Examples that run as they stand: with the service's own address, a model of its and, where there is one, the key just made. */
+export function snippetGroups(service: Service): SnippetGroup[] {
+  return [
+    { group: 'Programs', snippets: programs(service) },
+    { group: 'Agents', snippets: agents(service) },
+    { group: 'Your documents', snippets: documents(service) },
+  ]
+}
+
+function programs({ origin, model, key }: Service): Snippet[] {
   return [
     {
       id: 'curl',
       name: 'curl',
-      text: `curl ${origin}/api/ai/chat \\
-  -H "Authorization: Bearer YOUR_KEY" \\
+      text: `curl ${origin}/v1/chat/completions \\
+  -H "Authorization: Bearer ${key}" \\
   -H "Content-Type: application/json" \\
-  -d '{"messages": [{"role": "user", "content": "Hello"}]}'`,
-    },
-    {
-      id: 'ask',
-      name: 'Your documents',
-      text: `curl ${origin}/api/rag/query \\
-  -H "Authorization: Bearer YOUR_KEY" \\
-  -H "Content-Type: application/json" \\
-  -d '{"question": "What does the lease say about keys?", "top_k": 5}'`,
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}]}'`,
     },
     {
       id: 'python',
       name: 'Python (openai)',
       text: `from openai import OpenAI
 
-client = OpenAI(base_url="${origin}/v1", api_key="YOUR_KEY")
+client = OpenAI(base_url="${origin}/v1", api_key="${key}")
 
 stream = client.chat.completions.create(
     model="${model}",
@@ -40,26 +44,145 @@ for chunk in stream:
       name: 'JavaScript (openai)',
       text: `import OpenAI from 'openai'
 
-const client = new OpenAI({ baseURL: '${origin}/v1', apiKey: 'YOUR_KEY' })
+const client = new OpenAI({ baseURL: '${origin}/v1', apiKey: '${key}' })
 
-const reply = await client.chat.completions.create({
-  model: '${model}',
-  messages: [{ role: 'user', content: 'Hello' }],
+const reply = await client.responses.create({ model: '${model}', input: 'Hello' })
+console.log(reply.output_text)`,
+    },
+    {
+      id: 'anthropic',
+      name: 'Python (anthropic)',
+      text: `from anthropic import Anthropic
+
+client = Anthropic(base_url="${origin}", auth_token="${key}")
+
+reply = client.messages.create(
+    model="${model}",
+    max_tokens=1000,
+    messages=[{"role": "user", "content": "Hello"}],
+)
+print(reply.content[0].text)`,
+    },
+    {
+      id: 'langchain',
+      name: 'LangChain (Python)',
+      text: `from langchain_openai import ChatOpenAI
+
+model = ChatOpenAI(model="${model}", base_url="${origin}/v1", api_key="${key}")
+print(model.invoke("Hello").content)`,
+    },
+    {
+      id: 'ai-sdk',
+      name: 'AI SDK (JavaScript)',
+      text: `import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { generateText } from 'ai'
+
+const latchkey = createOpenAICompatible({
+  name: 'latchkey',
+  baseURL: '${origin}/v1',
+  apiKey: '${key}',
 })
-console.log(reply.choices[0].message.content)`,
+
+const { text } = await generateText({ model: latchkey('${model}'), prompt: 'Hello' })
+console.log(text)`,
+    },
+  ]
+}
+
+function agents({ origin, model, key }: Service): Snippet[] {
+  return [
+    {
+      id: 'claude-code',
+      name: 'Claude Code',
+      text: `export ANTHROPIC_BASE_URL=${origin}
+export ANTHROPIC_AUTH_TOKEN=${key}
+claude --model ${model}`,
+    },
+    {
+      id: 'codex',
+      name: 'Codex',
+      place: '~/.codex/config.toml',
+      text: `# Before starting it: export LATCHKEY_API_KEY=${key}
+model = "${model}"
+model_provider = "latchkey"
+
+[model_providers.latchkey]
+name = "Latchkey"
+base_url = "${origin}/v1"
+env_key = "LATCHKEY_API_KEY"
+wire_api = "responses"`,
+    },
+    {
+      id: 'opencode',
+      name: 'opencode',
+      place: 'opencode.json',
+      text: `{
+  "$schema": "https://opencode.ai/config.json",
+  "model": "latchkey/${model}",
+  "provider": {
+    "latchkey": {
+      "npm": "@ai-sdk/openai-compatible",
+      "options": { "baseURL": "${origin}/v1", "apiKey": "${key}" },
+      "models": { "${model}": {} }
+    }
+  }
+}`,
+    },
+    {
+      id: 'cline',
+      name: 'Cline',
+      place: 'Settings › API Provider › OpenAI Compatible',
+      text: `Base URL   ${origin}/v1
+API Key    ${key}
+Model ID   ${model}`,
+    },
+    {
+      id: 'continue',
+      name: 'Continue',
+      place: '~/.continue/config.yaml',
+      text: `name: Latchkey
+version: 1.0.0
+schema: v1
+models:
+  - name: ${model}
+    provider: openai
+    model: ${model}
+    apiBase: ${origin}/v1
+    apiKey: ${key}
+    roles: [chat, edit, apply]`,
+    },
+  ]
+}
+
+function documents({ origin, key }: Service): Snippet[] {
+  return [
+    {
+      id: 'ask',
+      name: 'Ask with curl',
+      text: `curl ${origin}/api/rag/query \\
+  -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" \\
+  -d '{"question": "What does the lease say about keys?", "top_k": 5}'`,
     },
     {
       id: 'mcp',
-      name: 'MCP',
+      name: 'MCP clients',
+      place: 'mcp.json, or .mcp.json of a project',
       text: `{
   "mcpServers": {
     "latchkey": {
       "type": "http",
       "url": "${origin}/mcp",
-      "headers": { "Authorization": "Bearer YOUR_KEY" }
+      "headers": { "Authorization": "Bearer ${key}" }
     }
   }
 }`,
+    },
+    {
+      id: 'mcp-claude-code',
+      name: 'MCP in Claude Code',
+      text: `claude mcp add --transport http latchkey ${origin}/mcp \\
+  --header "Authorization: Bearer ${key}"`,
     },
   ]
 }

@@ -8,7 +8,7 @@ import { freshSignIn } from '../session/fresh-sign-in.ts'
 import { ApiProblem, offline, problemFrom } from './problem.ts'
 
 type Query = Record<string, string | number | boolean | undefined>
-type Options = { query?: Query; body?: unknown; signal?: AbortSignal | undefined; anonymous?: boolean }
+type Options = { query?: Query; body?: unknown; signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
 
 export const api = {
   get: <T>(path: string, options?: Options) => call<T>('GET', path, options),
@@ -49,7 +49,7 @@ async function call<T>(method: string, path: string, options?: Options): Promise
 }
 
 async function send(method: string, path: string, options: Options, token: string | null): Promise<Response> {
-  const headers = new Headers({ accept: 'application/json, text/event-stream;q=0.9' })
+  const headers = new Headers({ accept: options.accept ?? 'application/json, text/event-stream;q=0.9' })
   if (options.body !== undefined) headers.set('content-type', 'application/json')
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
 

@@ -18,7 +18,7 @@ export type AccountExport = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'job_not_found'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'job_not_found'
 }
 
 export type AdminUser = {
@@ -38,7 +38,41 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+}
+
+export type AllUsageGroup = {
+  key: string
+  email: string | null
+  requests: number
+  failed: number
+  /** Their callers left. */
+  cancelled: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** By the price list. */
+  cost_usd: number
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
+}
+
+export type AllUsageGrouping = 'day' | 'vendor' | 'model' | 'plan' | 'user' | 'outcome'
+
+export type AllUsageTotals = {
+  requests: number
+  failed: number
+  /** Their callers left. */
+  cancelled: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** By the price list. */
+  cost_usd: number
+  latency_ms: Percentiles | null
+  first_token_ms: Percentiles | null
 }
 
 export type Allowance = {
@@ -51,6 +85,63 @@ export type Allowance = {
   reserved_usd: number
   /** Live keys that have a budget in dollars of their own. */
   keys: Array<KeyAllowance>
+}
+
+export type AnthropicError = {
+  type: 'error'
+  error: AnthropicErrorObject
+}
+
+export type AnthropicErrorObject = {
+  type: string
+  message: string
+  code: string
+}
+
+export type AnthropicMessage = {
+  id: string
+  type: 'message'
+  role: 'assistant'
+  model: string
+  content: Array<JsonObject>
+  stop_reason: string | null
+  stop_sequence: string | null
+  usage: AnthropicUsage
+  [other: string]: unknown
+}
+
+/** The first of Anthropic’s events; `content_block_…`, `message_delta` and `message_stop` follow, or `error`. */
+export type AnthropicMessageEvent = {
+  type: string
+  [other: string]: unknown
+}
+
+export type AnthropicMessageParam = {
+  role: 'user' | 'assistant' | 'system'
+  content: string | Array<ContentBlock>
+  [other: string]: unknown
+}
+
+export type AnthropicTool = {
+  name?: string
+  type?: string | null
+  [other: string]: unknown
+}
+
+export type AnthropicToolChoice = {
+  type: 'auto' | 'any' | 'tool' | 'none'
+  name?: string
+  [other: string]: unknown
+}
+
+export type AnthropicUsage = {
+  input_tokens: number
+  cache_creation_input_tokens: number
+  cache_read_input_tokens: number
+  output_tokens: number
+  /** US dollars, by the price list. */
+  cost_usd?: number
+  [other: string]: unknown
 }
 
 export type ApiKey = {
@@ -129,22 +220,67 @@ export type ApiKeySelf = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ApiKeysError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
 
 export type BudgetPeriod = 'day' | 'week' | 'month'
+
+export type Call = {
+  id: string
+  at: string
+  route: string
+  model: string
+  vendor: string
+  /** Null for a call with a JWT. */
+  key_id: string | null
+  outcome: UsageOutcome
+  /** What the caller got: 200 also where a stream broke off after it; 499 where the caller left. */
+  status: number
+  prompt_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
+  completion_tokens: number
+  /** A part of `completion_tokens`. */
+  reasoning_tokens: number
+  cost_usd: number
+  /** The vendor did not count, or the model has no known price. */
+  is_estimated: boolean
+  latency_ms: number
+  /** Of a stream, to its first piece. */
+  first_token_ms: number | null
+  attempts: number
+  /** What was asked in its order, as `openai:limited,anthropic:ok`. */
+  tried: string
+  /** The reply’s `X-Request-Id`. */
+  request_id: string | null
+  /** What the vendor’s support asks for. */
+  vendor_request_id: string | null
+  /** Why it failed. */
+  error_code: string | null
+  /** Whom it was made for: `user` of the request. */
+  end_user: string | null
+  labels: CallLabels
+}
+
+/** `metadata` of the request. */
+export type CallLabels = Record<string, unknown>
+
+export type CallPage = {
+  calls: Array<Call>
+  next_cursor: string | null
+}
 
 export type ChangeEmailRequest = {
   new_email: string
@@ -255,6 +391,8 @@ export type ChatCompletionUsage = {
   total_tokens: number
   prompt_tokens_details?: PromptTokensDetails
   completion_tokens_details?: CompletionTokensDetails
+  /** US dollars, by the price list. */
+  cost_usd?: number
   [other: string]: unknown
 }
 
@@ -274,6 +412,10 @@ export type ChatRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
   stream?: boolean | null
   /** Streams only: `event: reasoning` for what the model thinks aloud. */
   include_reasoning?: boolean | null
@@ -318,6 +460,10 @@ export type CompletePromptRequest = {
   model?: string | null
   temperature?: number | null
   max_tokens?: number | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
 }
 
 export type CompletePromptResponse = {
@@ -349,8 +495,22 @@ export type ContactMessage = {
   notified_at: string | null
 }
 
+export type ContentBlock = {
+  type: string
+  [other: string]: unknown
+}
+
 export type ContentPart = {
   type: string
+  [other: string]: unknown
+}
+
+export type CountMessageTokensRequest = {
+  model: string
+  messages: Array<AnthropicMessageParam>
+  system?: string | Array<ContentBlock>
+  tools?: Array<AnthropicTool> | null
+  tool_choice?: AnthropicToolChoice | null
   [other: string]: unknown
 }
 
@@ -388,6 +548,39 @@ export type CreateEmbeddingsRequest = {
   input: string | Array<string> | Array<number> | Array<Array<number>>
   encoding_format?: EmbeddingEncoding | null
   dimensions?: number | null
+  [other: string]: unknown
+}
+
+export type CreateMessageRequest = {
+  model: string
+  messages: Array<AnthropicMessageParam>
+  system?: string | Array<ContentBlock>
+  tools?: Array<AnthropicTool> | null
+  tool_choice?: AnthropicToolChoice | null
+  max_tokens: number
+  stream?: boolean | null
+  stop_sequences?: Array<string> | null
+  temperature?: number | null
+  top_p?: number | null
+  [other: string]: unknown
+}
+
+export type CreateResponseRequest = {
+  model: string
+  input?: string | Array<ResponseInputItem>
+  instructions?: string | null
+  tools?: Array<ResponseTool> | null
+  parallel_tool_calls?: boolean | null
+  max_output_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  reasoning?: ResponseReasoning | null
+  text?: ResponseText | null
+  prompt?: ResponsePrompt | null
+  stream?: boolean | null
+  /** Taken, and nothing is kept. */
+  store?: boolean | null
+  background?: boolean | null
   [other: string]: unknown
 }
 
@@ -447,6 +640,8 @@ export type EmbeddingList = {
 export type EmbeddingUsage = {
   prompt_tokens: number
   total_tokens: number
+  /** US dollars, by the price list. */
+  cost_usd?: number
 }
 
 /** The answer is cut; no `[DONE]` follows. */
@@ -473,6 +668,18 @@ export type FinishPasskeyLoginRequest = {
 export type FinishPasskeyRegistrationRequest = {
   response: PasskeyCredential
   name?: string
+}
+
+export type GetAllUsageResponse = {
+  from: string
+  to: string
+  totals: AllUsageTotals
+  /** The dearest first, days in their order. `email` is told of users. */
+  groups: Array<AllUsageGroup>
+  /** Whose calls cost most. */
+  top_users: Array<TopUser>
+  /** There were too many calls to time all: durations are of a part of them. */
+  is_sampled: boolean
 }
 
 export type GetStatsResponse = {
@@ -528,6 +735,11 @@ export type Ingested = {
   warnings: Array<IngestWarning>
 }
 
+export type InputTokensDetails = {
+  cached_tokens?: number
+  [other: string]: unknown
+}
+
 export type Issue = {
   /** Begins with body, query, path or header */
   loc: Array<string | number>
@@ -540,6 +752,7 @@ export type JsonObject = Record<string, unknown>
 export type JsonRpcError = {
   code: number
   message: string
+  data?: JsonObject
 }
 
 /** Has a `result` or an `error`. */
@@ -554,7 +767,7 @@ export type JsonRpcReply = {
 export type JsonRpcRequest = {
   jsonrpc: '2.0'
   id?: string | number | null
-  /** `initialize`, `ping`, `tools/list`, `tools/call`, or a notification. */
+  /** `server/discover`, `initialize`, `ping`, `tools/list`, `tools/call`, `resources/list`, `resources/templates/list`, `resources/read`, or a notification. */
   method: string
   params?: JsonObject
 }
@@ -624,7 +837,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -634,8 +847,11 @@ export type Message = {
 export type Model = {
   id: string
   provider: string
-  /** An alias: the model behind it. */
+  /** An alias: the model behind it, or the first of several. */
   alias_of: string | null
+  /** Who may answer, as `provider/model`: more than one where an alias is of several models. */
+  routes: Array<string>
+  routed_by: 'order' | 'weight' | 'price' | 'latency' | null
   kind: 'chat' | 'embedding'
   context_tokens: number | null
   output_tokens_max: number | null
@@ -648,10 +864,16 @@ export type Model = {
   default: boolean
 }
 
+/** Null: not known. */
 export type ModelCapabilities = {
   temperature: 'taken' | 'refused' | 'without-reasoning'
   thinking: boolean
   forced_tools: boolean
+  vision: boolean | null
+  pdf: boolean | null
+  audio: boolean | null
+  tools: boolean | null
+  json_schema: boolean | null
 }
 
 export type ModelList = {
@@ -700,6 +922,9 @@ export type OpenAiModel = {
   output_tokens_max: number | null
   price: OpenAiModelPrice | null
   capabilities: ModelCapabilities | null
+  /** Of an alias of several models: any of them may answer. */
+  routes?: Array<string>
+  routed_by?: 'order' | 'weight' | 'price' | 'latency'
 }
 
 export type OpenAiModelList = {
@@ -712,6 +937,11 @@ export type OpenAiModelPrice = {
   input: number
   output: number
   cached: number
+}
+
+export type OutputTokensDetails = {
+  reasoning_tokens?: number
+  [other: string]: unknown
 }
 
 export type Passkey = {
@@ -734,6 +964,11 @@ export type PasskeyCredential = {
 
 export type PasskeyOptions = {
   options: JsonObject
+}
+
+export type Percentiles = {
+  p50: number
+  p95: number
 }
 
 export type Plan = {
@@ -769,6 +1004,13 @@ export type PromptTokensDetails = {
   [other: string]: unknown
 }
 
+export type ProtectedResource = {
+  resource: string
+  resource_name: string
+  scopes_supported: Array<string>
+  bearer_methods_supported: Array<string>
+}
+
 export type Provider = {
   provider: string
   /** Its name for people. */
@@ -792,6 +1034,10 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
 }
 
 export type QueryDocumentsResponse = {
@@ -808,7 +1054,7 @@ export type QueryDocumentsSourcesEvent = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type RefreshTokensRequest = {
@@ -853,6 +1099,72 @@ export type ResetPasswordRequest = {
   revoke_api_keys?: boolean
 }
 
+/** OpenAI's events, each under its own name. The last is `response.completed` or `response.incomplete`; a stream that breaks off ends with `response.failed` and `error`. */
+export type ResponseEvent = {
+  /** The event’s name: `response.created`, `response.output_text.delta`, … */
+  type: string
+  sequence_number?: number
+  response?: ResponseObject
+  item?: ResponseOutputItem
+  delta?: string
+  [other: string]: unknown
+}
+
+export type ResponseInputItem = {
+  type?: string
+  role?: string
+  [other: string]: unknown
+}
+
+export type ResponseObject = {
+  id: string
+  object: 'response'
+  /** Seconds since 1970. */
+  created_at: number
+  /** `completed`, `incomplete`, `in_progress` or `failed`. */
+  status: string
+  model: string
+  output: Array<ResponseOutputItem>
+  usage?: ResponseUsage | null
+  error?: JsonObject | null
+  incomplete_details?: JsonObject | null
+  instructions?: string | null
+  [other: string]: unknown
+}
+
+export type ResponseOutputItem = {
+  /** `message`, `reasoning`, `function_call`, `custom_tool_call`, or another of OpenAI’s own. */
+  type: string
+  id?: string
+  [other: string]: unknown
+}
+
+export type ResponsePrompt = Record<string, unknown>
+
+export type ResponseReasoning = {
+  effort?: string | null
+  summary?: string | null
+  [other: string]: unknown
+}
+
+export type ResponseText = Record<string, unknown>
+
+export type ResponseTool = {
+  type: string
+  [other: string]: unknown
+}
+
+export type ResponseUsage = {
+  input_tokens: number
+  input_tokens_details?: InputTokensDetails
+  output_tokens: number
+  output_tokens_details?: OutputTokensDetails
+  total_tokens: number
+  /** US dollars, by the price list. */
+  cost_usd?: number
+  [other: string]: unknown
+}
+
 export type RetryJobResponse = {
   status: 'queued'
   id: string
@@ -870,6 +1182,10 @@ export type SearchChunksRequest = {
   /** Default: 0. */
   min_score?: number
   filter?: JsonObject | null
+  /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
+  user?: string | null
+  /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
+  metadata?: Record<string, unknown> | null
 }
 
 export type SearchChunksResponse = {
@@ -931,6 +1247,10 @@ export type Token = {
   refresh_token: string
   token_type: 'bearer'
   user: TokenUser | null
+}
+
+export type TokenCount = {
+  input_tokens: number
 }
 
 /** A piece of the answer. */
@@ -998,6 +1318,13 @@ export type ToolFunction = {
   [other: string]: unknown
 }
 
+export type TopUser = {
+  id: string
+  email: string | null
+  requests: number
+  cost_usd: number
+}
+
 export type UpdateProfileRequest = {
   full_name?: string | null
   avatar_url?: string | null
@@ -1013,7 +1340,7 @@ export type UpdateUserRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsageError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy'
 }
 
 export type UsageGroup = {
@@ -1022,16 +1349,22 @@ export type UsageGroup = {
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
   cost_usd: number
 }
 
-export type UsageGrouping = 'day' | 'model' | 'key'
+export type UsageGrouping = 'day' | 'model' | 'key' | 'vendor' | 'outcome' | 'end_user'
+
+export type UsageOutcome = 'ok' | 'failed' | 'cancelled'
 
 export type UsageTotals = {
   requests: number
   prompt_tokens: number
   completion_tokens: number
   total_tokens: number
+  /** A part of `prompt_tokens`. */
+  cached_tokens: number
   cost_usd: number
 }
 
@@ -1056,7 +1389,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {

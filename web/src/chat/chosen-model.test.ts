@@ -76,6 +76,8 @@ function chatModel(provider: string, id: string, output_tokens_max: number | nul
     id,
     provider,
     alias_of: null,
+    routes: [`${provider}/${id}`],
+    routed_by: null,
     kind: 'chat',
     context_tokens: null,
     output_tokens_max,

@@ -4,6 +4,7 @@ import {
   IconFiles,
   IconGauge,
   IconKey,
+  IconListDetails,
   IconMessage,
   IconShieldCog,
   IconUserCircle,
@@ -18,6 +19,7 @@ export const NAV_ITEMS = [
   { to: '/documents', label: 'Documents', icon: IconFiles, about: 'Upload, search, delete', group: 'Work' },
   { to: '/api-keys', label: 'API keys', icon: IconKey, about: 'Keys for your programs', group: 'Build' },
   { to: '/usage', label: 'Usage', icon: IconChartBar, about: 'Requests, tokens, cost', group: 'Build' },
+  { to: '/calls', label: 'Calls', icon: IconListDetails, about: 'Every call, one by one', group: 'Build' },
   { to: '/billing', label: 'Billing', icon: IconBuildingBank, about: 'Plan, invoices, card', group: 'You' },
   { to: '/account', label: 'Account', icon: IconUserCircle, about: 'Profile, security, data', group: 'You' },
 ] as const
@@ -26,5 +28,5 @@ export const ADMIN_NAV_ITEM = {
   to: '/admin',
   label: 'Admin',
   icon: IconShieldCog,
-  about: 'Users, statistics, messages',
+  about: 'Users, usage, messages',
 } as const

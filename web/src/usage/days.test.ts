@@ -14,6 +14,7 @@ test('days without a call are there, with zeroes', () => {
     prompt_tokens: 1,
     completion_tokens: 2,
     total_tokens: 3,
+    cached_tokens: 0,
     cost_usd: 0.1,
   }
   const days = everyDay([busy], ['2026-01-01', '2026-01-02', '2026-01-03'])

@@ -12,7 +12,15 @@ export function everyDay(groups: UsageGroup[], days: string[]): UsageGroup[] {
   const byDay = new Map(groups.map((group) => [group.key, group]))
   return days.map(
     (key) =>
-      byDay.get(key) ?? { key, requests: 0, prompt_tokens: 0, completion_tokens: 0, total_tokens: 0, cost_usd: 0 },
+      byDay.get(key) ?? {
+        key,
+        requests: 0,
+        prompt_tokens: 0,
+        completion_tokens: 0,
+        total_tokens: 0,
+        cached_tokens: 0,
+        cost_usd: 0,
+      },
   )
 }
 

@@ -14,5 +14,7 @@ test('what no model did is not called by a model’s name', () => {
   assert.equal(groupName('model', 'lexical-1', keys), 'Word search, no model')
   assert.equal(groupName('model', '', keys), 'No model')
   assert.equal(groupName('model', 'gpt-6-luna', keys), 'gpt-6-luna')
+  assert.equal(groupName('end_user', '', keys), 'Nobody named')
+  assert.equal(groupName('outcome', 'cancelled', keys), 'The caller left')
   assert.equal(groupName('day', '2026-11-21', keys), '2026-11-21')
 })

@@ -1,11 +1,12 @@
-import { Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { Card, Group, NativeSelect, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { keysQuery } from '../api/queries.ts'
 import type { GetUsageResponse } from '../api/types.ts'
 import { compact, count, dollars } from '../components/format.ts'
+import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
@@ -22,14 +23,22 @@ const route = getRouteApi('/app/usage')
 
 export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
-  const navigate = useNavigate()
+  const navigate = route.useNavigate()
   const usage = useQuery({ ...usageQuery(days, group_by), placeholderData: (previous) => previous })
   const nameOf = useNames(group_by)
   const set = (next: object) =>
-    void navigate({ to: '/usage', search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+    void navigate({ search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
 
   return (
-    <Page title="Usage" lead="Every call to a model or to your documents, in UTC days. Calls that failed count too.">
+    <Page
+      title="Usage"
+      lead="Every call to a model or to your documents, in UTC days. Calls that failed count too."
+      actions={
+        <LinkButton to="/calls" variant="default">
+          Call by call
+        </LinkButton>
+      }
+    >
       <Group mb="md" gap="sm">
         <SegmentedControl
           aria-label="Time"
@@ -37,14 +46,17 @@ export function UsagePage() {
           onChange={(value) => set({ days: value === '30' ? undefined : Number(value) })}
           data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
         />
-        <SegmentedControl
+        <NativeSelect
           aria-label="By"
           value={group_by}
-          onChange={(value) => set({ group_by: value === 'day' ? undefined : value })}
+          onChange={({ currentTarget: { value } }) => set({ group_by: value === 'day' ? undefined : value })}
           data={[
             { value: 'day', label: 'By day' },
             { value: 'model', label: 'By model' },
             { value: 'key', label: 'By key' },
+            { value: 'end_user', label: 'By end user' },
+            { value: 'vendor', label: 'By vendor' },
+            { value: 'outcome', label: 'By how they ended' },
           ]}
         />
         <SegmentedControl

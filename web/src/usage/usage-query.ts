@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { GetUsageResponse } from '../api/types.ts'
+import type { GetUsageResponse, UsageGrouping } from '../api/types.ts'
 import { daysUpTo } from './days.ts'
 
-export type Grouping = 'day' | 'model' | 'key'
+export type Grouping = UsageGrouping
 
 /** The usage of the last `days` days, today included, in UTC days as the service counts them. */
 export function usageQuery(days: number, group_by: Grouping) {

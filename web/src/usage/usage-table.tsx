@@ -2,7 +2,14 @@ import { Table } from '@mantine/core'
 import type { UsageGroup } from '../api/types.ts'
 import { count, dollars } from '../components/format.ts'
 
-const HEADS = { day: 'Day', model: 'Model', key: 'Key' } as const
+const HEADS = {
+  day: 'Day',
+  model: 'Model',
+  key: 'Key',
+  end_user: 'End user',
+  vendor: 'Vendor',
+  outcome: 'Ended',
+} as const
 
 type UsageTableProps = { groups: UsageGroup[]; groupedBy: keyof typeof HEADS; nameOf: (key: string) => string }
 

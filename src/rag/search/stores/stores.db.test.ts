@@ -33,7 +33,10 @@ async function fill(
   vectors: Float32Array[],
 ) {
   await transaction(db, async (tx) => {
-    const rows = vectors.map((vector, index) => ({ index, content: '', vector: store.bytesOf(vector) }))
+    const rows = vectors.map((vector, index) => ({
+      ...{ index, content: '', start: 0, gap: '' },
+      vector: store.bytesOf(vector),
+    }))
     await insertChunks(tx, userId, version, rows)
     await store.insert(
       tx,

@@ -1,0 +1,35 @@
+// What the measurements compare with, installed at its first use: npm's packages beside this file, in a package of their own (a package.json
+// in bench/ would hide the product's `#room` imports from the measurements), Python's in the user's cache.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+export const PEERS = import.meta.dirname
+export const PORTKEY = join(PEERS, 'node_modules/@portkey-ai/gateway')
+
+const LITELLM_VERSION = '1.106.2'
+export const LITELLM = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'litellm')
+
+export function isInstalled(peer: 'portkey' | 'litellm'): boolean {
+  return existsSync(peer === 'portkey' ? PORTKEY : join(LITELLM, 'bin/litellm'))
+}
+
+/** All of npm's. */
+export function installPeers(name: string): void {
+  if (existsSync(join(PEERS, 'node_modules', name))) return
+  console.log('Installing the peers of bench/peers/package.json …')
+  must('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--no-package-lock'])
+}
+
+export function installLiteLlm(): void {
+  if (isInstalled('litellm')) return
+  console.log(`Installing LiteLLM ${LITELLM_VERSION} in ${LITELLM} …`)
+  must('python3', ['-m', 'venv', LITELLM])
+  must(join(LITELLM, 'bin/pip'), ['install', '--quiet', `litellm[proxy]==${LITELLM_VERSION}`])
+}
+
+function must(command: string, args: string[]): void {
+  const { status } = spawnSync(command, args, { cwd: PEERS, stdio: 'inherit' })
+  if (status !== 0) throw new Error(`${command} ${args[0]}: the peers could not be installed`)
+}

@@ -1,0 +1,107 @@
+// What everybody used, for the operator: requests, errors, tokens, cost by the vendors' prices, and how long calls took.
+// Never what was said in a call, and for superusers alone: what a model costs the operator is no customer's business.
+import { Type } from 'typebox'
+import { emailsOf } from '#identity/admin/administration.ts'
+import type { App } from '#platform/http/app.ts'
+import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import { invalid } from '#platform/problems.ts'
+import { type Durations, durationsOfAll, type OperatorSum, sumAllUsage, totalAllUsage } from '#usage/operator-sums.ts'
+import { Day, daysOf, spanOf } from '#usage/span.ts'
+
+const Percentiles = Type.Union([
+  Type.Object({ p50: Type.Integer(), p95: Type.Integer() }, { title: 'Percentiles' }),
+  Type.Null(),
+])
+
+const SUM = {
+  requests: Type.Integer(),
+  failed: Type.Integer(),
+  cancelled: Type.Integer({ description: 'Their callers left.' }),
+  prompt_tokens: Type.Integer(),
+  cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
+  completion_tokens: Type.Integer(),
+  cost_usd: Type.Number({ description: 'By the price list.' }),
+  latency_ms: Percentiles,
+  first_token_ms: Percentiles,
+}
+
+const AllUsage = Type.Object({
+  from: Type.String(),
+  to: Type.String(),
+  totals: Type.Object(SUM, { title: 'AllUsageTotals' }),
+  groups: Type.Array(
+    Type.Object({ key: Type.String(), email: Nullable(Type.String()), ...SUM }, { title: 'AllUsageGroup' }),
+    { description: `The dearest first, days in their order. \`email\` is told of users.` },
+  ),
+  top_users: Type.Array(
+    Type.Object(
+      { id: Type.String(), email: Nullable(Type.String()), requests: Type.Integer(), cost_usd: Type.Number() },
+      { title: 'TopUser' },
+    ),
+    { description: 'Whose calls cost most.' },
+  ),
+  is_sampled: Type.Boolean({ description: 'There were too many calls to time all: durations are of a part of them.' }),
+})
+
+const DAYS_MAX = 366
+const GROUPS_MAX = 500
+const TOP_USERS = 10
+
+export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {
+  app.get(
+    '/api/admin/usage',
+    {
+      schema: {
+        operationId: 'getAllUsage',
+        tags: ['admin'],
+        summary: 'What everybody used; calls of users who are deleted since are not in it',
+        description: 'Durations are of calls that were answered.',
+        querystring: Type.Object({
+          from: Type.Optional(Day),
+          to: Type.Optional(Day),
+          group_by: Type.Optional(
+            Named('AllUsageGrouping', OneOf('day', 'vendor', 'model', 'plan', 'user', 'outcome')),
+          ),
+        }),
+        response: { 200: AllUsage },
+      },
+      config: { access: 'superuser' },
+    },
+    async ({ query }) => {
+      const span = spanOf(clock, query)
+      if (daysOf(span) > DAYS_MAX) throw invalid(['query', 'from'], `Should be at most ${DAYS_MAX} days before 'to'`)
+      const groupBy = query.group_by ?? 'day'
+      const totals = await totalAllUsage(db, span)
+      const sums = await sumAllUsage(db, span, groupBy, GROUPS_MAX)
+      const top = await sumAllUsage(db, span, 'user', TOP_USERS)
+      const { isSampled, ofAll, ofKey } = await durationsOfAll(db, span, groupBy, totals.requests)
+      const emails = await emailsOf(
+        db,
+        [...top, ...(groupBy === 'user' ? sums : [])].map(({ key }) => key),
+      )
+      return {
+        ...span,
+        totals: view(totals, ofAll),
+        groups: sums.map((sum) => ({
+          key: sum.key,
+          email: groupBy === 'user' ? (emails.get(sum.key) ?? null) : null,
+          ...view(sum, ofKey.get(sum.key) ?? NOT_TIMED),
+        })),
+        top_users: top.map(({ key, requests, cost_nanos }) => ({
+          id: key,
+          email: emails.get(key) ?? null,
+          requests,
+          cost_usd: cost_nanos / 1e9,
+        })),
+        is_sampled: isSampled,
+      }
+    },
+  )
+}
+
+const NOT_TIMED: Durations = { latency_ms: null, first_token_ms: null }
+
+function view({ key: _, cost_nanos, ...sum }: OperatorSum, durations: Durations) {
+  return { ...sum, cost_usd: cost_nanos / 1e9, ...durations }
+}

@@ -1,0 +1,69 @@
+import type { ErrorDialect } from '#platform/http/openapi.ts'
+import { apiErrors, type ErrorShape, messageOf } from '#platform/http/replies.ts'
+import type { Problem } from '#platform/problem.ts'
+import { CONTEXT_EXCEEDED } from '../vendors/vendor-error.ts'
+
+/** Errors as Anthropic's clients know them. */
+export const anthropicErrors: ErrorShape = {
+  ...apiErrors,
+  status: statusOf,
+  // Where its clients look for it.
+  headers: (requestId) => ({ 'request-id': requestId }),
+  body: anthropicError,
+}
+
+export function anthropicError(problem: Problem) {
+  const message = messageOf(problem)
+  return {
+    type: 'error',
+    error: {
+      type: typeOf(statusOf(problem)),
+      // Claude Code shortens its conversation on these words.
+      message: problem.code === CONTEXT_EXCEEDED ? `prompt is too long: ${message}` : message,
+      code: problem.code,
+    },
+  }
+}
+
+function statusOf({ status }: Problem): number {
+  return status === 422 ? 400 : status
+}
+
+function typeOf(status: number): string {
+  switch (status) {
+    case 401:
+      return 'authentication_error'
+    case 403:
+      return 'permission_error'
+    case 404:
+      return 'not_found_error'
+    case 413:
+      return 'request_too_large'
+    case 429:
+      return 'rate_limit_error'
+    case 503:
+      return 'overloaded_error'
+    case 504:
+      return 'timeout_error'
+  }
+  return status >= 500 ? 'api_error' : 'invalid_request_error'
+}
+
+export const anthropicErrorDialect: ErrorDialect = {
+  name: 'Anthropic',
+  invalidStatuses: [400],
+  tellsCodes: false,
+  schema: {
+    type: 'object',
+    properties: {
+      type: { const: 'error' },
+      error: {
+        title: 'AnthropicErrorObject',
+        type: 'object',
+        properties: { type: { type: 'string' }, message: { type: 'string' }, code: { type: 'string' } },
+        required: ['type', 'message', 'code'],
+      },
+    },
+    required: ['type', 'error'],
+  },
+}

@@ -1,0 +1,177 @@
+// Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
+// said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
+import type { Completion, CompletionStream } from '../gateway.ts'
+import { passingEncoder, pricedBody } from '../priced.ts'
+import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import { addDetail, wrapThoughts } from '../thought-envelope.ts'
+import type { ToolCall } from '../vendors/chat-request.ts'
+import { objectOf } from '../vendors/json.ts'
+import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
+import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
+import type { Usage } from '../vendors/vendor.ts'
+import { VendorError } from '../vendors/vendor-error.ts'
+import { anthropicError } from './errors.ts'
+
+type Json = Record<string, unknown>
+
+export function messageBody({ answer, model, usage, costUsd, isNative }: Completion): Json {
+  if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
+  return {
+    id: newId(),
+    type: 'message',
+    role: 'assistant',
+    model,
+    content: [
+      ...thoughtBlocks(answer.details),
+      ...(answer.text === '' ? [] : [{ type: 'text', text: answer.text }]),
+      ...answer.toolCalls.flatMap(toolBlocks),
+    ],
+    stop_reason: stopReason(answer.finish),
+    stop_sequence: null,
+    usage: { ...usageBody(usage), cost_usd: costUsd },
+  }
+}
+
+function thoughtBlocks(details: ReasoningDetail[]): Json[] {
+  if (details.length === 0) return []
+  const thinking = thoughtText(details)
+  const signature = wrapThoughts({ details })
+  return thinking === ''
+    ? [{ type: 'redacted_thinking', data: signature }]
+    : [{ type: 'thinking', thinking, signature }]
+}
+
+function toolBlocks({ id, function: tool, extra_content }: ToolCall): Json[] {
+  const own = { type: 'tool_use', id, name: tool.name, input: argumentsOf(tool.arguments) }
+  return extra_content === undefined ? [own] : [signatureBlock(id, extra_content), own]
+}
+
+/** A vendor's word that goes back with a call: Anthropic's form has a place for such a word beside the call alone. */
+function signatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']>): Json {
+  return { type: 'redacted_thinking', data: wrapThoughts({ details: [], calls: { [id]: extra } }) }
+}
+
+function argumentsOf(text: string): Json {
+  try {
+    return objectOf(JSON.parse(text || '{}')) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+function stopReason(finish: FinishReason): string {
+  return { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }[finish]
+}
+
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage) {
+  return {
+    input_tokens: Math.max(0, prompt - cached - cacheWrites),
+    cache_creation_input_tokens: cacheWrites,
+    cache_read_input_tokens: cached,
+    output_tokens: completion,
+    ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
+  }
+}
+
+export const eventEncoder: StreamEncoder = {
+  answer: (answer) => (answer.isNative ? passingEncoder(answer) : answerEncoder(answer)),
+  failure: (problem) => event({ ...anthropicError(problem), type: 'error' }),
+  endsWithDone: false,
+}
+
+type OpenBlock = { kind: 'text' } | { kind: 'thinking'; details: ReasoningDetail[] } | { kind: 'tool'; tool: number }
+
+function answerEncoder(answer: CompletionStream): AnswerEncoder {
+  let hasBegun = false
+  let index = -1
+  let open: OpenBlock | null = null
+
+  const begin = (): string => {
+    if (hasBegun) return ''
+    hasBegun = true
+    // What was read is guessed until the vendor tells it at the end.
+    const message = {
+      ...{ id: newId(), type: 'message', role: 'assistant', model: answer.model, content: [] },
+      ...{ stop_reason: null, stop_sequence: null, usage: { ...usageBody(answer.usage()), output_tokens: 1 } },
+    }
+    return event({ type: 'message_start', message })
+  }
+  const delta = (part: Json) => event({ type: 'content_block_delta', index, delta: part })
+  const start = (next: OpenBlock, block: Json): string => {
+    const before = close()
+    open = next
+    index++
+    return `${before}${event({ type: 'content_block_start', index, content_block: block })}`
+  }
+  const close = (): string => {
+    if (open === null) return ''
+    const ending =
+      open.kind === 'thinking'
+        ? delta({ type: 'signature_delta', signature: wrapThoughts({ details: open.details }) })
+        : ''
+    open = null
+    return ending + event({ type: 'content_block_stop', index })
+  }
+  const whole = (block: Json): string => start({ kind: 'text' }, block) + close()
+
+  const thought = (words: string, details: ReasoningDetail[] | null): string => {
+    let text = ''
+    if (words !== '' && open?.kind !== 'thinking') {
+      text += start({ kind: 'thinking', details: [] }, { type: 'thinking', thinking: '', signature: '' })
+    }
+    if (words !== '') text += delta({ type: 'thinking_delta', thinking: words })
+    if (details === null || details.length === 0) return text
+    if (open?.kind !== 'thinking') return text + whole({ type: 'redacted_thinking', data: wrapThoughts({ details }) })
+    for (const detail of details) addDetail(open.details, detail)
+    return text
+  }
+
+  const tool = ({ index: number, id, name, arguments: args, extra_content: extra }: ToolDelta): string => {
+    let text = ''
+    if (id !== undefined && name !== undefined && !(open?.kind === 'tool' && open.tool === number)) {
+      if (extra !== undefined) text += whole(signatureBlock(id, extra))
+      text += start({ kind: 'tool', tool: number }, { type: 'tool_use', id, name, input: {} })
+    }
+    if (args === '') return text
+    if (open?.kind !== 'tool' || open.tool !== number) throw new VendorError('nonsense', 'mixed the calls of two tools')
+    return text + delta({ type: 'input_json_delta', partial_json: args })
+  }
+
+  return {
+    batch(pieces) {
+      let text = begin()
+      for (const piece of pieces) text += said(piece)
+      return text
+    },
+    end: () =>
+      begin() +
+      close() +
+      event({
+        type: 'message_delta',
+        delta: { stop_reason: stopReason(answer.finish()), stop_sequence: null },
+        usage: { ...usageBody(answer.usage()), cost_usd: answer.costUsd() },
+      }) +
+      event({ type: 'message_stop' }),
+  }
+
+  function said({ text, thought: words, details, tools }: Piece): string {
+    let events = words === '' && details === null ? '' : thought(words, details)
+    if (text !== '') {
+      if (open?.kind !== 'text') events += start({ kind: 'text' }, { type: 'text', text: '' })
+      events += `${TEXT_HEAD}${index},"delta":{"type":"text_delta","text":${JSON.stringify(text)}}}\n\n`
+    }
+    for (const one of tools ?? []) events += tool(one)
+    return events
+  }
+}
+
+/** Most events are pieces of the text. */
+const TEXT_HEAD = 'event: content_block_delta\ndata: {"type":"content_block_delta","index":'
+
+function event(data: Json): string {
+  return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+function newId(): string {
+  return `msg_${crypto.randomUUID().replaceAll('-', '')}`
+}

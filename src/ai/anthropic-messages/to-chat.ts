@@ -1,0 +1,246 @@
+// Anthropic's messages as the chat request that says the same, for models of other vendors. What they have no word for is
+// refused in words, or left out where the answer is the same without it: caching marks, edits of old thoughts.
+
+import { type Thoughts, unwrapThoughts } from '../thought-envelope.ts'
+import type { ChatMessage, ChatRequest, ContentPart, ToolCall, ToolDefinition } from '../vendors/chat-request.ts'
+import { objectOf } from '../vendors/json.ts'
+import type { ReasoningDetail } from '../vendors/reasoning.ts'
+import { refusal } from '../vendors/vendor-error.ts'
+import type { Block, MessageParam, MessageParams } from './message-body.ts'
+
+type Json = Record<string, unknown>
+
+/** @throws VendorError for what only Anthropic's models can do. */
+export function chatRequestOf(params: MessageParams): ChatRequest {
+  const { system, messages, stop_sequences: stop, temperature, top_p } = params
+  for (const name of ['mcp_servers', 'container']) {
+    const value = (params as Json)[name]
+    if (value != null && !(Array.isArray(value) && value.length === 0)) throw notHere(`'${name}'`)
+  }
+  const tools = toolsOf(params)
+  return {
+    messages: [...systemMessage(system), ...messages.flatMap(messagesOf)],
+    ...(tools.length === 0 ? {} : { tools, ...choiceOf(params) }),
+    ...(stop?.length ? { stop } : {}),
+    ...(temperature == null ? {} : { temperature }),
+    ...(top_p == null ? {} : { top_p }),
+    ...formatOf(params),
+    ...thinkingOf(params),
+  }
+}
+
+const notHere = (what: string) => refusal(`${what} is for Anthropic's own models alone`)
+
+function systemMessage(system: MessageParams['system']): ChatMessage[] {
+  if (system == null || system.length === 0) return []
+  return [{ role: 'system', content: typeof system === 'string' ? system : textParts(system as Block[]) }]
+}
+
+function messagesOf({ role, content }: MessageParam): ChatMessage[] {
+  if (typeof content === 'string') return [{ role, content }]
+  const blocks = content as Block[]
+  if (role === 'system') return [{ role, content: textParts(blocks) }]
+  return role === 'assistant' ? [assistantMessage(blocks)] : userMessages(blocks)
+}
+
+function textParts(blocks: Block[]): ContentPart[] {
+  return blocks.map((block) => {
+    if (block.type !== 'text') throw notHere(`A system message with '${block.type}'`)
+    return { type: 'text', text: String(block.text ?? ''), ...markOf(block) }
+  })
+}
+
+/** Other vendors read the mark as well, or leave it out. */
+function markOf({ cache_control: mark }: Json): { cache_control?: Json } {
+  const own = objectOf(mark)
+  return own === null ? {} : { cache_control: own }
+}
+
+/** What tools answered comes first: elsewhere it follows their calls at once. */
+function userMessages(blocks: Block[]): ChatMessage[] {
+  const answers: ChatMessage[] = []
+  const parts: ContentPart[] = []
+  for (const block of blocks) {
+    if (block.type === 'tool_result') answers.push(toolAnswer(block))
+    else parts.push(...partsOf(block))
+  }
+  return parts.length === 0 ? answers : [...answers, { role: 'user', content: parts }]
+}
+
+function toolAnswer({ tool_use_id: id, content, is_error: isError, ...block }: Block): ChatMessage {
+  const parts: ContentPart[] =
+    typeof content === 'string'
+      ? [{ type: 'text', text: content }]
+      : Array.isArray(content)
+        ? content.flatMap((one) => partsOf(objectOf(one) as Block))
+        : []
+  // Elsewhere there is no mark for it.
+  if (isError === true) parts.unshift({ type: 'text', text: 'The tool failed:' })
+  const isText = parts.every(({ type, cache_control }) => type === 'text' && cache_control === undefined)
+  return {
+    role: 'tool',
+    tool_call_id: String(id ?? ''),
+    content: isText ? parts.map(({ text }) => text).join('\n') : parts,
+    ...markOf(block),
+  }
+}
+
+function partsOf(block: Block | null): ContentPart[] {
+  const source = objectOf(block?.source)
+  switch (block?.type) {
+    case 'text':
+      return [{ type: 'text', text: String(block.text ?? ''), ...markOf(block) }]
+    case 'image':
+      return [{ type: 'image_url', image_url: { url: addressOf(source) }, ...markOf(block) }]
+    case 'document':
+      return documentParts(block, source)
+    case 'search_result': {
+      const content = Array.isArray(block.content) ? block.content : []
+      const text = content.map((one) => String(objectOf(one)?.text ?? '')).join('\n')
+      return [{ type: 'text', text: `${block.title ?? ''} (${block.source ?? ''})\n${text}`, ...markOf(block) }]
+    }
+    case 'tool_reference':
+      return [{ type: 'text', text: `The tool '${block.tool_name ?? ''}' can be called.` }]
+  }
+  throw notHere(`Content of type '${block?.type}'`)
+}
+
+function documentParts(block: Block, source: Json | null): ContentPart[] {
+  const title = typeof block.title === 'string' ? block.title : 'document'
+  if (source?.type === 'content') {
+    return Array.isArray(source.content)
+      ? source.content.flatMap((one) => partsOf(objectOf(one) as Block))
+      : [{ type: 'text', text: String(source.content ?? ''), ...markOf(block) }]
+  }
+  if (source?.type === 'text') return [{ type: 'text', text: `${title}\n${source.data ?? ''}`, ...markOf(block) }]
+  return [{ type: 'file', file: { filename: withEnding(title), file_data: addressOf(source) }, ...markOf(block) }]
+}
+
+/** OpenAI tells a file's kind by its name. */
+function withEnding(title: string): string {
+  return /\.pdf$/i.test(title) ? title : `${title}.pdf`
+}
+
+function addressOf(source: Json | null): string {
+  if (source?.type === 'url' && typeof source.url === 'string') return source.url
+  if (source?.type === 'base64' && typeof source.data === 'string') {
+    return `data:${source.media_type ?? 'application/octet-stream'};base64,${source.data}`
+  }
+  throw refusal("A file by its 'file_id' is known to Anthropic alone: send its bytes")
+}
+
+function assistantMessage(blocks: Block[]): ChatMessage {
+  const texts: ContentPart[] = []
+  const calls: ToolCall[] = []
+  const details: ReasoningDetail[] = []
+  const ofCalls: NonNullable<Thoughts['calls']> = {}
+  let thought = ''
+  for (const [index, block] of blocks.entries()) {
+    switch (block.type) {
+      case 'text':
+        if (block.text !== '') texts.push({ type: 'text', text: String(block.text ?? ''), ...markOf(block) })
+        break
+      case 'tool_use':
+        calls.push({
+          id: String(block.id ?? ''),
+          type: 'function',
+          function: { name: String(block.name ?? ''), arguments: JSON.stringify(block.input ?? {}) },
+        })
+        break
+      case 'thinking':
+      case 'redacted_thinking': {
+        const wrapped = unwrapThoughts(block.signature ?? block.data)
+        details.push(...(wrapped?.details ?? ownThought(block, index)))
+        if (wrapped !== null && typeof block.thinking === 'string') thought += block.thinking
+        Object.assign(ofCalls, wrapped?.calls)
+        break
+      }
+      default:
+        throw notHere(`Content of type '${block.type}' in an answer`)
+    }
+  }
+  const signed = calls.map((call) => {
+    const extra_content = Object.hasOwn(ofCalls, call.id) ? ofCalls[call.id] : undefined
+    return extra_content === undefined ? call : { ...call, extra_content }
+  })
+  return {
+    role: 'assistant',
+    content: texts.length === 0 ? null : texts.length === 1 ? (texts[0]?.text ?? '') : texts,
+    ...(signed.length === 0 ? {} : { tool_calls: signed }),
+    ...(details.length === 0 ? {} : { reasoning_details: details }),
+    // Some servers have no more of a thought than its words, and want them back.
+    ...(thought === '' ? {} : { reasoning_content: thought }),
+  }
+}
+
+/** Anthropic's own, which go back to it alone. */
+function ownThought(block: Block, index: number): ReasoningDetail[] {
+  const head = { format: 'anthropic-claude-v1', index } as const
+  if (block.type === 'redacted_thinking') return [{ type: 'reasoning.encrypted', data: String(block.data), ...head }]
+  const text = String(block.thinking ?? '')
+  return [{ type: 'reasoning.text', text, signature: String(block.signature ?? ''), ...head }]
+}
+
+/** Tools that Anthropic runs are left out where there are others, as agents offer them to every model. */
+function toolsOf({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
+  const offered = (tools ?? []) as Block[]
+  const own = offered.filter(({ type }) => type == null || type === 'custom')
+  const other = offered.find((tool) => !own.includes(tool))
+  if (other !== undefined && (own.length === 0 || choice?.name === other.name))
+    throw notHere(`The tool '${other.type}'`)
+  return own.map(({ name, description, input_schema: schema, strict, ...tool }) => ({
+    type: 'function',
+    function: {
+      name: String(name ?? ''),
+      ...(typeof description === 'string' ? { description } : {}),
+      parameters: objectOf(schema) ?? { type: 'object', properties: {} },
+      ...(strict === true ? { strict } : {}),
+    },
+    ...markOf(tool),
+  }))
+}
+
+function choiceOf({ tool_choice: choice }: MessageParams): Pick<ChatRequest, 'tool_choice' | 'parallel_tool_calls'> {
+  if (choice == null) return {}
+  const words = { auto: 'auto', any: 'required', none: 'none' } as const
+  return {
+    tool_choice:
+      choice.type === 'tool' ? { type: 'function', function: { name: choice.name ?? '' } } : words[choice.type],
+    ...((choice as Json).disable_parallel_tool_use === true ? { parallel_tool_calls: false } : {}),
+  }
+}
+
+function formatOf(params: MessageParams): Pick<ChatRequest, 'response_format'> {
+  const format = objectOf(objectOf(params.output_config)?.format) ?? objectOf(params.output_format)
+  const schema = objectOf(format?.schema)
+  if (format?.type !== 'json_schema' || schema === null) return {}
+  return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } } }
+}
+
+/** Tokens for thoughts, as an effort: each is the least of its effort. */
+const BUDGETS: [number, string][] = [
+  [16_384, 'high'],
+  [4_096, 'medium'],
+  [0, 'low'],
+]
+
+function thinkingOf(params: MessageParams): Pick<ChatRequest, 'reasoning_effort' | 'wishes'> {
+  const thinking = objectOf(params.thinking)
+  const asked = objectOf(params.output_config)?.effort
+  const budget = thinking?.type === 'enabled' ? Number(thinking.budget_tokens) : Number.NaN
+  const effort =
+    thinking?.type === 'disabled'
+      ? 'none'
+      : typeof asked === 'string'
+        ? asked === 'max'
+          ? 'xhigh'
+          : asked
+        : BUDGETS.find(([least]) => budget >= least)?.[1]
+  const thoughts = thinking !== null && thinking.type !== 'disabled' && thinking.display !== 'omitted'
+  return {
+    ...(effort === undefined ? {} : { reasoning_effort: effort }),
+    // OpenAI tells its thoughts to who asks for them by name, and refuses others than verified organisations.
+    ...(thoughts && thinking.display === 'summarized' ? { reasoning: { summary: 'auto' } } : {}),
+    wishes: { thoughts, asAsked: true },
+  }
+}

@@ -1,0 +1,81 @@
+// Where a call comes from: the request that makes it, and whom its caller makes it for. What it cost goes back the same way,
+// into the reply's head. One request may make several calls (a question is embedded, then answered): the head tells them all.
+import { createHash } from 'node:crypto'
+import type { FastifyReply } from 'fastify'
+import { Type } from 'typebox'
+import { Nullable } from '#platform/http/schema.ts'
+import { writtenLabels } from '#usage/labels.ts'
+
+export type CallOrigin = {
+  readonly requestId: string
+  /** '' where the caller names nobody. */
+  readonly endUser: string
+  /** As the ledger writes them. */
+  readonly labels: string
+  /** Whether the caller has been told a status. */
+  isAnswered(): boolean
+  /** What a call of this request has cost. */
+  charge(costNanos: number): void
+}
+
+const END_USER_LENGTH_MAX = 256
+
+/** In a body of the product's own API. */
+export const CALL_TAGS = {
+  user: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: END_USER_LENGTH_MAX,
+        description: 'Whom you ask for: `GET /api/usage?group_by=end_user` sums by it.',
+      }),
+    ),
+  ),
+  metadata: Type.Optional(
+    Type.Unsafe<Record<string, string> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: 'string', maxLength: 512 },
+      maxProperties: 16,
+      description: 'Labels to find the call by: `GET /api/usage/calls?label=name:value`.',
+    }),
+  ),
+}
+
+export const COST_HEADER = 'x-latchkey-cost-usd'
+
+/**
+ * `body` names the end user as OpenAI's API does (`user`, `safety_identifier`) or Anthropic's (`metadata.user_id`), and has
+ * labels in `metadata`; what is no text is passed over, since the vendors judge it.
+ */
+export function originOf(reply: FastifyReply, body: Readonly<Record<string, unknown>> = {}): CallOrigin {
+  const { metadata } = body
+  const labels = typeof metadata === 'object' && metadata !== null ? (metadata as Record<string, unknown>) : null
+  let costNanos = 0
+  return {
+    requestId: reply.request.id,
+    endUser: endUserOf(body.user ?? body.safety_identifier ?? labels?.user_id),
+    labels: labels === null ? '' : writtenLabels(labels),
+    isAnswered: () => reply.raw.headersSent,
+    charge(nanos) {
+      costNanos += nanos
+      if (!reply.raw.headersSent) reply.header(COST_HEADER, dollarsText(costNanos))
+    },
+  }
+}
+
+/** One that is too long is cut and told apart by a digest: two customers never become one. A text with NUL is none to PostgreSQL. */
+function endUserOf(given: unknown): string {
+  if (typeof given !== 'string') return ''
+  const name = given.includes('\0') ? given.replaceAll('\0', '') : given
+  if (name.length <= END_USER_LENGTH_MAX) return name
+  const digest = createHash('sha256').update(name).digest('hex')
+  return `${name.slice(0, END_USER_LENGTH_MAX - digest.length - 1).toWellFormed()}~${digest}`
+}
+
+/** `0.00015`: never in powers of ten, and without zeroes at the end. */
+export function dollarsText(nanos: number): string {
+  const text = (nanos / 1e9).toFixed(9)
+  let end = text.length
+  while (text.charCodeAt(end - 1) === 48) end--
+  if (text.charCodeAt(end - 1) === 46) end--
+  return text.slice(0, end)
+}

@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { CONFORMANCE_FILE, pageOf, playMatrix } from '#testing/conformance/page.ts'
+
+test('every wire case is right at every door, on every vendor’s model, or is refused in words', async (t) => {
+  const outcomes = await playMatrix(t)
+  assert.deepEqual(
+    outcomes.flatMap(({ verdict, door, vendor, name, why }) =>
+      verdict === 'wrong' ? [`${door}, ${vendor}: ${name}: ${why}`] : [],
+    ),
+    [],
+  )
+  assert.equal(readFileSync(CONFORMANCE_FILE, 'utf8'), pageOf(outcomes), 'docs/conformance.md is old: npm run docs')
+})

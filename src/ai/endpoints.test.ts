@@ -1,0 +1,168 @@
+// Which endpoint of a vendor is asked, and what becomes of a call when it fails.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Clock } from '#platform/clock.ts'
+import { newAttemptLog } from './attempt-log.ts'
+import { attempt } from './attempts.ts'
+import { createBreaker, createModelBreakers } from './breaker.ts'
+import { affinityOf, type EndpointHealth, inOrder } from './endpoints.ts'
+import { refusal, VendorError } from './vendors/vendor-error.ts'
+
+const patient = new AbortController().signal
+const ROUTE = { vendor: 'openai', model: 'gpt-6-luna' }
+const OTHER = { vendor: 'anthropic', model: 'claude-haiku-5-5' }
+
+function setting(weights: number[] = [1, 1, 1]) {
+  let ms = 1_000_000
+  const clock: Clock = { ms: () => ms, now: () => new Date(ms).toISOString() }
+  const openai = weights.map((weight, index) => ({
+    name: `openai#${index + 1}`,
+    weight,
+    breaker: createBreaker(clock),
+  }))
+  const endpoints = { openai, anthropic: [{ name: 'anthropic', weight: 1, breaker: createBreaker(clock) }] }
+  const modelBreakers = createModelBreakers(clock)
+  const failures = new Map<string, () => VendorError>()
+  const call = async (who = 0, routes = [ROUTE, OTHER]) => {
+    const log = newAttemptLog()
+    const ask = async (_route: unknown, { name }: EndpointHealth) => {
+      const failure = failures.get(name)
+      if (failure) throw failure()
+      return name
+    }
+    const done = attempt({ endpoints, modelBreakers, clock }, routes, patient, log, ask, () => conversation(who))
+    return done.then(
+      ({ result }) => ({ answered: result, error: null, log }),
+      (error) => ({ answered: null, error, log }),
+    )
+  }
+  /** The order in which a conversation asks, while all are well. */
+  const orderOf = (who: number) =>
+    inOrder(openai, ROUTE.model, modelBreakers, () => conversation(who)).map(({ name }) => name)
+  return { openai, modelBreakers, failures, call, orderOf, advance: (by: number) => (ms += by) }
+}
+
+const conversation = (who: number) => {
+  const messages = [{ role: 'user' as const, content: `question ${who}` }]
+  return affinityOf({ userId: 'ada', keyId: null }, messages)()
+}
+
+const limited = (retryAfterMs: number | null = null) => {
+  return () => new VendorError('limited', 'answered 429', { status: 429, retryAfterMs })
+}
+const unauthorized = () => new VendorError('unauthorized', 'answered 401', { status: 401 })
+
+test('conversations are shared out by weight, and a spare gets none', () => {
+  const { orderOf } = setting([3, 1, 0])
+  const counts: Record<string, number> = {}
+  for (let who = 0; who < 4_000; who++) {
+    const [first = '', , last] = orderOf(who)
+    counts[first] = (counts[first] ?? 0) + 1
+    assert.equal(last, 'openai#3')
+  }
+  const share = (counts['openai#1'] ?? 0) / 4_000
+  assert.ok(share > 0.72 && share < 0.78, `${share}`)
+})
+
+test('a conversation keeps its endpoint as it grows; another user or key with the same words may have another', () => {
+  const { openai, modelBreakers } = setting([1, 1, 1, 1, 1, 1, 1, 1])
+  const first = (userId: string, keyId: string | null, more: object[] = []) => {
+    const messages = [{ role: 'system', content: `now ${more.length}` }, { role: 'user', content: 'Hi' }, ...more]
+    return inOrder(openai, 'm', modelBreakers, affinityOf({ userId, keyId }, messages))[0]?.name
+  }
+  assert.equal(first('ada', 'k'), first('ada', 'k', [{ role: 'assistant', content: 'Hello' }, { role: 'user' }]))
+  const others = new Set(Array.from({ length: 40 }, (_, n) => first(`user-${n}`, null)))
+  assert.ok(others.size > 4, `${others.size}`)
+  const keys = new Set(Array.from({ length: 40 }, (_, n) => first('ada', `key-${n}`)))
+  assert.ok(keys.size > 4, `${keys.size}`)
+})
+
+test('an endpoint that goes moves its own conversations alone', async () => {
+  const { orderOf, modelBreakers, openai } = setting()
+  const before = Array.from({ length: 300 }, (_, who) => orderOf(who))
+  modelBreakers.openUntil({ vendor: 'openai#2', model: ROUTE.model }, 1_030_000)
+  for (const [who, was] of before.entries()) {
+    const [first, , last] = orderOf(who)
+    assert.equal(last, 'openai#2', 'what rests is asked last')
+    assert.equal(first, was[0] === 'openai#2' ? was[1] : was[0])
+  }
+  assert.equal(openai.length, 3)
+})
+
+test('a limit moves the call to the next endpoint at once, with no pause, and rests the one that set it for that model', async (t) => {
+  const { orderOf, failures, call, advance, modelBreakers } = setting()
+  const [first = '', second = ''] = orderOf(7)
+  failures.set(first, limited())
+  const pauses = t.mock.method(Math, 'random')
+
+  const moved = await call(7)
+  assert.deepEqual([moved.answered, moved.log.steps], [second, [`${first}:limited`, `${second}:ok`]])
+  assert.equal(moved.log.vendor, 'openai')
+  assert.deepEqual((await call(7)).log.steps, [`${second}:ok`], 'it is left alone')
+  assert.deepEqual((await call(7, [{ ...ROUTE, model: 'other' }])).log.steps[0], `${first}:limited`)
+  assert.equal(pauses.mock.callCount(), 0)
+
+  failures.clear()
+  advance(5_000)
+  assert.equal(modelBreakers.isOpen({ vendor: first, model: ROUTE.model }), false)
+  assert.equal((await call(7)).answered, first, 'the conversation comes back to where its cache is')
+})
+
+test('a key that is refused is left alone for a minute, and its failure does not hide a limit that passes', async () => {
+  const { orderOf, failures, call, advance } = setting()
+  const [first = '', second = '', third = ''] = orderOf(3)
+  failures.set(first, unauthorized)
+  assert.equal((await call(3)).answered, second)
+  advance(59_000)
+  assert.deepEqual((await call(3)).log.steps, [`${second}:ok`])
+  advance(1_000)
+  assert.deepEqual((await call(3)).log.steps, [`${first}:unauthorized`, `${second}:ok`])
+
+  failures.set(second, limited(30_000)).set(third, unauthorized)
+  const { error } = await call(3, [ROUTE])
+  assert.deepEqual([error.failure, error.retryAfterMs, error.vendor], ['limited', 30_000, 'openai'])
+})
+
+test('all endpoints of a vendor are asked before a fallback, the last of them as often as ever', async () => {
+  const { orderOf, failures, call } = setting()
+  for (const name of orderOf(1)) failures.set(name, () => new VendorError('broken', 'answered 500', { status: 500 }))
+  const { answered, log } = await call(1)
+  const [first, second, third] = orderOf(1)
+  assert.equal(answered, 'anthropic')
+  assert.deepEqual(log.steps, [
+    ...[`${first}:broken`, `${second}:broken`, `${third}:broken`, `${third}:broken`, `${third}:broken`],
+    'anthropic:ok',
+  ])
+})
+
+test('a request that one endpoint refuses is not asked of the next', async () => {
+  const { orderOf, failures, call } = setting()
+  const [first = '', second = ''] = orderOf(2)
+  failures.set(first, () => new VendorError('refused', 'answered 400', { status: 400, explanation: 'Too odd' }))
+  const refused = await call(2)
+  assert.deepEqual([refused.error.explanation, refused.log.steps], ['Too odd', [`${first}:refused`]])
+
+  failures.set(first, limited()).set(second, () => refusal('cannot'))
+  const after = await call(2)
+  assert.deepEqual([after.error.explanation, after.log.attempts], ['cannot', 1])
+})
+
+test('an endpoint that is down opens its own breaker; the others answer, and it is tried again', async () => {
+  const { orderOf, failures, call, advance, openai } = setting()
+  const [first = '', second = ''] = orderOf(4)
+  failures.set(first, () => new VendorError('unreachable', 'no'))
+  for (let n = 0; n < 5; n++) assert.equal((await call(4)).log.steps.length, 2)
+  assert.deepEqual((await call(4)).log.steps, [`${second}:ok`])
+  assert.equal(openai.find(({ name }) => name === second)?.breaker.state, 'closed')
+  failures.clear()
+  advance(10_000)
+  assert.equal((await call(4)).answered, first)
+})
+
+test('where all rest one is asked all the same', async () => {
+  const { orderOf, failures, call } = setting()
+  for (const name of orderOf(5)) failures.set(name, limited(30_000))
+  await call(5, [ROUTE])
+  const { log, error } = await call(5, [ROUTE])
+  assert.deepEqual([log.attempts, log.steps.length, error.failure], [1, 3, 'limited'])
+})

@@ -1,0 +1,89 @@
+// The endpoints of a vendor (one address and key each): which of them a call asks first, and where it goes on.
+// Picked by weight and by conversation, with no state: the same conversation comes to the same endpoint while that one is
+// well, since a vendor's prompt cache is kept by key. The trap: a key is a secret, so an endpoint is told by its name alone.
+import type { Breaker, ModelBreakers } from './breaker.ts'
+
+/** What `attempt` has to know of one. */
+export type EndpointHealth = { name: string; weight: number; breaker: Breaker }
+
+/** What a choice between equals goes by: the same for all calls of a conversation. A whole number of 32 bits. */
+export type Affinity = () => number
+
+/** By lot, where no conversation is known. */
+export const byLot: Affinity = () => Math.floor(Math.random() * 2 ** 32)
+
+/**
+ * The conversation: whose it is and how its user began it. What a client puts before that (a system prompt with a date) may
+ * change. `turns`: messages in any of the APIs' words.
+ */
+export function affinityOf(caller: { userId: string; keyId: string | null }, turns: unknown): Affinity {
+  return () => hashed(hashed(hashed(FNV_OFFSET, caller.userId), caller.keyId ?? ''), beginningOf(turns))
+}
+
+type Turn = { role?: unknown; content?: unknown } | null
+
+function beginningOf(turns: unknown): string {
+  if (typeof turns === 'string') return turns
+  const first = Array.isArray(turns) ? (turns as Turn[]).find((turn) => turn?.role === 'user') : null
+  if (typeof first?.content === 'string') return first.content
+  const parts = Array.isArray(first?.content) ? (first.content as ({ text?: unknown } | null)[]) : []
+  const text = parts.find((part) => typeof part?.text === 'string')?.text
+  return typeof text === 'string' ? text : ''
+}
+
+/**
+ * A vendor's endpoints for one call: the well ones first, in the order that the conversation and the weights give
+ * (weighted rendezvous hashing: one that goes moves its own conversations alone), then those that rest, spares last of each.
+ */
+export function inOrder<E extends EndpointHealth>(
+  endpoints: readonly E[],
+  model: string,
+  modelBreakers: Pick<ModelBreakers, 'isOpen'>,
+  affinity: Affinity,
+): readonly E[] {
+  if (endpoints.length < 2) return endpoints
+  const conversation = affinity()
+  return endpoints
+    .map((endpoint) => ({
+      endpoint,
+      rests: isResting(modelBreakers, endpoint, model),
+      score: scoreOf(conversation, endpoint.name, endpoint.weight),
+    }))
+    .sort((one, other) => Number(one.rests) - Number(other.rests) || other.score - one.score)
+    .map(({ endpoint }) => endpoint)
+}
+
+export function isResting(
+  modelBreakers: Pick<ModelBreakers, 'isOpen'>,
+  { name, breaker }: EndpointHealth,
+  model: string,
+): boolean {
+  return breaker.state === 'open' || modelBreakers.isOpen({ vendor: name, model })
+}
+
+/** Higher is earlier; with weight 0 it is the lowest there is. */
+export function scoreOf(conversation: number, name: string, weight: number): number {
+  if (weight === 0) return 0
+  return -weight / Math.log((mixed(hashed(conversation, name)) + 0.5) / 2 ** 32)
+}
+
+const FNV_OFFSET = 0x811c9dc5
+const FNV_PRIME = 0x01000193
+/** Of a long beginning enough to tell it from others. */
+const CHARACTERS_MAX = 1_000
+
+function hashed(from: number, text: string): number {
+  let hash = from
+  const end = Math.min(text.length, CHARACTERS_MAX)
+  for (let at = 0; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
+  return hash >>> 0
+}
+
+/** FNV alone leaves the high bits of names that differ at their end nearly the same. */
+function mixed(hash: number): number {
+  let bits = hash ^ (hash >>> 16)
+  bits = Math.imul(bits, 0x85ebca6b)
+  bits ^= bits >>> 13
+  bits = Math.imul(bits, 0xc2b2ae35)
+  return (bits ^ (bits >>> 16)) >>> 0
+}

@@ -1,0 +1,54 @@
+// How quick models were of late: moving averages in this process, of the first token of streams and of whole answers apart.
+// Only models of aliases that choose by latency are measured; all others cost nothing.
+import type { Catalogue, Route } from '#models/catalogue.ts'
+import { VendorError } from './vendors/vendor-error.ts'
+
+export type Latencies = {
+  /** Measures `work` where the route is measured; else it is `work` itself. */
+  timed<T>(route: Route, isStream: boolean, work: Promise<T>): Promise<T>
+  /** Milliseconds; null: not measured yet. */
+  of(route: Route, isStream: boolean): number | null
+}
+
+/** What a new time counts in the average. */
+const NEW_SHARE = 0.2
+
+type Averages = { stream: number | null; whole: number | null }
+
+export function createLatencies(aliases: Catalogue['aliases']): Latencies {
+  const measured = new Map<string, Map<string, Averages>>()
+  for (const { by, routes } of aliases.values()) {
+    if (by !== 'latency') continue
+    for (const { vendor, model } of routes) {
+      const models = measured.get(vendor) ?? new Map<string, Averages>()
+      measured.set(vendor, models.set(model, models.get(model) ?? { stream: null, whole: null }))
+    }
+  }
+  const averagesOf = ({ vendor, model }: Route) => measured.get(vendor)?.get(model)
+
+  return {
+    timed(route, isStream, work) {
+      const averages = measured.size === 0 ? undefined : averagesOf(route)
+      if (averages === undefined) return work
+      const kind = isStream ? 'stream' : 'whole'
+      const startedMs = performance.now()
+      const took = () => {
+        const ms = performance.now() - startedMs
+        const before = averages[kind]
+        averages[kind] = before === null ? ms : before + (ms - before) * NEW_SHARE
+      }
+      return work.then(
+        (result) => {
+          took()
+          return result
+        },
+        (error) => {
+          // What failed at once was not quick; what never came was slow.
+          if (error instanceof VendorError && error.failure === 'timeout') took()
+          throw error
+        },
+      )
+    },
+    of: (route, isStream) => averagesOf(route)?.[isStream ? 'stream' : 'whole'] ?? null,
+  }
+}

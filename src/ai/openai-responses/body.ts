@@ -1,0 +1,73 @@
+// The body of /v1/responses. What the gateway itself reads is checked; the rest is the vendor's to judge.
+import { type Static, Type } from 'typebox'
+import { Named, Nullable } from '#platform/http/schema.ts'
+import { invalid } from '#platform/problems.ts'
+import { aiProblem } from '../problems.ts'
+import { MODEL_NAME } from '../routing.ts'
+
+const Open = { additionalProperties: true }
+
+const Item = Type.Object(
+  { type: Type.Optional(Type.String()), role: Type.Optional(Type.String()) },
+  { title: 'ResponseInputItem', ...Open },
+)
+
+export const ResponsesBody = Type.Object(
+  {
+    model: Type.String(MODEL_NAME),
+    input: Type.Optional(Type.Union([Type.String(), Type.Array(Item)])),
+    instructions: Type.Optional(Nullable(Type.String())),
+    tools: Type.Optional(
+      Nullable(Type.Array(Type.Object({ type: Type.String() }, { title: 'ResponseTool', ...Open }))),
+    ),
+    parallel_tool_calls: Type.Optional(Nullable(Type.Boolean())),
+    max_output_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+    temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
+    top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
+    reasoning: Type.Optional(
+      Nullable(
+        Type.Object(
+          { effort: Type.Optional(Nullable(Type.String())), summary: Type.Optional(Nullable(Type.String())) },
+          { title: 'ResponseReasoning', ...Open },
+        ),
+      ),
+    ),
+    text: Type.Optional(Nullable(Named('ResponseText', Type.Object({}, Open)))),
+    prompt: Type.Optional(Nullable(Named('ResponsePrompt', Type.Object({}, Open)))),
+    stream: Type.Optional(Nullable(Type.Boolean())),
+    store: Type.Optional(Nullable(Type.Boolean({ description: 'Taken, and nothing is kept.' }))),
+    background: Type.Optional(Nullable(Type.Boolean())),
+  },
+  Open,
+)
+
+/** A request's body, with whatever else its client sends. */
+export type ResponsesBody = Omit<Static<typeof ResponsesBody>, 'input' | 'tools' | 'text' | 'reasoning'> & {
+  input?: string | ({ type?: string; role?: string } & Record<string, unknown>)[]
+  tools?: Record<string, unknown>[] | null
+  text?: Record<string, unknown> | null
+  reasoning?: Record<string, unknown> | null
+  [other: string]: unknown
+}
+
+/** Every call stands for itself, whoever answers. @throws Problem 400, 422 */
+export function requireStateless(body: ResponsesBody): void {
+  if (body.input === undefined && body.prompt == null) throw invalid(['body', 'input'], 'Field required', 'missing')
+  if (body.previous_response_id != null) throw keptNowhere('previous_response_id', 'send what was said as `input`')
+  if (body.conversation != null) throw keptNowhere('conversation', 'send what was said as `input`')
+  if (body.background === true) throw keptNowhere('background', 'wait for the answer, or stream it')
+  if (Array.isArray(body.input) && body.input.some((item) => item.type === 'item_reference' && !namesThoughts(item)))
+    throw keptNowhere('item_reference', 'send the item itself (clients do with `store: false`)', 'input')
+}
+
+/**
+ * Thoughts that only OpenAI would have kept, by their name. Clients that believe in `store` name them where they send all
+ * else whole, so they are left out instead of refused.
+ */
+export function namesThoughts({ type, id }: Record<string, unknown>): boolean {
+  return type === 'item_reference' && typeof id === 'string' && id.startsWith('rs_')
+}
+
+function keptNowhere(what: string, instead: string, param = what) {
+  return aiProblem('responses_not_kept', { what, instead }, { extra: { param } })
+}

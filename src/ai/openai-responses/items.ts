@@ -1,0 +1,217 @@
+// The items of a response, made of what a vendor says piece by piece, and the events that tell of them.
+// An item is begun by the first piece that belongs to it and ended by one that does not; calls of tools, which may come side
+// by side, all end with the answer.
+import { addDetail, type Thoughts, wrapThoughts } from '../thought-envelope.ts'
+import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
+import type { ReasoningDetail } from '../vendors/reasoning.ts'
+import { customInput, type Tools } from './tools.ts'
+
+type Json = Record<string, unknown>
+
+/** Gets each event's type and what stands in it beside its number. */
+export type Tell = (type: string, data: Json) => void
+
+/** The same for a piece of text, of which an answer has most; `head` is all that comes before it, as JSON. */
+export type TellText = (head: string, text: string) => void
+
+export type Items = {
+  add(piece: Piece): void
+  /** Ends what is open. */
+  end(finish: FinishReason): void
+  /** Those that have ended, in their order. */
+  output(): Json[]
+}
+
+type Open = { id: string; index: number; end(status: Status): Json }
+type Words = Open & { kind: 'message'; say(text: string): void }
+type Thought = Open & {
+  kind: 'reasoning'
+  /** The block of thought that it is; null where thoughts come as words alone. */
+  block: number | null
+  think(text: string, detail: ReasoningDetail | null): void
+  keep(callId: string, extra: Extra): void
+}
+type Extra = NonNullable<Thoughts['calls']>[string]
+type Call = Open & { add(args: string): void }
+type Status = 'completed' | 'incomplete'
+
+/** `id`: of the response, without its prefix. */
+export function createItems(id: string, tools: Tools, tell: Tell, tellText: TellText): Items {
+  const ended: Json[] = []
+  const calls = new Map<number, Call>()
+  let open: Words | Thought | null = null
+  let count = 0
+
+  const end = (item: Open, status: Status = 'completed') => {
+    const whole = item.end(status)
+    ended[item.index] = whole
+    tell('response.output_item.done', { output_index: item.index, item: whole })
+  }
+  const endOpen = (status?: Status) => {
+    if (open !== null) end(open, status)
+    open = null
+  }
+  const place = (prefix: string) => ({ id: `${prefix}_${id}${count.toString(16).padStart(4, '0')}`, index: count++ })
+
+  const words = (): Words => {
+    if (open?.kind === 'message') return open
+    endOpen()
+    const begun = beginMessage(place('msg'), tell, tellText)
+    open = begun
+    return begun
+  }
+  const thought = (block: number | null): Thought => {
+    if (open?.kind === 'reasoning' && open.block === block) return open
+    endOpen()
+    const begun = beginThought(place('rs'), block, tell)
+    open = begun
+    return begun
+  }
+  const think = (detail: ReasoningDetail) =>
+    thought(typeof detail.index === 'number' ? detail.index : 0).think(textOf(detail), detail)
+
+  const callTool = (delta: ToolDelta) => {
+    if (delta.extra_content !== undefined && delta.id !== undefined) {
+      const latest: Thought = open?.kind === 'reasoning' ? open : thought(null)
+      latest.keep(delta.id, delta.extra_content)
+    }
+    let call = calls.get(delta.index)
+    if (call === undefined) {
+      endOpen()
+      call = beginCall(place, delta, tools, tell)
+      calls.set(delta.index, call)
+    }
+    if (delta.arguments !== '') call.add(delta.arguments)
+  }
+
+  return {
+    add({ text, thought: words_, details, tools: deltas }) {
+      if (details === null) {
+        if (words_ !== '') thought(null).think(words_, null)
+      } else {
+        for (const detail of details) if (detail.type !== 'reasoning.encrypted') think(detail)
+      }
+      if (text !== '') words().say(text)
+      // What seals words comes with the last of them.
+      if (details !== null) for (const detail of details) if (detail.type === 'reasoning.encrypted') think(detail)
+      if (deltas !== null) for (const delta of deltas) callTool(delta)
+    },
+    end(finish) {
+      // An empty answer is an answer: clients look for a message.
+      if (count === 0 && finish === 'stop') words()
+      endOpen(finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed')
+      for (const call of calls.values()) end(call)
+      calls.clear()
+    },
+    output: () => ended,
+  }
+}
+
+function textOf(detail: ReasoningDetail): string {
+  if (detail.type === 'reasoning.text') return detail.text
+  return detail.type === 'reasoning.summary' ? detail.summary : ''
+}
+
+type Place = { id: string; index: number }
+
+function beginMessage({ id, index }: Place, tell: Tell, tellText: TellText): Words {
+  const at = { item_id: id, output_index: index, content_index: 0 }
+  const partOf = (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] })
+  const itemOf = (status: string, content: Json[]) => ({ id, type: 'message', status, role: 'assistant', content })
+  const head = JSON.stringify({ type: 'response.output_text.delta', ...at }).slice(0, -1)
+  let said = ''
+  tell('response.output_item.added', { output_index: index, item: itemOf('in_progress', []) })
+  tell('response.content_part.added', { ...at, part: partOf('') })
+  return {
+    kind: 'message',
+    id,
+    index,
+    say(text) {
+      said += text
+      tellText(head, text)
+    },
+    end(status) {
+      tell('response.output_text.done', { ...at, text: said, logprobs: [] })
+      tell('response.content_part.done', { ...at, part: partOf(said) })
+      return itemOf(status, [partOf(said)])
+    },
+  }
+}
+
+function beginThought({ id, index }: Place, block: number | null, tell: Tell): Thought {
+  const at = { item_id: id, output_index: index, summary_index: 0 }
+  const details: ReasoningDetail[] = []
+  const calls: NonNullable<Thoughts['calls']> = {}
+  let thought = ''
+  tell('response.output_item.added', { output_index: index, item: { id, type: 'reasoning', summary: [] } })
+  return {
+    kind: 'reasoning',
+    id,
+    index,
+    block,
+    think(text, detail) {
+      if (detail !== null) addDetail(details, detail)
+      if (text === '') return
+      if (thought === '')
+        tell('response.reasoning_summary_part.added', { ...at, part: { type: 'summary_text', text: '' } })
+      thought += text
+      tell('response.reasoning_summary_text.delta', { ...at, delta: text })
+    },
+    keep(callId, extra) {
+      calls[callId] = extra
+    },
+    end() {
+      const part = { type: 'summary_text', text: thought }
+      if (thought !== '') {
+        tell('response.reasoning_summary_text.done', { ...at, text: thought })
+        tell('response.reasoning_summary_part.done', { ...at, part })
+      }
+      // Words alone need no envelope: they are read where they stand.
+      const isOwn = details.some(isVendorsOwn) || Object.keys(calls).length > 0
+      return {
+        id,
+        type: 'reasoning',
+        summary: thought === '' ? [] : [part],
+        ...(isOwn ? { encrypted_content: wrapThoughts({ details, calls }) } : {}),
+      }
+    },
+  }
+}
+
+const isVendorsOwn = (detail: ReasoningDetail) =>
+  detail.format !== undefined || detail.type === 'reasoning.encrypted' || 'signature' in detail
+
+function beginCall(place: (prefix: string) => Place, delta: ToolDelta, tools: Tools, tell: Tell): Call {
+  const { name, namespace, isCustom } = tools.clientTool(delta.name ?? '')
+  const { id, index } = place(isCustom ? 'ctc' : 'fc')
+  const at = { item_id: id, output_index: index }
+  const named = { name, ...(namespace === null ? {} : { namespace }) }
+  const head = { id, call_id: delta.id ?? `call_${id}`, ...named }
+  let args = ''
+  const itemOf = (status: string, told: string) =>
+    isCustom
+      ? { ...head, type: 'custom_tool_call', status, input: told }
+      : { ...head, type: 'function_call', status, arguments: told }
+  tell('response.output_item.added', { output_index: index, item: itemOf('in_progress', '') })
+  return {
+    id,
+    index,
+    add(more) {
+      args += more
+      // What a custom tool is given stands inside of JSON, and can be read when that is whole.
+      if (!isCustom) tell('response.function_call_arguments.delta', { ...at, delta: more })
+    },
+    end(status) {
+      if (isCustom) {
+        const input = customInput(args)
+        tell('response.custom_tool_call_input.delta', { ...at, delta: input })
+        tell('response.custom_tool_call_input.done', { ...at, input })
+        return itemOf(status, input)
+      }
+      // Some vendors say nothing where there is nothing to say; clients parse it.
+      if (args === '') this.add('{}')
+      tell('response.function_call_arguments.done', { ...at, name, arguments: args })
+      return itemOf(status, args)
+    },
+  }
+}

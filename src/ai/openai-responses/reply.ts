@@ -1,0 +1,182 @@
+// OpenAI's response, as an object and as a sequence of events. What a vendor said in these words passes as it is; what the
+// others said is made into the same here.
+import type { Problem } from '#platform/problem.ts'
+import type { Completion, CompletionStream } from '../gateway.ts'
+import { passingEncoder, pricedBody } from '../priced.ts'
+import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import type { FinishReason, Piece } from '../vendors/piece.ts'
+import { interleave } from '../vendors/reasoning.ts'
+import type { Answer, Usage } from '../vendors/vendor.ts'
+import type { ResponsesBody } from './body.ts'
+import { createItems } from './items.ts'
+import type { Tools } from './tools.ts'
+
+type Json = Record<string, unknown>
+
+/** What the reply knows of its request; `tools` are read where the request was translated. */
+export type ResponseNeeds = { body: ResponsesBody; tools(): Tools; nowMs(): number }
+
+export function responseBody(needs: ResponseNeeds, { answer, model, usage, costUsd, isNative }: Completion): Json {
+  if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
+  const id = newId()
+  const ignore = () => {}
+  const items = createItems(id, needs.tools(), ignore, ignore)
+  for (const piece of piecesOf(answer)) items.add(piece)
+  items.end(answer.finish)
+  return {
+    ...headOf(needs, id, model),
+    ...endOf(answer.finish),
+    output: items.output(),
+    usage: usageBody(usage, costUsd),
+  }
+}
+
+/** An answer as if it had come in pieces: thoughts in their places, words, calls. */
+function piecesOf({ text, toolCalls, details }: Answer): Piece[] {
+  const empty: Piece = { text: '', thought: '', details: null, tools: null, finish: null, chunk: null }
+  const said = text === '' ? [] : [{ ...empty, text }]
+  const called = toolCalls.map(
+    ({ id, function: { name, arguments: args }, extra_content }, index): Piece => ({
+      ...empty,
+      tools: [{ index, id, name, arguments: args, ...(extra_content === undefined ? {} : { extra_content }) }],
+    }),
+  )
+  const thoughts = details.map((detail) => ({
+    index: typeof detail.index === 'number' ? detail.index : 0,
+    item: { ...empty, details: [detail] },
+  }))
+  return interleave(thoughts, [...said, ...called])
+}
+
+export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
+  const id = newId()
+  /** Of the next event. */
+  let number = 0
+  let model = needs.body.model
+
+  return {
+    endsWithDone: false,
+    answer(answer) {
+      model = answer.model
+      if (answer.isNative) {
+        const { batch, end } = passingEncoder(answer)
+        return {
+          batch(pieces) {
+            number += pieces.length
+            return batch(pieces)
+          },
+          end,
+        }
+      }
+      return eventEncoder(needs, id, answer, () => number++)
+    },
+    failure(problem) {
+      const response = { ...headOf(needs, id, model), ...failed(problem), output: [], usage: null }
+      const { message, alias: code } = problem
+      const error = { type: 'server_error', code, message, param: null }
+      return (
+        eventOf('response.failed', { response }, number++) +
+        // OpenAI's own clients raise what has an `error`; others read the code beside it.
+        eventOf('error', { code, message, param: null, error }, number++)
+      )
+    },
+  }
+}
+
+function eventEncoder(needs: ResponseNeeds, id: string, answer: CompletionStream, next: () => number): AnswerEncoder {
+  const head = headOf(needs, id, answer.model)
+  let text = ''
+  let isBegun = false
+  const tell = (type: string, data: Json) => {
+    text += eventOf(type, data, next())
+  }
+  const items = createItems(id, needs.tools(), tell, (start, words) => {
+    text += `event: response.output_text.delta\ndata: ${start},"delta":${JSON.stringify(words)},"logprobs":[],"sequence_number":${next()}}\n\n`
+  })
+  const taken = () => {
+    const events = text
+    text = ''
+    return events
+  }
+  const begin = () => {
+    isBegun = true
+    const response = { ...head, status: 'in_progress', output: [], usage: null }
+    tell('response.created', { response })
+    tell('response.in_progress', { response })
+  }
+  return {
+    batch(pieces) {
+      if (!isBegun) begin()
+      for (const piece of pieces) items.add(piece)
+      return taken()
+    },
+    end() {
+      const finish = answer.finish()
+      if (!isBegun) begin()
+      items.end(finish)
+      const end = endOf(finish)
+      const response = { ...head, ...end, output: items.output(), usage: usageBody(answer.usage(), answer.costUsd()) }
+      tell(`response.${end.status}`, { response })
+      return taken()
+    },
+  }
+}
+
+function eventOf(type: string, data: Json, number: number): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...data, sequence_number: number })}\n\n`
+}
+
+/** Of every response: what was asked. */
+function headOf({ body, nowMs }: ResponseNeeds, id: string, model: string): Json {
+  return {
+    id: `resp_${id}`,
+    object: 'response',
+    created_at: Math.floor(nowMs() / 1_000),
+    model,
+    status: 'in_progress',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: body.metadata ?? {},
+    parallel_tool_calls: body.parallel_tool_calls ?? true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...body.reasoning },
+    store: false,
+    temperature: body.temperature ?? null,
+    text: { format: { type: 'text' }, ...body.text },
+    tool_choice: body.tool_choice ?? 'auto',
+    tools: body.tools ?? [],
+    top_p: body.top_p ?? null,
+    truncation: 'disabled',
+    user: body.user ?? null,
+  }
+}
+
+function endOf(finish: FinishReason) {
+  const reason = finish === 'length' ? 'max_output_tokens' : finish === 'content_filter' ? finish : null
+  return {
+    status: reason === null ? 'completed' : 'incomplete',
+    incomplete_details: reason === null ? null : { reason },
+  }
+}
+
+function failed({ message, alias: code }: Problem) {
+  return { status: 'failed', error: { code, message } }
+}
+
+function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage, costUsd: number) {
+  return {
+    input_tokens: prompt,
+    input_tokens_details: { cached_tokens: cached, cache_write_tokens: cacheWrites },
+    output_tokens: completion,
+    output_tokens_details: { reasoning_tokens: reasoning ?? 0 },
+    total_tokens: prompt + completion,
+    cost_usd: costUsd,
+  }
+}
+
+function newId(): string {
+  return crypto.randomUUID().replaceAll('-', '')
+}

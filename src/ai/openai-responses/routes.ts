@@ -1,0 +1,99 @@
+// OpenAI's responses under /v1, for all vendors. A model of OpenAI's gets the request as it is, any other a translation.
+// Nothing is kept: a conversation comes whole with each request, and what an answer was can be asked nowhere.
+import type { IncomingHttpHeaders } from 'node:http'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import { originOf } from '../call-origin.ts'
+import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
+import { AI_POLICY } from '../policy.ts'
+import { aiProblem } from '../problems.ts'
+import { routeForModel } from '../routing.ts'
+import { sendAnswerStream } from '../stream-encoder.ts'
+import { isWrapped } from '../thought-envelope.ts'
+import type { NativeRequest } from '../vendors/vendor.ts'
+import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
+import { passedHeaders } from './passed-headers.ts'
+import { Response, ResponseEvent } from './replies.ts'
+import { responseBody, responseEncoder } from './reply.ts'
+import { type Translation, translate } from './translation.ts'
+
+const tags = ['openai-compatible']
+/** In the description alone. */
+const described = {
+  replies: { 200: { description: 'Done.', content: { 'application/json': Response } } },
+}
+
+export function responsesRoutes(app: App, gateway: Gateway) {
+  app.post(
+    '/v1/responses',
+    {
+      schema: {
+        operationId: 'createResponse',
+        tags,
+        summary: "OpenAI's responses, for all vendors; nothing is kept",
+        body: ResponsesBody,
+      },
+      config: { ...AI_POLICY, described, events: { 'response.created': ResponseEvent } },
+      bodyLimit: gateway.bodyBytesMax,
+    },
+    async (request, reply) => {
+      const body = request.body as ResponsesBody
+      const caller = callerOf(request)
+      requireStateless(body)
+      let translation: Translation | null = null
+      const translated = () => {
+        translation ??= translate(body)
+        return translation
+      }
+      const call: GatewayCall = {
+        caller,
+        route: '/v1/responses',
+        first: routeForModel(gateway.config, caller, body.model),
+        native: nativeRequest(request.headers, body, translated),
+        signal: clientGone(reply),
+        origin: originOf(reply, body),
+      }
+      const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
+      if (body.stream === true)
+        return sendAnswerStream(request, reply, gateway, stream(gateway, call), responseEncoder(needs))
+      const completion = await complete(gateway, call)
+      reply.headers(completion.headers)
+      return responseBody(needs, completion)
+    },
+  )
+
+  // Its clients look for what OpenAI would have kept.
+  app.route({
+    method: ['GET', 'DELETE'],
+    url: '/v1/responses/*',
+    schema: { operationId: 'findResponse', hide: true },
+    config: { ...AI_POLICY, limit: 'general' },
+    handler: async () => {
+      throw aiProblem('response_not_found')
+    },
+  })
+}
+
+function nativeRequest(
+  headers: IncomingHttpHeaders,
+  body: ResponsesBody,
+  translated: () => Translation,
+): NativeRequest {
+  const { input } = body
+  return {
+    api: 'responses',
+    body:
+      Array.isArray(input) && input.some(isForeign)
+        ? { ...body, input: input.filter((item) => !isForeign(item)) }
+        : body,
+    headers: passedHeaders(headers),
+    limit: body.max_output_tokens ?? null,
+    translated: () => translated().request,
+  }
+}
+
+/** Thoughts of other vendors' models, or by name alone, from earlier in the conversation: OpenAI would refuse them. */
+function isForeign(item: Record<string, unknown>): boolean {
+  return (item.type === 'reasoning' && isWrapped(item.encrypted_content)) || namesThoughts(item)
+}

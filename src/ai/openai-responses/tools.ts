@@ -1,0 +1,167 @@
+// Tools as OpenAI's responses have them, for vendors that know functions alone: those of a namespace get names of their own
+// and come back as the client called them, and one without a schema becomes a function of one text.
+// Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
+import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
+import { objectOf } from '../vendors/json.ts'
+import { refusal } from '../vendors/vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** As the client knows it. */
+export type ClientTool = { name: string; namespace: string | null; isCustom: boolean }
+
+export type Tools = {
+  definitions: ToolDefinition[]
+  /** The name under which the vendor knows a tool, or would: a conversation may tell of tools that are no longer offered. */
+  nameOf(name: string, namespace: unknown): string
+  clientTool(name: string): ClientTool
+  /** Types of those that were left out. */
+  leftOut: string[]
+}
+
+/** All vendors take as much. */
+const NAME_LENGTH_MAX = 64
+/** OpenAI's name for the namespace of those that have none. */
+const NO_NAMESPACE = 'functions'
+
+/** @throws VendorError for a tool without a name */
+export function readTools(offered: unknown[]): Tools {
+  const byName = new Map<string, ClientTool>()
+  /** By namespace and the client's name. */
+  const names = new Map<string | null, Map<string, string>>()
+  const definitions: ToolDefinition[] = []
+  const leftOut: string[] = []
+
+  /** How often a name has come: each search for a free one begins where the last ended. */
+  const times = new Map<string, number>()
+  const freeName = (wanted: string): string => {
+    let name = wanted
+    let number = times.get(wanted) ?? 1
+    while (byName.has(name)) {
+      const end = `_${++number}`
+      name = wanted.slice(0, NAME_LENGTH_MAX - end.length) + end
+    }
+    times.set(wanted, number)
+    return name
+  }
+
+  /** `about`: what is said of its namespace. */
+  const add = (tool: Json, namespace: Json | null, about: string) => {
+    const isCustom = tool.type === 'custom'
+    if (tool.type !== 'function' && !isCustom) {
+      leftOut.push(String(tool.type))
+      return
+    }
+    if (typeof tool.name !== 'string' || tool.name === '') throw refusal("A tool in 'tools' needs a 'name'")
+    const space = namespace === null ? null : String(namespace.name)
+    const known = names.get(space) ?? new Map<string, string>()
+    // A tool may be offered again further on; once is enough.
+    if (known.has(tool.name)) return
+    const name = freeName(vendorName(tool.name, space))
+    names.set(space, known.set(tool.name, name))
+    byName.set(name, { name: tool.name, namespace: space, isCustom })
+    definitions.push({
+      type: 'function',
+      function: isCustom ? customTool(tool, name, about) : ownTool(tool, name, about),
+    })
+  }
+
+  for (const one of offered) {
+    const tool = objectOf(one) ?? {}
+    if (tool.type !== 'namespace') {
+      add(tool, null, '')
+      continue
+    }
+    // Once, with its first tool: a long word said with each of many would grow beyond what was sent.
+    let about = typeof tool.description === 'string' ? tool.description : ''
+    for (const inner of Array.isArray(tool.tools) ? tool.tools : []) {
+      add(objectOf(inner) ?? {}, tool, about)
+      about = ''
+    }
+  }
+
+  return {
+    definitions,
+    leftOut,
+    nameOf: (name, namespace) => {
+      const space = typeof namespace === 'string' ? namespace : null
+      return (
+        names.get(space)?.get(name) ??
+        (space === null ? names.get(NO_NAMESPACE)?.get(name) : undefined) ??
+        vendorName(name, space)
+      )
+    },
+    clientTool: (name) => byName.get(name) ?? { name, namespace: null, isCustom: false },
+  }
+}
+
+function vendorName(name: string, namespace: string | null): string {
+  const space = namespace === null || namespace === NO_NAMESPACE ? '' : namespace.slice(0, NAME_LENGTH_MAX)
+  const joint = space === '' ? '' : space.endsWith('__') ? '' : '__'
+  return (space + joint + name).slice(0, NAME_LENGTH_MAX).replace(/[^a-zA-Z0-9_-]/g, '_')
+}
+
+function ownTool({ description, parameters, strict }: Json, name: string, about: string): ToolDefinition['function'] {
+  const said = [about, typeof description === 'string' ? description : ''].filter((text) => text !== '').join('\n\n')
+  return {
+    name,
+    ...(said === '' ? {} : { description: said }),
+    parameters: objectOf(parameters) ?? { type: 'object', properties: {} },
+    // Left out it means yes in a response, and no in a chat completion.
+    ...(strict === true ? { strict } : {}),
+  }
+}
+
+function customTool({ description, format }: Json, name: string, about: string): ToolDefinition['function'] {
+  const { syntax, definition } = objectOf(format) ?? {}
+  const grammar =
+    typeof definition === 'string' ? `\`input\` must match this grammar (${String(syntax)}):\n${definition}` : ''
+  const said = [about, typeof description === 'string' ? description : '', grammar].filter((text) => text !== '')
+  return {
+    name,
+    ...(said.length === 0 ? {} : { description: said.join('\n\n') }),
+    parameters: {
+      type: 'object',
+      properties: { input: { type: 'string', description: 'What the tool is given, as plain text.' } },
+      required: ['input'],
+      additionalProperties: false,
+    },
+  }
+}
+
+/** The text that a tool without a schema was called with. */
+export function customInput(args: string): string {
+  try {
+    const input = objectOf(JSON.parse(args))?.input
+    return typeof input === 'string' ? input : args
+  } catch {
+    return args
+  }
+}
+
+/** Which tools may be called, and which must. @throws VendorError for what OpenAI alone can do */
+export function toolChoice(choice: unknown, tools: Tools): Pick<ChatRequest, 'tools' | 'tool_choice'> {
+  const { definitions, leftOut } = tools
+  if (definitions.length === 0) {
+    if (leftOut.length > 0 && choice !== 'none') throw unavailable(leftOut[0] ?? '')
+    return {}
+  }
+  if (choice == null) return { tools: definitions }
+  if (typeof choice === 'string') return { tools: definitions, tool_choice: choice }
+  const { type, name, namespace, mode, tools: allowed } = objectOf(choice) ?? {}
+  if (type === 'allowed_tools') {
+    const named = new Set((Array.isArray(allowed) ? allowed : []).map((one) => nameIn(objectOf(one) ?? {}, tools)))
+    const open = definitions.filter((tool) => named.has(tool.function.name))
+    if (open.length === 0) throw refusal("'tool_choice' allows no function that is offered")
+    return { tools: open, tool_choice: mode === 'required' ? 'required' : 'auto' }
+  }
+  if (type !== 'function' && type !== 'custom') throw unavailable(String(type))
+  if (typeof name !== 'string') throw refusal("'tool_choice' needs a 'name'")
+  return { tools: definitions, tool_choice: { type: 'function', function: { name: tools.nameOf(name, namespace) } } }
+}
+
+const nameIn = ({ name, namespace }: Json, tools: Tools) => tools.nameOf(String(name), namespace)
+
+function unavailable(type: string) {
+  return refusal(`The tool '${type}' is OpenAI's own: this model has functions and custom tools alone`)
+}

@@ -1,0 +1,241 @@
+// A response's request as the chat request that says the same, for vendors that do not speak OpenAI's responses.
+// Items become messages: what an assistant thought, said and called in a row is one. What cannot be said is refused in words.
+import { unwrapThoughts } from '../thought-envelope.ts'
+import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
+import { objectOf } from '../vendors/json.ts'
+import { unsupported } from '../vendors/parts.ts'
+import { refusal } from '../vendors/vendor-error.ts'
+import type { ResponsesBody } from './body.ts'
+import { readTools, type Tools, toolChoice } from './tools.ts'
+
+type Json = Record<string, unknown>
+
+export type Translation = { request: ChatRequest; tools: Tools }
+
+/** What chat completions know by the same name. */
+const SHARED = [
+  'metadata',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+] as const
+
+/** Calls of OpenAI's own tools in an earlier answer, whose words tell what came of them. */
+const PASSED_OVER = new Set([
+  'web_search_call',
+  'file_search_call',
+  'code_interpreter_call',
+  'tool_search_call',
+  'tool_search_output',
+  'mcp_list_tools',
+  // Of thoughts: all others are refused before.
+  'item_reference',
+])
+
+/** @throws VendorError for what OpenAI alone can do */
+export function translate(body: ResponsesBody): Translation {
+  if (body.prompt != null) throw refusal("A 'prompt' that OpenAI keeps is known to OpenAI alone")
+  if (typeof body.top_logprobs === 'number' && body.top_logprobs > 0) throw unsupported("'top_logprobs'")
+  const items = Array.isArray(body.input) ? body.input : []
+  const tools = readTools([
+    ...(body.tools ?? []),
+    ...items.flatMap((item) => (item.type === 'additional_tools' && Array.isArray(item.tools) ? item.tools : [])),
+  ])
+  const messages = messagesOf(body, tools)
+  if (messages.length === 0) throw refusal("'input' holds no message")
+  const { effort, summary, generate_summary: summaryBefore } = body.reasoning ?? {}
+  const offered = toolChoice(body.tool_choice, tools)
+  const request: ChatRequest = {
+    messages,
+    ...offered,
+    wishes: { thoughts: (summary ?? summaryBefore ?? 'none') !== 'none', asAsked: true },
+  }
+  if (offered.tools !== undefined && body.parallel_tool_calls != null)
+    request.parallel_tool_calls = body.parallel_tool_calls
+  if (body.temperature != null) request.temperature = body.temperature
+  if (body.top_p != null) request.top_p = body.top_p
+  if (typeof effort === 'string') request.reasoning_effort = effort
+  for (const name of SHARED) if (body[name] != null) request[name] = body[name]
+  const { verbosity, format } = body.text ?? {}
+  if (verbosity != null) request.verbosity = verbosity
+  const { type, name, schema, strict, description } = objectOf(format) ?? {}
+  if (type === 'json_object') request.response_format = { type }
+  else if (type === 'json_schema') {
+    const told = { name, schema: objectOf(schema) ?? {}, strict, description }
+    request.response_format = { type, json_schema: withoutNulls(told) as { name: string; schema: Json } }
+  } else if (type !== undefined && type !== 'text') {
+    throw unsupported(`A text of the format '${String(type)}'`)
+  }
+  return { request, tools }
+}
+
+function withoutNulls(from: Json): Json {
+  return Object.fromEntries(Object.entries(from).filter(([, value]) => value != null))
+}
+
+function messagesOf({ instructions, input }: ResponsesBody, tools: Tools): ChatMessage[] {
+  const messages: ChatMessage[] = []
+  if (instructions) messages.push({ role: 'system', content: instructions })
+  if (typeof input === 'string') {
+    messages.push({ role: 'user', content: input })
+    return messages
+  }
+  let answer: Answer | null = null
+  const answered = () => {
+    answer ??= createAnswer(tools)
+    return answer
+  }
+  const endAnswer = () => {
+    const message = answer?.message() ?? null
+    if (message !== null) messages.push(message)
+    answer = null
+  }
+  for (const item of input ?? []) {
+    const type = item.type ?? 'message'
+    if (type === 'reasoning') answered().think(item)
+    else if (type === 'function_call' || type === 'custom_tool_call') answered().call(item)
+    else if (type === 'message' && item.role === 'assistant') answered().say(item)
+    else if (type === 'message') {
+      endAnswer()
+      messages.push({ role: roleOf(item), content: contentOf(item.content) })
+    } else if (type === 'function_call_output' || type === 'custom_tool_call_output') {
+      endAnswer()
+      messages.push({ role: 'tool', tool_call_id: required(item, 'call_id'), content: contentOf(item.output) })
+    } else if (type !== 'additional_tools' && !PASSED_OVER.has(type)) {
+      throw unsupported(`An item of type '${type}' in 'input'`)
+    }
+  }
+  endAnswer()
+  return messages
+}
+
+function roleOf({ role }: Json): 'user' | 'system' | 'developer' {
+  if (role === 'user' || role === 'system' || role === 'developer') return role
+  throw refusal(`A message in 'input' has the role '${String(role)}'`)
+}
+
+/** What an assistant thought, said and called before anyone else said a word. */
+type Answer = {
+  think(item: Json): void
+  say(item: Json): void
+  call(item: Json): void
+  /** Null when it neither said nor called anything: thoughts alone are no answer. */
+  message(): ChatMessage | null
+}
+
+function createAnswer(tools: Tools): Answer {
+  const parts: ContentPart[] = []
+  const calls: ToolCall[] = []
+  const details: object[] = []
+  const words: string[] = []
+  const extras = new Map<string, ToolCall['extra_content']>()
+  /** Thoughts have places among all that was said and called. */
+  let blocks = 0
+
+  return {
+    think(item) {
+      const thoughts = unwrapThoughts(item.encrypted_content)
+      // Sealed by OpenAI, for OpenAI.
+      if (thoughts === null && item.encrypted_content != null) return
+      if (thoughts === null) {
+        for (const parts of [item.summary, item.content]) {
+          for (const text of textsOf(parts)) words.push(text)
+        }
+        return
+      }
+      for (const [id, extra] of Object.entries(thoughts.calls ?? {})) extras.set(id, objectOf(extra) ?? {})
+      if (thoughts.details.length === 0) return
+      const index = blocks++
+      for (const detail of thoughts.details) details.push({ ...detail, index })
+    },
+    say(item) {
+      const said = typeof item.content === 'string' ? [{ type: 'text', text: item.content }] : partsOf(item.content)
+      for (const part of said) {
+        if (part.type === 'text' && part.text?.trim() === '') continue
+        parts.push(part)
+        blocks++
+      }
+    },
+    call(item) {
+      const isCustom = item.type === 'custom_tool_call'
+      const name = tools.nameOf(required(item, 'name'), item.namespace)
+      const args = isCustom ? JSON.stringify({ input: String(item.input ?? '') }) : required(item, 'arguments')
+      calls.push({ id: required(item, 'call_id'), type: 'function', function: { name, arguments: args } })
+      blocks++
+    },
+    message() {
+      if (parts.length === 0 && calls.length === 0) return null
+      return {
+        role: 'assistant',
+        content: parts.length === 0 ? null : textAlone(parts),
+        ...(calls.length === 0 ? {} : { tool_calls: calls.map((call) => withExtra(call, extras.get(call.id))) }),
+        ...(details.length === 0 ? {} : { reasoning_details: details }),
+        ...(words.length === 0 ? {} : { reasoning_content: words.join('\n\n') }),
+      }
+    },
+  }
+}
+
+function withExtra(call: ToolCall, extra: ToolCall['extra_content']): ToolCall {
+  return extra === undefined ? call : { ...call, extra_content: extra }
+}
+
+/** @throws VendorError */
+function required(item: Json, name: string): string {
+  const value = item[name]
+  if (typeof value === 'string') return value
+  throw refusal(`An item of type '${String(item.type)}' in 'input' needs '${name}'`)
+}
+
+function textsOf(parts: unknown): string[] {
+  if (!Array.isArray(parts)) return []
+  return parts.map((part) => String(objectOf(part)?.text ?? '')).filter((text) => text !== '')
+}
+
+function contentOf(content: unknown): string | ContentPart[] {
+  return typeof content === 'string' ? content : textAlone(partsOf(content))
+}
+
+/** Every server takes a string; a list of parts only most. */
+function textAlone(parts: ContentPart[]): string | ContentPart[] {
+  const [first] = parts
+  if (first === undefined) return ''
+  const isPlain = parts.length === 1 && first.type === 'text' && first.prompt_cache_breakpoint === undefined
+  return isPlain ? (first.text ?? '') : parts
+}
+
+function partsOf(content: unknown): ContentPart[] {
+  if (content == null) return []
+  if (!Array.isArray(content)) throw refusal("An item's 'content' is neither a text nor a list of parts")
+  return content.map((part) => partOf(objectOf(part) ?? {}))
+}
+
+/** @throws VendorError */
+function partOf(part: Json): ContentPart {
+  const mark =
+    part.prompt_cache_breakpoint === undefined ? {} : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
+  switch (part.type) {
+    case 'input_text':
+    case 'output_text':
+    case 'text':
+      return { type: 'text', text: String(part.text ?? ''), ...mark }
+    case 'refusal':
+      return { type: 'refusal', refusal: String(part.refusal ?? '') }
+    case 'input_image': {
+      if (typeof part.image_url !== 'string')
+        throw refusal("An image by its 'file_id' is known to OpenAI alone: send it as 'image_url'")
+      const detail = typeof part.detail === 'string' ? { detail: part.detail } : {}
+      return { type: 'image_url', image_url: { url: part.image_url, ...detail }, ...mark }
+    }
+    case 'input_file': {
+      const { file_data: data, file_url: url, file_id: id, filename } = part
+      return { type: 'file', file: withoutNulls({ file_data: data ?? url, file_id: id, filename }), ...mark }
+    }
+    case 'input_audio':
+      return { type: 'input_audio', input_audio: part.input_audio }
+  }
+  throw unsupported(`Content of type '${String(part.type)}'`)
+}

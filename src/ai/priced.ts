@@ -1,0 +1,52 @@
+// What an answer cost, told beside what it used, in bodies and events that otherwise pass as the vendor said them.
+import type { CompletionStream } from './gateway.ts'
+import type { AnswerEncoder } from './stream-encoder.ts'
+import { objectOf } from './vendors/json.ts'
+import { eventLines, eventType } from './vendors/native.ts'
+
+type Json = Record<string, unknown>
+
+/** The body with `usage.cost_usd`; as it is where it tells nothing of what was used. */
+export function pricedBody(body: Json, costUsd: number): Json {
+  const usage = objectOf(body.usage)
+  return usage === null ? body : { ...body, usage: { ...usage, cost_usd: costUsd } }
+}
+
+/**
+ * Passes a vendor's events on. The one that tells what was used waits, with those after it, until the record tells what that
+ * cost; it alone is touched, the last of them where there are several.
+ */
+export function passingEncoder(answer: Pick<CompletionStream, 'costUsd'>): AnswerEncoder {
+  const waiting: string[] = []
+  let told = 0
+  return {
+    batch(pieces) {
+      let text = ''
+      for (const { chunk } of pieces) {
+        if (chunk === null) continue
+        const type = eventType(chunk)
+        if (tellsUsage(type)) told = waiting.length
+        else if (waiting.length === 0) {
+          text += eventLines(chunk, type)
+          continue
+        }
+        waiting.push(chunk)
+      }
+      return text
+    },
+    end: () =>
+      waiting.map((chunk, index) => eventLines(index === told ? pricedEvent(chunk, answer.costUsd()) : chunk)).join(''),
+  }
+}
+
+function tellsUsage(type: string | null): boolean {
+  return type === 'message_delta' || type === 'response.completed' || type === 'response.incomplete'
+}
+
+/** Anthropic's event has its usage on it, OpenAI's in its response. */
+function pricedEvent(chunk: string, costUsd: number): string {
+  const event = objectOf(JSON.parse(chunk)) ?? {}
+  const response = objectOf(event.response)
+  const priced = response === null ? pricedBody(event, costUsd) : { ...event, response: pricedBody(response, costUsd) }
+  return JSON.stringify(priced)
+}

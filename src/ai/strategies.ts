@@ -1,0 +1,72 @@
+// Which model of an alias a call asks first: as listed, by weight, by price, or by latency. The others stand in for it, in order.
+// By weight a conversation keeps its model, and so its prompt cache; by latency nearly equal ones are taken as listed, so that
+// the choice does not flutter.
+import { type Alias, type Catalogue, knownModel, type Route } from '#models/catalogue.ts'
+import { costOf } from './cost.ts'
+import { type Affinity, scoreOf } from './endpoints.ts'
+import type { Latencies } from './latencies.ts'
+
+/** What a choice goes by, beside the alias. */
+export type Choice = {
+  affinity: Affinity
+  isStream: boolean
+  /** `completionTokens`: the longest answer wanted; infinite where nothing was said. */
+  size: { promptTokens: number; completionTokens: number }
+}
+
+type Deps = { config: Pick<Catalogue, 'vendors'>; latencies: Pick<Latencies, 'of'> }
+
+/** Of an answer's length a limit says little: few come near it. */
+const ANSWER_TOKENS = 1_000
+/** Up to this much slower is as quick as the quickest. */
+const AS_QUICK = 1.2
+/** One call in so many asks another than the quickest, which may have changed. */
+const EXPLORED = 1 / 20
+
+/** @param routes those of the alias that may answer, as listed */
+export function orderOf(deps: Deps, alias: Alias, routes: readonly Route[], choice: Choice): readonly Route[] {
+  if (routes.length < 2 || alias.by === 'order') return routes
+  if (alias.by === 'weight') return byWeight(alias, routes, choice)
+  return alias.by === 'price' ? byPrice(deps, routes, choice) : byLatency(deps, routes, choice)
+}
+
+function byWeight({ routes: all, weights }: Alias, routes: readonly Route[], { affinity }: Choice): readonly Route[] {
+  const conversation = affinity()
+  return sortedBy(routes, (route) => {
+    const weight = weights[all.indexOf(route)] ?? 1
+    return -scoreOf(conversation, `${route.vendor}/${route.model}`, weight)
+  })
+}
+
+/** A model whose price nobody knows, or that cannot read so much, is asked last. */
+function byPrice({ config }: Deps, routes: readonly Route[], { size }: Choice): readonly Route[] {
+  const { promptTokens: prompt } = size
+  const usage = { prompt, completion: Math.min(size.completionTokens, ANSWER_TOKENS), cached: 0, cacheWrites: 0 }
+  return sortedBy(routes, ({ vendor, model }) => {
+    const { usd, isListed } = costOf(config, vendor, [model], usage)
+    const isTooLong = prompt > (knownModel(config, vendor, model)?.contextTokens ?? Number.POSITIVE_INFINITY)
+    return isListed && !isTooLong ? usd : Number.POSITIVE_INFINITY
+  })
+}
+
+/** Those that were never asked come first, once each. */
+function byLatency({ latencies }: Deps, routes: readonly Route[], { isStream }: Choice): readonly Route[] {
+  const times = routes.map((route) => latencies.of(route, isStream))
+  const quickest = Math.min(...times.filter((ms) => ms !== null))
+  const ordered = sortedBy(routes, (_route, index) => {
+    const ms = times[index] ?? null
+    if (ms === null) return -1
+    return ms <= quickest * AS_QUICK ? quickest : ms
+  })
+  if (times.includes(null) || Math.random() >= EXPLORED) return ordered
+  const other = ordered[1 + Math.floor(Math.random() * (ordered.length - 1))]
+  return other === undefined ? ordered : [other, ...ordered.filter((route) => route !== other)]
+}
+
+/** Least first; equal ones stay as they are. */
+function sortedBy(routes: readonly Route[], rankOf: (route: Route, index: number) => number): readonly Route[] {
+  return routes
+    .map((route, index) => ({ route, value: rankOf(route, index) }))
+    .sort((one, other) => (one.value === other.value ? 0 : one.value - other.value))
+    .map(({ route }) => route)
+}

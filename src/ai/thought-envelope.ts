@@ -1,0 +1,49 @@
+// What a model thought, wrapped up as one opaque word for clients of an API that has another vendor's form for it: Anthropic's
+// signature, OpenAI's encrypted content. It comes back with the conversation, and each thought goes to its own vendor again.
+// The trap: it is neither secret nor signed. A client may make one up, as it may with the details themselves.
+import type { ToolCall } from './vendors/chat-request.ts'
+import { objectOf } from './vendors/json.ts'
+import type { ReasoningDetail } from './vendors/reasoning.ts'
+
+export type Thoughts = {
+  details: ReasoningDetail[]
+  /** What a vendor wants back with a tool's call, by the call's id. */
+  calls?: Record<string, NonNullable<ToolCall['extra_content']>>
+}
+
+/** No vendor's own word begins so. */
+const MARK = 'latchkey.1.'
+const LENGTH_MAX = 4 * 1024 * 1024
+
+/** Adds what a stream tells in pieces, joined as far as it goes. */
+export function addDetail(details: ReasoningDetail[], next: ReasoningDetail): void {
+  const last = details.at(-1)
+  if (last?.type === 'reasoning.text' && next.type === 'reasoning.text' && last.index === next.index) {
+    last.text += next.text
+    if (next.signature !== undefined) last.signature = next.signature
+  } else if (last?.type === 'reasoning.summary' && next.type === 'reasoning.summary' && last.index === next.index) {
+    last.summary += next.summary
+  } else details.push({ ...next })
+}
+
+export function wrapThoughts(thoughts: Thoughts): string {
+  return MARK + Buffer.from(JSON.stringify(thoughts)).toString('base64url')
+}
+
+export function isWrapped(word: unknown): word is string {
+  return typeof word === 'string' && word.startsWith(MARK)
+}
+
+/** Null for anything else: what a vendor made goes back to that vendor as it is. */
+export function unwrapThoughts(word: unknown): Thoughts | null {
+  if (!isWrapped(word) || word.length > LENGTH_MAX) return null
+  try {
+    const read = objectOf(JSON.parse(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')))
+    if (read === null || !Array.isArray(read.details)) return null
+    // What stands in a detail is read with care where it goes back to a vendor, as a client's own is.
+    const calls = objectOf(read.calls) as Thoughts['calls'] | null
+    return { details: read.details as ReasoningDetail[], ...(calls === null ? {} : { calls }) }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,62 @@
+// Requests in a vendor's own words, OpenAI's responses and Anthropic's messages: a vendor that speaks them gets the client's
+// body as it is, but for the model and the answer's length, and its answer passes as it is. Any other vendor gets a
+// translation. What is metered is read on the way, and nothing else: whatever a vendor adds to its API passes.
+import type { Piece } from './piece.ts'
+import type { EventReader } from './vendor.ts'
+
+/**
+ * Passes every event on. Those that `words` knows for a piece of the answer are not parsed: it gives the words in them, about,
+ * or null for all other events, of which `reader` learns what was used, how it ended, and that it failed.
+ */
+export function passThrough(reader: EventReader, words: (data: string) => string | null): EventReader {
+  const read: Piece[] = []
+  return {
+    get isWhole() {
+      return reader.isWhole
+    },
+    get isOver() {
+      return reader.isOver
+    },
+    get usage() {
+      return reader.usage
+    },
+    get model() {
+      return reader.model
+    },
+    read(data, pieces) {
+      const text = words(data)
+      if (text !== null) {
+        pieces.push({ text, thought: '', details: null, tools: null, finish: null, chunk: data })
+        return
+      }
+      read.length = 0
+      reader.read(data, read)
+      const passed: Piece = { text: '', thought: '', details: null, tools: null, finish: null, chunk: data }
+      for (const piece of read) {
+        // Words come again in the events that end a part of the answer: they are counted where they came first.
+        passed.thought += piece.thought
+        passed.tools ??= piece.tools
+        passed.finish ??= piece.finish
+      }
+      pieces.push(passed)
+    },
+  }
+}
+
+/** A vendor's event as it came: its name stands in its data as well. */
+export function eventLines(chunk: string, type: string | null = eventType(chunk)): string {
+  const data = chunk.includes('\n') ? chunk.replaceAll('\n', '\ndata: ') : chunk
+  return type === null ? `data: ${data}\n\n` : `event: ${type}\ndata: ${data}\n\n`
+}
+
+const TYPE = '{"type":"'
+
+/** What an event's data says that it is. */
+export function eventType(chunk: string): string | null {
+  const type = chunk.startsWith(TYPE)
+    ? chunk.slice(TYPE.length, chunk.indexOf('"', TYPE.length))
+    : (JSON.parse(chunk) as { type?: unknown }).type
+  return typeof type === 'string' && NAME.test(type) ? type : null
+}
+
+const NAME = /^[\w.-]{1,100}$/

@@ -1,0 +1,178 @@
+// The price list: prices and limits of some hundred models by vendor, as data with a date. The one that is shipped (prices.json) gives
+// way to a newer one that the operator has taken over (`npm run cli -- prices update FILE`), and both to the MODELS file.
+// It makes no model known to the lists of models: it only says what one costs that is named.
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Model, undated, type VendorPrices } from './catalogue.ts'
+
+/** As the file has it: the words of a MODELS file, and other names of the same model. */
+export type ListedPrice = {
+  id: string
+  also?: string[]
+  kind?: 'embedding'
+  context_tokens?: number
+  output_tokens_max?: number
+  price: {
+    input: number
+    output?: number
+    cached?: number
+    cache_write?: number
+    long?: { above: number; input: number; output?: number; cached?: number; cache_write?: number }
+  }
+}
+
+export type PriceListFile = {
+  /** The day of which its prices are: `2026-11-04`. */
+  as_of: string
+  source: string
+  vendors: Record<string, ListedPrice[]>
+}
+
+export type PriceList = {
+  asOf: string
+  /** Where it was read; null: the one that is shipped. */
+  path: string | null
+  /** Of a vendor that it does not have nothing is found. */
+  of(vendor: string): VendorPrices
+  /** A function, so that the one that is shipped is read when the first price of it is asked for. */
+  file(): PriceListFile
+}
+
+/** A list that cannot be used, in one line. */
+export class WrongPriceList extends Error {}
+
+const SHIPPED = join(import.meta.dirname, 'prices.json')
+
+/**
+ * The list at `named`; else the newer of the one that is shipped and the one at `usual`, where there is one.
+ * @throws WrongPriceList
+ */
+export function readPriceList(named: string | null, usual: string): PriceList {
+  if (named !== null) return ownList(readIfThere(named), named)
+  const shipped = listOf(shippedAsOf(), null, () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile)
+  const text = readIfThere(usual)
+  const own = text === null ? null : ownList(text, usual)
+  return own !== null && own.asOf >= shipped.asOf ? own : shipped
+}
+
+function ownList(text: string | null, path: string): PriceList {
+  if (text === null) throw new WrongPriceList(`${path} is not there`)
+  const file = checked(parsed(text, path), path)
+  return listOf(file.as_of, path, () => file)
+}
+
+/** The day stands in front, so that a start need not read all of the file: it takes five milliseconds. */
+function shippedAsOf(): string {
+  const file = openSync(SHIPPED, 'r')
+  try {
+    const head = Buffer.alloc(40)
+    readSync(file, head)
+    const day = /^\{"as_of": "([\d-]{10})"/.exec(head.toString('latin1'))?.[1]
+    if (day === undefined) throw new WrongPriceList(`${SHIPPED} does not begin with its day`)
+    return day
+  } finally {
+    closeSync(file)
+  }
+}
+
+function listOf(asOf: string, path: string | null, read: () => PriceListFile): PriceList {
+  let whole: PriceListFile | null = null
+  const file = () => {
+    whole ??= read()
+    return whole
+  }
+  const opened = new Map<string, VendorPrices>()
+  return {
+    asOf,
+    path,
+    file,
+    of(vendor) {
+      const prices =
+        opened.get(vendor) ??
+        vendorPrices(() => {
+          const { vendors } = file()
+          return Object.hasOwn(vendors, vendor) ? (vendors[vendor] ?? []) : []
+        }, Date.parse(asOf) / 1_000)
+      opened.set(vendor, prices)
+      return prices
+    },
+  }
+}
+
+function vendorPrices(listed: () => readonly ListedPrice[], createdSeconds: number): VendorPrices {
+  let byId: Map<string, Model> | null = null
+  const models = () => {
+    if (byId !== null) return byId
+    byId = new Map()
+    for (const one of listed()) {
+      const model = modelOf(one, createdSeconds)
+      for (const id of [one.id, ...(one.also ?? [])]) if (!byId.has(id)) byId.set(id, model)
+    }
+    return byId
+  }
+  return {
+    find: (id) => models().get(id) ?? models().get(undated(id)) ?? null,
+    prices: (kind) =>
+      [...models().values()].flatMap((model) => (model.kind === kind && model.price ? [model.price] : [])),
+  }
+}
+
+function modelOf(listed: ListedPrice, createdSeconds: number): Model {
+  const { long } = listed.price
+  return {
+    id: listed.id,
+    kind: listed.kind ?? 'chat',
+    contextTokens: listed.context_tokens ?? null,
+    outputTokensMax: listed.output_tokens_max ?? null,
+    price: { ...rateOf(listed.price), ...(long === undefined ? {} : { long: { above: long.above, ...rateOf(long) } }) },
+    createdSeconds,
+    habits: {},
+  }
+}
+
+function rateOf({ input, output = 0, cached = input, cache_write: cacheWrite }: ListedPrice['price']) {
+  return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) }
+}
+
+/** An operator's file is checked as a whole, however it came to be. */
+export function checked(value: unknown, path: string): PriceListFile {
+  const file = value as Partial<PriceListFile> | null
+  const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
+  if (typeof file !== 'object' || file === null || typeof file.vendors !== 'object' || file.vendors === null) {
+    throw wrong("expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' makes one")
+  }
+  if (typeof file.as_of !== 'string' || !DAY.test(file.as_of)) throw wrong('as_of is not a day like 2026-11-04')
+  for (const [vendor, models] of Object.entries(file.vendors)) {
+    if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is no list`)
+    for (const one of models) {
+      const at = `vendors.${vendor} ${one?.id}`
+      if (typeof one?.id !== 'string' || typeof one.price !== 'object' || one.price === null)
+        throw wrong(`${at} has no price`)
+      const { long, ...rate } = one.price
+      const figures = [...Object.values(rate), ...Object.values(long ?? {})]
+      if (typeof rate.input !== 'number' || (long && typeof long.input !== 'number'))
+        throw wrong(`${at} has no price of input`)
+      if (!figures.every((figure) => typeof figure === 'number' && figure >= 0)) throw wrong(`${at} has a wrong price`)
+    }
+  }
+  return { as_of: file.as_of, source: String(file.source ?? path), vendors: file.vendors as PriceListFile['vendors'] }
+}
+
+export const DAY = /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
+
+function parsed(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new WrongPriceList(`${path} is no JSON: ${(error as Error).message}`)
+  }
+}
+
+function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw new WrongPriceList(`${path} cannot be read: ${(error as Error).message}`)
+  }
+}

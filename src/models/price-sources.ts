@@ -1,0 +1,201 @@
+// Reads maintained open price lists in their own formats into ours: genai-prices' data.json, and models.dev's api.json.
+// A price with hours or steps is taken at its dearest, so that no call is counted too cheap; what has no price of tokens, or none at
+// all, is left out. The trap: both call some vendors otherwise than we do.
+import { DAY, type ListedPrice, type PriceListFile, WrongPriceList } from './price-list.ts'
+
+type Json = Record<string, unknown>
+
+/** Theirs → ours. */
+const VENDOR_NAMES: Record<string, string> = {
+  google: 'gemini',
+  'x-ai': 'xai',
+  togetherai: 'together',
+  'fireworks-ai': 'fireworks',
+}
+
+/** What stands before a model's name where it is asked for, and not in the list. */
+const MODEL_PREFIXES: Record<string, string> = { fireworks: 'accounts/fireworks/models/' }
+
+/**
+ * `asOf`: the day to which the list knows prices; `today`: of prices that a list announces, those that are in force.
+ * @throws WrongPriceList for what is no such list, or has a price that is none
+ */
+export function priceListFrom(value: unknown, asOf: string, today: string): PriceListFile {
+  if (!DAY.test(asOf)) throw new WrongPriceList(`'${asOf}' is not a day like 2026-11-04`)
+  if (Array.isArray(value)) return fileOf('genai-prices', asOf, value.map(fromGenaiPrices(today)))
+  const providers = Object.values(objectOf(value) ?? {}).map(objectOf)
+  if (providers.length > 0 && providers.every((one) => typeof one?.id === 'string' && objectOf(one.models) !== null)) {
+    return fileOf(
+      'models.dev',
+      asOf,
+      providers.map((one) => fromModelsDev(one ?? {})),
+    )
+  }
+  throw new WrongPriceList("no list that is known: expected genai-prices' data.json or models.dev's api.json")
+}
+
+function fileOf(source: string, asOf: string, vendors: [name: string, models: ListedPrice[]][]): PriceListFile {
+  const priced = vendors.filter(([, models]) => models.length > 0)
+  if (priced.length === 0) throw new WrongPriceList('there is no price in it')
+  return { as_of: asOf, source, vendors: Object.fromEntries(priced) }
+}
+
+const nameOf = (id: unknown) => VENDOR_NAMES[String(id)] ?? String(id)
+
+type Rate = { input?: number; output?: number; cached?: number; cacheWrite?: number }
+const PARTS = ['input', 'output', 'cached', 'cacheWrite'] as const
+
+/** @returns null where it says nothing of tokens, or that they cost nothing while the name does not */
+function listed(id: string, rate: Rate, long: (Rate & { above: number }) | null): ListedPrice | null {
+  if (rate.input === undefined) return null
+  const isFree = !PARTS.some((part) => (rate[part] ?? 0) > 0)
+  if (isFree && !id.endsWith(':free')) return null
+  const isEmbedding = /embed/i.test(id)
+  if (rate.output === undefined && !isEmbedding) return null
+  return {
+    id,
+    ...(isEmbedding ? { kind: 'embedding' as const } : {}),
+    price: {
+      ...wordsOf(rate, rate.input),
+      ...(long === null ? {} : { long: { above: long.above, ...wordsOf(long, long.input ?? rate.input) } }),
+    },
+  }
+}
+
+function wordsOf({ output, cached, cacheWrite }: Rate, input: number) {
+  return {
+    input,
+    ...(output === undefined ? {} : { output }),
+    ...(cached === undefined ? {} : { cached }),
+    ...(cacheWrite === undefined ? {} : { cache_write: cacheWrite }),
+  }
+}
+
+function limits(context: unknown, output: unknown): Pick<ListedPrice, 'context_tokens' | 'output_tokens_max'> {
+  const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) > 0
+  return {
+    ...(isCount(context) ? { context_tokens: context } : {}),
+    ...(isCount(output) ? { output_tokens_max: output } : {}),
+  }
+}
+
+function dollars(value: unknown, at: string): number | undefined {
+  if (value === undefined || value === null) return undefined
+  const price = typeof value === 'string' ? Number(value) : value
+  if (typeof price === 'number' && Number.isFinite(price) && price >= 0) return price
+  throw new WrongPriceList(`${at} is no price: ${JSON.stringify(value)}`)
+}
+
+// models.dev: {openai: {id, models: {'gpt-4o': {id, cost: {input, output, cache_read, cache_write, context_over_200k}, limit}}}}
+
+function fromModelsDev({ id, models }: Json): [string, ListedPrice[]] {
+  const found = Object.entries(objectOf(models) ?? {}).flatMap(([key, value]) => {
+    const model = objectOf(value)
+    const cost = objectOf(model?.cost)
+    if (model === null || cost === null) return []
+    const name = typeof model.id === 'string' ? model.id : key
+    const at = `${String(id)}/${name}`
+    const over = objectOf(cost.context_over_200k)
+    const long = over === null ? null : { above: 200_000, ...modelsDevRate(over, at) }
+    const one = listed(name, modelsDevRate(cost, at), long)
+    const limit = objectOf(model.limit)
+    return one === null ? [] : [{ ...one, ...limits(limit?.context, limit?.output) }]
+  })
+  return [nameOf(id), found]
+}
+
+const modelsDevRate = ({ input, output, cache_read: cached, cache_write: cacheWrite }: Json, at: string): Rate => ({
+  input: dollars(input, at),
+  output: dollars(output, at),
+  cached: dollars(cached, at),
+  cacheWrite: dollars(cacheWrite, at),
+})
+
+// genai-prices: [{id, models: [{id, match, context_window, prices: {input_mtok: 1 | {base, tiers: [{start, price}]}, …} or a list
+// of {constraint, prices}}]}]
+
+const fromGenaiPrices =
+  (today: string) =>
+  (value: unknown): [string, ListedPrice[]] => {
+    const provider = objectOf(value)
+    if (typeof provider?.id !== 'string' || !Array.isArray(provider.models)) {
+      throw new WrongPriceList("no list that is known: expected genai-prices' providers, each with id and models")
+    }
+    const named = new Set(provider.models.map((model) => objectOf(model)?.id))
+    const found = provider.models.flatMap((one) => {
+      const model = objectOf(one)
+      if (typeof model?.id !== 'string') return []
+      const at = `${provider.id}/${model.id}`
+      const prices = inForce(model.prices, today).map((price) => genaiRate(price, at))
+      const { base, long } = dearest(prices)
+      const price = listed(model.id, base, long)
+      if (price === null) return []
+      const prefix = MODEL_PREFIXES[nameOf(provider.id)]
+      const names = [...namesIn(model.match), ...(prefix === undefined ? [] : [prefix + model.id])]
+      const also = [...new Set(names)].filter((name) => !named.has(name))
+      return [{ ...price, ...(also.length > 0 ? { also } : {}), ...limits(model.context_window, null) }]
+    })
+    return [nameOf(provider.id), found]
+  }
+
+/** Names that the rule for a model spells out; a date behind one is no part of it. */
+function namesIn(match: unknown): string[] {
+  const rule = objectOf(match)
+  if (rule === null) return []
+  if (Array.isArray(rule.or)) return rule.or.flatMap(namesIn)
+  const name = rule.equals ?? rule.starts_with
+  // A beginning that ends in a separator is no name.
+  return typeof name === 'string' && /[a-z0-9]$/i.test(name) && name.length > 2 ? [name] : []
+}
+
+/** Of prices by the day the last that has begun; of those by the hour all. */
+function inForce(prices: unknown, today: string): Json[] {
+  if (!Array.isArray(prices)) return [objectOf(prices) ?? {}]
+  let current: Json[] = []
+  for (const one of prices) {
+    const { constraint, prices: price } = objectOf(one) ?? {}
+    const from = objectOf(constraint)?.start_date
+    const rate = objectOf(price) ?? {}
+    if (typeof from === 'string' && from > today) continue
+    if (constraint == null || typeof from === 'string') current = [rate]
+    else current.push(rate)
+  }
+  return current
+}
+
+type Tiered = { base: Rate; long: (Rate & { above: number }) | null }
+
+const GENAI_PARTS = [
+  ['input', 'input_mtok'],
+  ['output', 'output_mtok'],
+  ['cached', 'cache_read_mtok'],
+  ['cacheWrite', 'cache_write_mtok'],
+] as const
+
+/** Of several steps the first is where it grows dear, the last how dear. */
+function genaiRate(price: Json, at: string): Tiered {
+  const base: Rate = {}
+  const high: Rate = {}
+  let above = Number.POSITIVE_INFINITY
+  for (const [part, name] of GENAI_PARTS) {
+    const value = price[name]
+    const steps = objectOf(value)
+    base[part] = dollars(steps === null ? value : steps.base, `${at} ${name}`)
+    high[part] = base[part]
+    const tiers = Array.isArray(steps?.tiers) ? steps.tiers.map(objectOf) : []
+    for (const tier of tiers) {
+      above = Math.min(above, Number(tier?.start))
+      high[part] = Math.max(high[part] ?? 0, dollars(tier?.price, `${at} ${name}`) ?? 0)
+    }
+  }
+  return { base, long: Number.isSafeInteger(above) && above > 0 ? { above, ...high } : null }
+}
+
+function dearest(all: Tiered[]): Tiered {
+  const sum = ({ base }: Tiered) => (base.input ?? 0) + (base.output ?? 0)
+  return all.reduce((most, one) => (sum(one) > sum(most) ? one : most), all[0] ?? { base: {}, long: null })
+}
+
+function objectOf(value: unknown): Json | null {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null
+}

@@ -1,0 +1,336 @@
+// Bodies that do not end: each is cut in its time, and all of them together hold no more than their share.
+import assert from 'node:assert/strict'
+import { connect, type Socket } from 'node:net'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type Client, freePorts, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { createBodyAdmission } from './bodies.ts'
+
+const MEGABYTE = 1024 * 1024
+/** By default: a text of 64 MB in JSON. */
+const LONGEST = 129 * MEGABYTE
+/** Two of the longest, each with a little beside it. */
+const WHOLE = 2 * (LONGEST + 4 * MEGABYTE)
+const LONGEST_MS = 60_000 + Math.ceil(LONGEST / 100_000) * 1_000
+
+type Begun = [path: string, type: string, start: string]
+
+const TEXT: Begun = ['/api/rag/ingest/text', 'application/json', '{"content":"']
+const FILE: Begun = [
+  '/api/rag/ingest/file',
+  'multipart/form-data; boundary=x',
+  '--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\nhello',
+]
+const SLOW: Record<string, Begun> = {
+  'a JSON body': ['/api/auth/login', 'application/json', '{"email":"'],
+  'an event of the processor': ['/api/billing/webhook', 'application/json', '{"id":"'],
+  'a long text': TEXT,
+  'a file': FILE,
+}
+
+test('no request takes for ever to arrive, on its own listener or a shared one', async (t) => {
+  const app = await testApp(t)
+  const [port = 0] = await freePorts(1)
+  for (const server of [app.service.api?.server, app.service.storefront?.server]) {
+    // The headers are in it.
+    assert.equal(server?.requestTimeout, LONGEST_MS + 30_000)
+    assert.equal(server.headersTimeout, 20_000)
+    assert.equal(server.keepAliveTimeout, 72_000)
+    assert.equal(server.maxConnections, 10_000)
+  }
+  await t.test('shared', async (t) => {
+    const host = `shop.localhost:${port}`
+    const shared = await testApp(t, {
+      env: { PORT: `${port}`, STOREFRONT_PORT: `${port}`, STOREFRONT_URL: `http://${host}` },
+    })
+    const server = shared.service.servers[0]
+    assert.equal(shared.service.servers.length, 1)
+    assert.equal(server?.requestTimeout, LONGEST_MS + 30_000)
+    assert.equal(server.maxConnections, 10_000)
+  })
+})
+
+test('the longest body that is taken has its time, and the process room for it', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const ingest = (length: number) =>
+    unfinished(t, app, { path: '/api/rag/ingest/text', start: '{"content":"', length, token: ada.token })
+  const tooLong = await ingest(LONGEST + 1)
+  await until(() => tooLong.answer !== '')
+  assert.match(tooLong.answer, /^HTTP\/1\.1 413 /)
+
+  const longest = await ingest(LONGEST)
+  await wait(300)
+  assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200, 'a small one beside it')
+  app.clock.advance(LONGEST_MS - 5_000)
+  await wait(1_300)
+  assert.equal(longest.answer, '', 'cut too early')
+  app.clock.advance(10_000)
+  await longest.closed
+  assert.match(longest.answer, /^HTTP\/1\.1 408 /)
+})
+
+test('a route with longer bodies than are reckoned with stops the start', async (t) => {
+  const { service } = await testApp(t)
+  const bodies = createBodyAdmission(service.platform)
+  const route = { method: 'POST', url: '/api/more', handler: () => {} } as const
+  assert.throws(() => bodies.checkRoute({ ...route, bodyLimit: LONGEST + 1 }), /POST \/api\/more takes bodies of/)
+  assert.doesNotThrow(() => bodies.checkRoute({ ...route, bodyLimit: LONGEST }))
+})
+
+test('bodies of unknown length are charged by what has arrived, and shut nobody out', async (t) => {
+  const app = await testApp(t)
+  const people = await Promise.all(['ada', 'bob', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
+  const [ada, bob, eve] = people as [Client, Client, Client]
+  const ingest = ({ token }: Client) =>
+    unfinished(t, app, { path: '/api/rag/ingest/text', start: chunk('{"content":"'), length: null, token })
+  const { token } = eve
+  const opened = [
+    await ingest(ada),
+    await ingest(bob),
+    await ingest(ada),
+    await unfinished(t, app, { path: '/api/ai/chat', start: '{', length: 3_000_000, token }),
+    await unfinished(t, app, { path: '/api/ai/chat', start: chunk('{'), length: null, token }),
+    await unfinished(t, app, {
+      path: '/api/rag/ingest/file',
+      type: 'multipart/form-data; boundary=x',
+      start: '--x\r\n',
+      length: 5_000_000,
+      token,
+    }),
+  ]
+  await wait(300)
+  assert.deepEqual(
+    opened.map(({ answer }) => answer),
+    opened.map(() => ''),
+  )
+})
+
+for (const [what, [path, type, start], length] of [
+  ['a text of unknown length', TEXT, null],
+  ['a file of unknown length', FILE, null],
+  // A JSON body would be refused unread.
+  ['a form that announces more than its route takes', FILE, 30 * MEGABYTE],
+] as const) {
+  test(`${what} is refused when it outgrows its user’s share`, async (t) => {
+    // The longest body is one of 32 MB then, and a user's share 36 MB.
+    const app = await testApp(t, { env: { MAX_TEXT_MB: '8', MAX_FILE_MB: '24' } })
+    const ada = await app.as('ada', { tier: 'pro' })
+    const part = length === null ? chunk : (text: string) => text
+    const upload = async (megabytes: number) => {
+      const one = await unfinished(t, app, { path, type, start: part(start), length, token: ada.token })
+      for (let sent = 0; sent < megabytes && one.answer === ''; sent++) {
+        await new Promise<void>((resolve) => one.socket.write(part('x'.repeat(MEGABYTE)), () => resolve()))
+      }
+      return one
+    }
+    const first = await upload(20)
+    assert.equal(first.answer, '')
+    const second = await upload(20)
+    await until(() => second.answer !== '')
+    assert.match(second.answer, /^HTTP\/1\.1 503 /)
+    assert.match(second.answer, /\r\nretry-after: 5\r\n/i)
+    assert.equal(first.answer, '')
+
+    // What it held is free again.
+    first.socket.destroy()
+    await until(async () => {
+      const again = await upload(20)
+      await wait(100)
+      const isTaken = again.answer === ''
+      again.socket.destroy()
+      return isTaken
+    })
+  })
+}
+
+test('a body of unknown length is read and refused like any other', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const asked = async (path: string, start: string, more: Partial<Sent> = {}) => {
+    const one = await unfinished(t, app, { path, start, length: null, ...more })
+    await until(() => one.answer !== '')
+    return one.answer
+  }
+  const whole = (text: string) => `${chunk(text)}0\r\n\r\n`
+  const login = JSON.stringify({ email: ada.email, password: PASSWORD })
+  assert.match(await asked('/api/auth/login', whole(login)), /^HTTP\/1\.1 200 /)
+  assert.match(await asked('/api/auth/login', whole('{')), /^HTTP\/1\.1 422 /)
+  assert.match(await asked('/api/auth/login', '0\r\n\r\n'), /^HTTP\/1\.1 422 /)
+  assert.match(await asked('/api/auth/login', chunk('x'.repeat(2 * MEGABYTE))), /^HTTP\/1\.1 413 /)
+  assert.match(await asked('/api/auth/login', whole(login), { type: 'text/csv' }), /^HTTP\/1\.1 4(15|22) /)
+  assert.match(await asked('/api/auth/me', whole('{}'), { method: 'GET', token: ada.token }), /^HTTP\/1\.1 200 /)
+})
+
+for (const [what, [path, type, start]] of Object.entries(SLOW)) {
+  test(`${what} that stops half-way is answered 408 after its time, and not before`, async (t) => {
+    const app = await testApp(t)
+    const ada = await app.as('ada', { tier: 'pro' })
+    // 60 s, and a second for each 100 KB begun.
+    for (const [length, cutAfterMs] of [
+      [90_000, 61_000],
+      [900_000, 69_000],
+    ] as const) {
+      const open = await unfinished(t, app, { path, type, start, length, token: ada.token })
+      await wait(300)
+      app.clock.advance(cutAfterMs - 5_000)
+      await wait(1_300)
+      assert.equal(open.answer, '', 'cut too early')
+      app.clock.advance(5_000)
+      await open.closed
+      assert.match(open.answer, /^HTTP\/1\.1 408 /)
+      assert.match(open.answer, /\r\nconnection: close\r\n/i)
+      assert.match(open.answer, /The request took too long to arrive/)
+    }
+    assert.equal((await ada.get('/api/auth/me')).status, 200)
+  })
+}
+
+test('a body of unknown length that trickles is cut, too', async (t) => {
+  const app = await testApp(t)
+  const open = await unfinished(t, app, { path: '/api/auth/login', length: null, start: '5\r\n{"ema\r\n' })
+  await wait(300)
+  app.clock.advance(62_000)
+  await open.closed
+  assert.match(open.answer, /^HTTP\/1\.1 408 /)
+})
+
+test('unfinished bodies of one address hold an eighth of what may be in flight, and end', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada')
+  const share = WHOLE / 8
+  const length = 1_000_000
+  const fits = Math.floor(share / length)
+  const crowd = await Promise.all(
+    Array.from({ length: fits + 40 }, () =>
+      unfinished(t, app, { path: '/api/billing/webhook', length, start: 'x'.repeat(50_000) }),
+    ),
+  )
+  await until(() => crowd.filter(({ answer }) => answer !== '').length === 40)
+  for (const { answer } of crowd.filter((one) => one.answer !== '')) {
+    assert.match(answer, /^HTTP\/1\.1 503 /)
+    assert.match(answer, /\r\nretry-after: 5\r\n/i)
+  }
+  // Who is signed in has a share of his own.
+  assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200)
+
+  for (const { socket } of crowd) socket.destroy()
+  await until(async () => (await app.post('/api/auth/login', {})).status === 422)
+})
+
+test('strangers together leave half to users, and with large bodies half of that to forms', async (t) => {
+  const app = await testApp(t, { env: { TRUST_PROXY: '1' } })
+  const ada = await app.as('ada')
+  const length = 1_000_000
+  const crowd = await Promise.all(
+    Array.from({ length: 90 }, (_, index) =>
+      unfinished(t, app, {
+        path: '/api/auth/login',
+        length,
+        start: 'x',
+        headers: `X-Forwarded-For: 198.51.100.${index % 10}\r\n`,
+      }),
+    ),
+  )
+  const fits = Math.floor(WHOLE / 4 / length)
+  await until(() => crowd.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length === 90 - fits)
+  assert.equal((await app.post('/api/auth/login', {})).status, 422)
+  assert.equal((await ada.patch('/api/users/me', { full_name: 'Ada' })).status, 200)
+})
+
+test('one user holds half of what may be in flight, and leaves the rest to others', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const eve = await app.as('eve', { tier: 'pro' })
+  const ingest = (client: Client) =>
+    unfinished(t, app, {
+      path: '/api/rag/ingest/text',
+      length: 60 * MEGABYTE,
+      start: '{"content":"',
+      token: client.token,
+    })
+  const [first, second, third] = [await ingest(ada), await ingest(ada), await ingest(ada)]
+  await until(() => third.answer !== '')
+  assert.match(third.answer, /^HTTP\/1\.1 503 /)
+  const others = await ingest(eve)
+  await wait(300)
+  assert.deepEqual([first.answer, second.answer, others.answer], ['', '', ''])
+
+  first.socket.destroy()
+  second.socket.destroy()
+  await until(async () => {
+    const again = await ingest(ada)
+    await wait(200)
+    return again.answer === ''
+  })
+})
+
+test('what was answered is held no longer, also on a connection that lives on', async (t) => {
+  const app = await testApp(t)
+  const body = JSON.stringify({ email: 'x'.repeat(1_000_000) })
+  const statuses = new Set<number>()
+  // More than an address's share, one after the other.
+  for (let index = 0; index < 40; index++) {
+    const { status } = await app.request('POST', '/api/auth/login', {
+      body,
+      headers: { 'content-type': 'application/json' },
+    })
+    statuses.add(status)
+  }
+  assert.deepEqual([...statuses], [422])
+})
+
+test('what the sandbox plays is no part of it', async (t) => {
+  const app = await testApp(t)
+  const calls = Array.from({ length: 45 }, () =>
+    unfinished(t, app, { path: '/sandbox/openai/v1/chat/completions', length: 1_000_000, start: '{' }),
+  )
+  const opened = await Promise.all(calls)
+  await wait(300)
+  assert.deepEqual([...new Set(opened.map(({ answer }) => answer))], [''])
+})
+
+/** As HTTP/1.1 sends a part of a body of unknown length. */
+const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`
+
+type Sent = {
+  method?: string
+  path: string
+  type?: string
+  start: string
+  /** Null: in chunks, of which nobody knows how many come. */
+  length: number | null
+  token?: string
+  headers?: string
+}
+
+/** A request whose body begins and does not go on. */
+async function unfinished(
+  t: { after(fn: () => void): void },
+  app: TestApp,
+  { method = 'POST', path, type = 'application/json', start, length, token, headers = '' }: Sent,
+) {
+  const socket: Socket = connect(app.config.http.port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  const one = {
+    socket,
+    answer: '',
+    closed: new Promise<void>((resolve) => socket.once('close', () => resolve())),
+  }
+  socket.on('data', (chunk) => (one.answer += chunk)).on('error', () => {})
+  await new Promise((resolve) => socket.once('connect', resolve))
+  const size = length === null ? 'Transfer-Encoding: chunked' : `Content-Length: ${length}`
+  const bearer = token ? `Authorization: Bearer ${token}\r\n` : ''
+  socket.write(
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n${size}\r\n${bearer}${headers}\r\n${start}`,
+  )
+  return one
+}
+
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; tries < 300; tries++) {
+    if (await holds()) return
+    await wait(50)
+  }
+  assert.fail('it did not come to pass')
+}

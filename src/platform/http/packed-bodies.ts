@@ -1,0 +1,81 @@
+/**
+ * Bodies that clients compress (`Content-Encoding`), unpacked as they come. The trap: a kilobyte may unpack to a gigabyte, so each
+ * piece is judged before the next is unpacked.
+ */
+import type { IncomingMessage } from 'node:http'
+import { Transform } from 'node:stream'
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib'
+import type { Problem } from '../problem.ts'
+import { platformProblem } from '../problems.ts'
+
+/** RFC 9659: beyond a window of 8 MB a sender of zstd has left the standard, and we would hold it in memory. */
+const ZSTD_WINDOW_LOG_MAX = 23
+
+const UNPACKERS = {
+  gzip: createGunzip,
+  // RFC 9110, section 8.4.1.3: its old name.
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_LOG_MAX } }),
+} as const
+
+type Encoding = keyof typeof UNPACKERS
+
+const ACCEPTED = 'gzip, deflate, br, zstd'
+
+/** Null: the body comes as it is. @throws Problem 415 for what nobody unpacks, and where the route takes no packed bodies */
+export function encodingOf({ headers }: Pick<IncomingMessage, 'headers'>, isTaken: boolean): Encoding | null {
+  const told = headers['content-encoding']
+  if (told === undefined) return null
+  const encoding = told.trim().toLowerCase()
+  if (encoding === '' || encoding === 'identity') return null
+  if (isTaken && Object.hasOwn(UNPACKERS, encoding)) return encoding as Encoding
+  throw platformProblem(
+    'encoding_unsupported',
+    { wanted: isTaken ? `one of ${ACCEPTED}` : 'the body as it is' },
+    { headers: { 'Accept-Encoding': isTaken ? ACCEPTED : 'identity' } },
+  )
+}
+
+/**
+ * The stream that a parser reads in place of the request. `judge` is told how many bytes have come up to now, packed or unpacked,
+ * whichever is more (packed, there are bytes that unpack to nothing); what it returns ends the stream.
+ */
+export function unpacked(
+  raw: IncomingMessage,
+  encoding: Encoding,
+  judge: (bytes: number) => Problem | null,
+): Transform {
+  const unpacker = UNPACKERS[encoding]()
+  let packedBytes = 0
+  let bytes = 0
+  const out = new Transform({
+    transform(chunk: Buffer, _encoding, next) {
+      bytes += chunk.length
+      const refusal = judge(Math.max(bytes, packedBytes))
+      if (refusal === null) next(null, chunk)
+      else next(refusal)
+    },
+  })
+  // What Fastify holds against Content-Length.
+  Object.defineProperty(out, 'receivedEncodedLength', { get: () => packedBytes })
+
+  // Between pipes nobody hands failures on.
+  raw.on('error', (error) => out.destroy(error))
+  unpacker.on('error', (cause) => out.destroy(platformProblem('body_not_unpacked', { encoding }, { cause })))
+  // Whoever reads it has listeners of his own until he gives it up.
+  out.on('error', () => {})
+  out.once('close', () => {
+    raw.unpipe(unpacker)
+    unpacker.destroy()
+    raw.resume()
+  })
+  raw.on('data', (chunk: Buffer) => {
+    packedBytes += chunk.length
+    const refusal = judge(Math.max(bytes, packedBytes))
+    if (refusal !== null) out.destroy(refusal)
+  })
+  raw.pipe(unpacker).pipe(out)
+  return out
+}

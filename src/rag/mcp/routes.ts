@@ -1,0 +1,223 @@
+/**
+ * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of one event; nothing is sent unasked, so GET is 405.
+ * And what tells a client where it stands (RFC 9728), to which every 401 points. No authorization server is named as long as there is none.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { originOf } from '#ai/call-origin.ts'
+import { sendEventStream, withinMs } from '#ai/stream-encoder.ts'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { clientGone } from '#platform/http/client.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { messageOf } from '#platform/http/replies.ts'
+import { JsonObject } from '#platform/http/schema.ts'
+import { streamProblem } from '#platform/http/sse.ts'
+import { platformProblem } from '#platform/problems.ts'
+import type { RagDeps } from '../deps.ts'
+import { ragProblem } from '../problems.ts'
+import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
+import { METHOD_NAMES, respond } from './methods.ts'
+import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
+
+/** In the description alone: the protocol has words of its own for what is wrong with a message. */
+const Id = { type: ['string', 'integer', 'null'] }
+const Reply = Type.Object(
+  {
+    jsonrpc: Type.Literal('2.0'),
+    id: Type.Unsafe<unknown>(Id),
+    result: Type.Optional(JsonObject),
+    error: Type.Optional(
+      Type.Object(
+        { code: Type.Integer(), message: Type.String(), data: Type.Optional(JsonObject) },
+        { title: 'JsonRpcError' },
+      ),
+    ),
+  },
+  { title: 'JsonRpcReply', description: 'Has a `result` or an `error`.' },
+)
+const named = METHOD_NAMES.map((name) => `\`${name}\``).join(', ')
+const ofModern = 'Since 2026-07-28 required, and the same as in the body.'
+const header = (name: string, description: string) => ({
+  name,
+  in: 'header' as const,
+  description,
+  schema: { type: 'string' },
+})
+const MESSAGES: Described = {
+  parameters: [
+    header('MCP-Protocol-Version', 'The version that the message is of; left out: one with `initialize`.'),
+    header('Mcp-Method', ofModern),
+    header('Mcp-Name', `Of \`tools/call\` and \`resources/read\`: the tool or the URI. ${ofModern}`),
+  ],
+  body: {
+    'application/json': Type.Object(
+      {
+        jsonrpc: Type.Literal('2.0'),
+        id: Type.Optional(Type.Unsafe<unknown>(Id)),
+        method: Type.String({ description: `${named}, or a notification.` }),
+        params: Type.Optional(JsonObject),
+      },
+      { title: 'JsonRpcRequest', description: 'A message without an `id` is a notification.' },
+    ),
+  },
+  replies: {
+    200: {
+      description: 'The reply; one that takes long as a stream of one event, where the client accepts that.',
+      content: { 'application/json': Reply, 'text/event-stream': { type: 'string' } },
+    },
+    202: { description: 'A notification was taken.' },
+    400: { description: 'No message of the protocol.', content: { 'application/json': Reply } },
+    404: { description: 'No such method.', content: { 'application/json': Reply } },
+  },
+}
+
+const ProtectedResource = Type.Object(
+  {
+    resource: Type.String({ format: 'uri' }),
+    resource_name: Type.String(),
+    scopes_supported: Type.Array(Type.String()),
+    bearer_methods_supported: Type.Array(Type.String()),
+  },
+  { title: 'ProtectedResource' },
+)
+
+/** What the body was when it was no JSON: told in the protocol's own words. */
+const NO_JSON = Symbol('no JSON')
+
+export function mcpRoutes(app: App, deps: RagDeps): void {
+  const resource = new URL('/mcp', deps.urls.base).href
+  const metadata = new URL('/.well-known/oauth-protected-resource/mcp', deps.urls.base).href
+  const origins = [deps.urls.base, deps.urls.frontend].map((url) => new URL(url).origin)
+  const isForeign = ({ headers: { origin } }: FastifyRequest) => origin !== undefined && !origins.includes(origin)
+
+  void app.register(async (scope) => {
+    scope.removeContentTypeParser('application/json')
+    scope.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) => {
+      try {
+        return JSON.parse(body) as unknown
+      } catch {
+        return NO_JSON
+      }
+    })
+    // Who lacks a credential, or what it may do, is told where to ask; a page of another site nothing but that it may not.
+    scope.setErrorHandler((error, request, reply) => {
+      if (platformProblem.is(error, 'unauthenticated')) {
+        if (isForeign(request)) throw ragProblem('origin_refused')
+        const fault = request.headers.authorization === undefined ? null : 'invalid_token'
+        throw platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': challenge(fault) } })
+      }
+      if (platformProblem.is(error, 'scope_missing')) {
+        reply.header('www-authenticate', challenge('insufficient_scope'))
+      }
+      throw error
+    })
+
+    scope.post(
+      '/mcp',
+      {
+        schema: {
+          operationId: 'callMcp',
+          tags: ['mcp'],
+          summary: 'Model Context Protocol',
+          description: 'A program of its own speaks it: give it this address and an API key as the bearer.',
+        },
+        config: { ...RAG_READ_POLICY, described: MESSAGES },
+      },
+      async (request, reply) => {
+        requireOwnPage(request)
+        reply
+          .header('cache-control', 'no-store')
+          .type('application/json')
+          .serializer((body: unknown) => JSON.stringify(body))
+        const { body } = request
+        try {
+          if (body === NO_JSON || body === undefined) throw noJson()
+          const message = readMessage(body, request.headers)
+          if (message === null) return reply.status(202).removeHeader('content-type').send()
+          const call = { caller: callerOf(request), route: '/mcp', signal: clientGone(reply), origin: originOf(reply) }
+          const answering = respond(deps, call, message)
+          const isPatient = !request.headers.accept?.includes('text/event-stream')
+          if (isPatient) return await answering
+          return (await withinMs(deps.gateway.silenceMs, answering)) ?? (await sendLate(request, reply, answering))
+        } catch (error) {
+          if (!(error instanceof RpcError)) throw error
+          return reply.status(error.status).send(failure(idOf(body), error))
+        }
+      },
+    )
+    for (const method of ['GET', 'DELETE'] as const) {
+      scope.route({
+        method,
+        url: '/mcp',
+        schema: { hide: true },
+        config: RAG_READ_POLICY,
+        handler: async (request, reply) => {
+          requireOwnPage(request)
+          reply.header('allow', 'POST')
+          throw ragProblem('method_not_allowed')
+        },
+      })
+    }
+  })
+
+  // Section 3.1 puts it before the path; clients of 2025-06-18 look without one.
+  for (const path of ['', '/mcp']) {
+    app.get(
+      `/.well-known/oauth-protected-resource${path}`,
+      {
+        schema: {
+          ...(path === '' ? { hide: true } : {}),
+          operationId: path === '' ? 'getProtectedResourceOfServer' : 'getProtectedResource',
+          tags: ['mcp'],
+          summary: 'How `/mcp` is protected (RFC 9728)',
+          response: { 200: ProtectedResource },
+        },
+        config: { access: 'anyone' },
+      },
+      async (_request, reply) => {
+        reply.header('cache-control', 'public, max-age=300')
+        return {
+          resource,
+          resource_name: `${deps.brand} documents`,
+          scopes_supported: [RAG_POLICY.scope, RAG_READ_POLICY.scope],
+          bearer_methods_supported: ['header'],
+        }
+      },
+    )
+  }
+
+  /** Proxies give up on a reply that says nothing: what takes long comes as the one event of a stream that is kept alive. */
+  function sendLate(request: FastifyRequest, reply: FastifyReply, answering: Promise<object>): Promise<FastifyReply> {
+    return sendEventStream(
+      reply,
+      0,
+      answering,
+      () => ({}),
+      async (events, answer) => {
+        await events.data(answer)
+        events.end()
+      },
+      (error) => `data: ${JSON.stringify(failure(idOf(request.body), asRpcError(error, request)))}\n\n`,
+    )
+  }
+
+  /** RFC 6750, section 3, with RFC 9728, section 5.1. */
+  function challenge(error: 'invalid_token' | 'insufficient_scope' | null): string {
+    const told = [`scope="${RAG_POLICY.scope}"`, `resource_metadata="${metadata}"`]
+    return `Bearer ${[...(error === null ? [] : [`error="${error}"`]), ...told].join(', ')}`
+  }
+
+  /** A page that a browser's user has open must not speak here through an address of this machine's (DNS rebinding). A key it was given. */
+  function requireOwnPage(request: FastifyRequest): void {
+    if (isForeign(request) && callerOf(request).keyId === null) throw ragProblem('origin_refused')
+  }
+}
+
+/** Of what can no longer be told by the reply's status. */
+function asRpcError(error: unknown, { id, log }: FastifyRequest): RpcError {
+  if (error instanceof RpcError) return error
+  const problem = streamProblem(error, id)
+  if (problem.status >= 500) log.error({ err: error, code: problem.code, reqId: id }, 'a request failed')
+  return new RpcError(INTERNAL_ERROR, messageOf(problem))
+}

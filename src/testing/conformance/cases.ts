@@ -1,0 +1,717 @@
+// The cases of the conformance matrix: what a client asks, what the vendor plays, and what must be heard and told. Each runs
+// at every door on every vendor's model; where a vendor lacks what is asked, a refusal in words is the right answer.
+import assert from 'node:assert/strict'
+import { AGENT_CASES } from './agent-cases.ts'
+import { mediaOf, partsOf, refusedInWords, resultsOf, well, wordsOf } from './checks.ts'
+import type { Answered, Case, Cell, CellAsk } from './matrix.ts'
+import type { Refusal } from './strict-vendors.ts'
+import {
+  type AskTurn,
+  type Heard,
+  type Json,
+  objectOf,
+  type Said,
+  type Told,
+  type Tool,
+  type VendorName,
+} from './words.ts'
+
+const TEXT = 'Grüß Gott aus Wien, 世界 🚀 “so” geht es.'
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII='
+const PDF = 'JVBERi0xLjQKMSAwIG9iago8PC9UeXBlL0NhdGFsb2c+PgplbmRvYmoKdHJhaWxlcjw8L1Jvb3QgMSAwIFI+Pgo='
+const WAV = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA='
+const CITY = {
+  type: 'object',
+  properties: { city: { type: 'string' } },
+  required: ['city'],
+  additionalProperties: false,
+}
+const WEATHER: Tool = { name: 'weather', description: 'Weather of a city', schema: CITY }
+const TIME: Tool = { name: 'time', description: 'Local time of a city', schema: CITY }
+const CALL = { name: 'weather', args: { city: 'Wien', note: 'ü "quoted"' } }
+const OTHER_CALL = { name: 'time', args: { city: 'Graz' } }
+const HI: AskTurn = { user: [{ text: 'What is the weather in Wien?' }] }
+const ONE_CALL: AskTurn = { assistant: '', calls: [{ id: 'call_a1', name: 'weather', args: { city: 'Wien' } }] }
+
+export const CASES: readonly Case[] = [
+  { name: 'an answer, whole', run: (cell) => hears(cell, { text: TEXT }, {}) },
+  { name: 'an answer, streamed', run: (cell) => hears(cell, { text: TEXT }, { stream: true }) },
+  // Before the cases that fail: after five failures in a row nobody is asked twice.
+  {
+    name: 'a failure, then well: asked again',
+    async run({ ask }) {
+      const { told, all } = await ask({}, { refuses: 'failure' }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.equal(all.length, 2)
+    },
+  },
+  { name: 'comments and CRLF in the vendor’s stream', run: (cell) => streams(cell, 'crlf') },
+  { name: 'a stream cut anywhere by the network, also within a character', run: (cell) => streams(cell, 'split') },
+  { name: 'the vendor compresses a whole answer', run: (cell) => hears(cell, { text: TEXT }, {}, 'gzip') },
+  { name: 'the vendor compresses its stream', run: (cell) => streams(cell, 'gzip') },
+  { name: 'an empty answer', run: (cell) => hears(cell, { text: '' }, {}) },
+  {
+    name: 'tokens are counted, cached ones and cache writes too',
+    run: (cell) => counts(cell, { prompt: 5_000, completion: 40, cached: 3_000, written: 1_500 }),
+  },
+  {
+    name: 'tokens that were thought are counted apart',
+    run: (cell) => counts(cell, { prompt: 50, completion: 40, reasoning: 30 }),
+  },
+
+  {
+    name: 'usage comes last, alone, in a chunk without choices',
+    doors: ['chat completions'],
+    async run({ ask }) {
+      const { told } = await ask({ stream: true }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.match(told.raw.trimEnd().split('\n\n').at(-2) ?? '', /"choices":\s*\[\]/)
+    },
+  },
+  {
+    name: 'system and developer reach the vendor, in their order',
+    async run({ ask, door }) {
+      const developer: AskTurn[] = door === 'messages' ? [] : [{ developer: 'Answer in German.' }]
+      const { told, heard } = await ask(
+        { system: [{ text: 'You are brief.' }], turns: [...developer, HI] },
+        { says: { text: TEXT } },
+      )
+      well(told, { text: TEXT })
+      assert.match(heard.system, door === 'messages' ? /You are brief\./ : /You are brief\.[\s\S]*Answer in German\./)
+    },
+  },
+  {
+    name: 'instructions within the conversation',
+    async run({ ask, door }) {
+      const headers: Record<string, string> =
+        door === 'messages' ? { 'anthropic-beta': 'mid-conversation-system-2026-04-07' } : {}
+      const turns: AskTurn[] = [
+        HI,
+        { assistant: 'Sunny.' },
+        { user: [{ text: 'And now?' }] },
+        { developer: 'Answer in verse.' },
+      ]
+      const { told, heard } = await ask({ turns, headers }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.match(heard.system, /Answer in verse/)
+    },
+  },
+  {
+    name: 'turns of one role after each other',
+    async run({ ask, isOwn }) {
+      const turns: AskTurn[] = [
+        HI,
+        { user: [{ text: 'In Celsius.' }] },
+        { assistant: 'Sunny.' },
+        { assistant: 'Warm.' },
+        { user: [{ text: 'Sure?' }] },
+      ]
+      const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /alternate/)
+      well(told, { text: TEXT })
+      for (const word of ['In Celsius.', 'Sunny.', 'Warm.', 'Sure?']) assert.ok(wordsOf(heard).includes(word), word)
+    },
+  },
+  {
+    name: 'empty texts are left out',
+    async run({ ask, isOwn }) {
+      const turns: AskTurn[] = [
+        { user: [{ text: '' }, { text: 'What is the weather?' }] },
+        { assistant: '' },
+        { user: [{ text: '' }, { text: '' }] },
+        { user: [{ text: 'Well?' }] },
+      ]
+      const { told, refusals } = await ask({ turns }, { says: { text: TEXT } })
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /non-empty|empty/)
+      well(told, { text: TEXT })
+    },
+  },
+  {
+    name: 'a conversation that ends with the assistant’s words',
+    async run({ ask, vendor }) {
+      const { told, heard } = await ask({ turns: [HI, { assistant: 'The weather is' }] }, { says: { text: 'fine.' } })
+      if (vendor === 'anthropic') return refusedInWords(told, /prefill/)
+      well(told, { text: 'fine.' })
+      assert.ok(wordsOf(heard).includes('The weather is'))
+    },
+  },
+  {
+    name: 'stop sequences',
+    doors: ['chat completions', 'messages'],
+    async run({ ask, vendor }) {
+      const { told, heard } = await ask({ stop: ['END', '###'] }, { says: { text: TEXT } })
+      if (vendor === 'openai' && heard.address.endsWith('/responses')) return refusedInWords(told, /stop/)
+      well(told, { text: TEXT })
+      assert.deepEqual(heard.stop, ['END', '###'])
+    },
+  },
+  {
+    name: 'a limit to the answer',
+    async run({ ask }) {
+      const { told, heard } = await ask({ limit: 321 }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.equal(heard.limit, 321)
+    },
+  },
+  {
+    name: 'no limit: as long as the model can',
+    doors: ['chat completions', 'responses'],
+    async run({ ask }) {
+      const { told, heard } = await ask({}, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.ok(heard.limit === null || heard.limit >= 64_000, `${heard.limit}`)
+    },
+  },
+  {
+    name: 'a temperature, of a model that takes it',
+    async run({ ask }) {
+      const { told, heard } = await ask({ kind: 'warm', temperature: 0.3 }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.equal(heard.temperature, 0.3)
+    },
+  },
+  {
+    name: 'a temperature, of a model that refuses it',
+    async run({ ask, isOwn }) {
+      const { told, refusals } = await ask({ kind: 'thinking', temperature: 0.3 }, { says: { text: TEXT } })
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /temperature/)
+      well(told, { text: TEXT })
+    },
+  },
+  {
+    name: 'an effort',
+    async run({ ask }) {
+      const { told, heard } = await ask({ kind: 'thinking', effort: 'high' }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.equal(heard.effort, 'high')
+    },
+  },
+  {
+    name: 'a seed',
+    doors: ['chat completions'],
+    async run({ ask, vendor }) {
+      const { told, heard } = await ask({ more: { seed: 7 } }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      // Claude knows none; a seed promises nothing.
+      if (vendor === 'gemini') assert.match(JSON.stringify(heard.body), /"seed":7/)
+      if (vendor === 'openai') assert.equal(heard.body.seed, 7)
+    },
+  },
+  {
+    name: 'several answers to one question',
+    doors: ['chat completions'],
+    async run({ ask, vendor }) {
+      const { told, heard } = await ask({ more: { n: 2 } }, { says: { text: TEXT } })
+      if (vendor !== 'openai') return refusedInWords(told, /'?n'?\b|one choice|Should be 1/i)
+      well(told, { text: TEXT })
+      assert.equal(heard.body.n, 2)
+    },
+  },
+  {
+    name: 'a search of the web that the vendor would make',
+    doors: ['chat completions', 'responses'],
+    async run({ ask, vendor, door }) {
+      const more = door === 'responses' ? { tools: [{ type: 'web_search' }] } : { web_search_options: {} }
+      const { told, heard } = await ask({ more }, { says: { text: TEXT } })
+      if (vendor !== 'openai' && told.status !== 200) return refusedInWords(told, /web.?search/i)
+      well(told, { text: TEXT })
+      assert.match(JSON.stringify(heard.body), /web_?search|google_?search/i)
+    },
+  },
+
+  { name: 'an image', run: (cell) => shows(cell, { image: { mediaType: 'image/png', data: PNG } }, 'image/png', PNG) },
+  {
+    name: 'an image by its address',
+    run: (cell) => {
+      const url = 'https://example.com/wien.png'
+      return shows(cell, { image: { mediaType: 'image/png', data: url } }, null, url)
+    },
+  },
+  { name: 'a PDF', run: (cell) => shows(cell, { pdf: PDF, name: 'report.pdf' }, 'application/pdf', PDF) },
+  {
+    name: 'a sound',
+    doors: ['chat completions', 'responses'],
+    async run(cell) {
+      const turns: AskTurn[] = [{ user: [{ text: 'Listen' }, { audio: WAV }] }]
+      const { told, heard } = await cell.ask({ turns }, { says: { text: TEXT } })
+      const cannot = cell.vendor === 'anthropic' || (cell.vendor === 'openai' && cell.door === 'responses')
+      if (cannot) return refusedInWords(told, /audio/)
+      well(told, { text: TEXT })
+      assert.deepEqual(mediaOf(heard), [{ mediaType: 'audio/wav', data: WAV }])
+    },
+  },
+
+  { name: 'a tool is called, whole', run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER] }) },
+  {
+    name: 'a tool is called, streamed',
+    run: (cell) => hears(cell, { calls: [CALL] }, { tools: [WEATHER], stream: true }),
+  },
+  {
+    name: 'words, then a call, whole',
+    run: (cell) => hears(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER] }),
+  },
+  {
+    name: 'words, then a call, streamed',
+    run: (cell) => hears(cell, { text: 'I look.', calls: [CALL] }, { tools: [WEATHER], stream: true }),
+  },
+  {
+    name: 'two calls at once, whole',
+    run: (cell) => hears(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME] }),
+  },
+  {
+    name: 'two calls at once, streamed',
+    run: (cell) => hears(cell, { calls: [CALL, OTHER_CALL] }, { tools: [WEATHER, TIME], stream: true }),
+  },
+  {
+    name: 'a call of a model that thinks',
+    run: (cell) => hears(cell, { calls: [CALL] }, { kind: 'thinking', tools: [WEATHER], stream: true }),
+  },
+  {
+    name: 'tools keep the model’s thoughts and effort',
+    async run({ ask }) {
+      const { told, heard } = await ask(
+        { kind: 'thinking', tools: [WEATHER], effort: 'high' },
+        { says: { calls: [CALL] } },
+      )
+      well(told, { calls: [CALL] })
+      assert.equal(heard.effort, 'high')
+    },
+  },
+  {
+    name: 'tools reach the vendor with their schemas',
+    async run({ ask }) {
+      const schema: Json = {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        properties: {
+          city: { type: 'string', minLength: 2, description: 'Where' },
+          days: { anyOf: [{ type: 'integer', minimum: 1 }, { type: 'null' }] },
+        },
+        required: ['city'],
+        additionalProperties: false,
+      }
+      const { told, heard } = await ask({ tools: [{ name: 'weather', schema }] }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      const sent = heard.tools[0]
+      assert.equal(sent?.name, 'weather')
+      const { city, days } = objectOf(sent?.schema.properties)
+      assert.deepEqual(city, (schema.properties as Json).city)
+      assert.match(JSON.stringify(days), /minimum/)
+      assert.deepEqual(sent?.schema.required, schema.required)
+    },
+  },
+  {
+    name: 'a tool without parameters',
+    async run({ ask }) {
+      const schemas: (Json | undefined)[] = [undefined, { type: 'object', properties: {} }]
+      const tools = schemas.map((schema, index) => ({
+        name: `look_${index}`,
+        ...(schema === undefined ? {} : { schema }),
+      }))
+      const { told, heard } = await ask({ tools }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.deepEqual(
+        heard.tools.map(({ name }) => name),
+        ['look_0', 'look_1'],
+      )
+    },
+  },
+  {
+    name: 'a strict tool, with words that Claude’s grammar lacks',
+    async run({ ask, vendor, isOwn }) {
+      const schema = { ...CITY, properties: { city: { type: 'string', minLength: 2 } } }
+      const { told, heard, refusals } = await ask(
+        { tools: [{ name: 'weather', schema, strict: true }] },
+        { says: { text: TEXT } },
+      )
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /minLength/)
+      well(told, { text: TEXT })
+      assert.equal(heard.tools[0]?.strict, vendor !== 'gemini')
+      assert.match(JSON.stringify(heard.tools[0]?.schema), /minLength/)
+    },
+  },
+  { name: 'tool_choice: any must be called', run: (cell) => chooses(cell, 'required', 'required') },
+  { name: 'tool_choice: this one', run: (cell) => chooses(cell, { name: 'time' }, 'time') },
+  { name: 'tool_choice: none', run: (cell) => chooses(cell, 'none', 'none') },
+  {
+    name: 'a tool is forced on a model that thinks and refuses force',
+    async run({ ask, isOwn, vendor }) {
+      const { told, heard, refusals } = await ask(
+        { kind: 'thinking', tools: [WEATHER], choice: 'required' },
+        { says: { calls: [CALL] } },
+      )
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /tool_choice/)
+      well(told, { calls: [CALL] })
+      if (vendor === 'anthropic') assert.match(heard.system, /call/)
+      else assert.equal(heard.choice, 'required')
+    },
+  },
+  {
+    name: 'no calls beside each other',
+    async run({ ask, vendor }) {
+      const { told, heard } = await ask({ tools: [WEATHER], parallel: false }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      // Gemini has no word for it.
+      assert.equal(heard.parallel, vendor === 'gemini')
+    },
+  },
+  {
+    name: 'answers of tools that were called at once',
+    async run({ ask }) {
+      const calls = [
+        { id: 'call_a1', name: 'weather', args: { city: 'Wien' } },
+        { id: 'call_b2', name: 'time', args: { city: 'Graz' } },
+      ]
+      const turns: AskTurn[] = [
+        HI,
+        { assistant: 'I look.', calls },
+        ...results(['call_a1', '9 degrees'], ['call_b2', 'noon']),
+      ]
+      const { told, heard } = await ask({ turns, tools: [WEATHER, TIME] }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.deepEqual(
+        resultsOf(heard).map(({ text }) => /9 degrees|noon/.exec(text)?.[0]),
+        ['9 degrees', 'noon'],
+      )
+      assert.deepEqual(
+        partsOf(heard, 'call').map(({ args }) => args),
+        calls.map(({ args }) => args),
+      )
+    },
+  },
+  {
+    name: 'two calls of one tool, answered in another order',
+    async run({ ask, vendor }) {
+      const calls = ['Wien', 'Graz', 'Linz'].map((city, index) => ({
+        id: `call_${index}`,
+        name: 'weather',
+        args: { city },
+      }))
+      const answers = results(['call_2', 'in Linz'], ['call_0', 'in Wien'], ['call_1', 'in Graz'])
+      const turns: AskTurn[] = [HI, { assistant: '', calls }, ...answers, { user: [{ text: 'Well?' }] }]
+      const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      const asked = partsOf(heard, 'call')
+      for (const [index, { id, text }] of resultsOf(heard).entries()) {
+        // Gemini knows them by their places, the others by their ids.
+        const call = vendor === 'gemini' ? asked[index] : asked.find((one) => one.id === id)
+        assert.ok(text.includes(`in ${objectOf(call?.args).city}`), `${text} answers ${JSON.stringify(call?.args)}`)
+      }
+    },
+  },
+  {
+    name: 'calls in the conversation, and no tools any more',
+    async run({ ask, isOwn }) {
+      const turns: AskTurn[] = [
+        HI,
+        ONE_CALL,
+        { result: 'call_a1', parts: ['9 degrees'] },
+        { user: [{ text: 'Sum it up.' }] },
+      ]
+      const { told, heard, refusals } = await ask({ turns }, { says: { text: TEXT } })
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /must define tools/)
+      well(told, { text: TEXT })
+      assert.equal(resultsOf(heard).length, 1)
+      assert.ok(heard.tools.length === 0 || heard.choice === 'none', 'a tool may be called that is not there')
+    },
+  },
+  {
+    name: 'an image in a tool’s answer',
+    async run({ ask }) {
+      const image = { mediaType: 'image/png', data: PNG }
+      const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: ['A picture', image] }]
+      const { told, heard } = await ask({ kind: 'thinking', turns, tools: [WEATHER] }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      const seen = [...resultsOf(heard).flatMap(({ media }) => media), ...mediaOf(heard)]
+      assert.deepEqual(seen, [image])
+    },
+  },
+  {
+    name: 'an empty answer of a tool',
+    async run({ ask }) {
+      const turns: AskTurn[] = [HI, ONE_CALL, { result: 'call_a1', parts: [''] }]
+      const { told, heard } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      assert.equal(resultsOf(heard).length, 1)
+    },
+  },
+  {
+    name: 'ids of calls that another vendor has made',
+    async run({ ask, isOwn }) {
+      const id = 'call|7.a/b:ü'
+      const turns: AskTurn[] = [
+        HI,
+        { assistant: '', calls: [{ id, name: 'weather', args: { city: 'Wien' } }] },
+        { result: id, parts: ['9 degrees'] },
+      ]
+      const { told, heard, refusals } = await ask({ turns, tools: [WEATHER] }, { says: { text: TEXT } })
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /pattern/)
+      well(told, { text: TEXT })
+      assert.equal(resultsOf(heard).length, 1)
+    },
+  },
+
+  { name: 'an answer by a JSON schema', run: (cell) => fills(cell, CITY) },
+  {
+    name: 'a JSON schema with words that Claude’s grammar lacks',
+    async run(cell) {
+      const properties = { city: { type: 'string', minLength: 2 }, days: { type: 'integer', minimum: 1, maximum: 7 } }
+      return fills(
+        cell,
+        { type: 'object', properties, required: ['city', 'days'], additionalProperties: false },
+        /minimum/,
+      )
+    },
+  },
+  {
+    name: 'any JSON object',
+    doors: ['chat completions', 'responses'],
+    async run({ ask, door, vendor }) {
+      const format = { type: 'json_object' }
+      const more = door === 'responses' ? { text: { format } } : { response_format: format }
+      const { told, heard } = await ask({ more }, { says: { text: '{"a":1}' } })
+      well(told, { text: '{"a":1}' })
+      if (vendor === 'anthropic') assert.match(JSON.stringify(heard.body), /json/i)
+      if (vendor === 'gemini') assert.match(JSON.stringify(heard.body), /application\/json/)
+      if (vendor === 'openai') assert.match(JSON.stringify(heard.body), /json_object/)
+    },
+  },
+
+  { name: 'thoughts are told, whole', run: (cell) => thinks(cell, false, { text: TEXT }) },
+  { name: 'thoughts are told, streamed', run: (cell) => thinks(cell, true, { text: TEXT }) },
+  { name: 'thoughts before a call are told, whole', run: (cell) => thinks(cell, false, { calls: [CALL] }) },
+  { name: 'thoughts before a call are told, streamed', run: (cell) => thinks(cell, true, { calls: [CALL] }) },
+  {
+    name: 'thoughts go back sealed, with the answer of a tool',
+    run: (cell) => remembers(cell, { calls: [CALL] }, false),
+  },
+  { name: 'the same after a stream', run: (cell) => remembers(cell, { calls: [CALL] }, true) },
+  { name: 'thoughts go back sealed, with the next question', run: (cell) => remembers(cell, { text: 'Sunny.' }, true) },
+  {
+    name: 'a conversation that began at another vendor, with its thoughts',
+    async run({ ask, askOf, vendor, isOwn, door }) {
+      const from: VendorName = vendor === 'anthropic' ? 'openai' : vendor === 'openai' ? 'gemini' : 'anthropic'
+      const wish: CellAsk = { kind: 'thinking', effort: 'high', tools: [WEATHER], ...summaries(door, from) }
+      const first = await askOf(from, wish, { says: { thought: 'Hm, so.', text: 'I look.', calls: [CALL] } })
+      well(first.told, { calls: [CALL] })
+      const turns: AskTurn[] = [HI, { kept: first.told.kept }, result(first.told, '9 degrees')]
+      const { told, heard, refusals } = await ask(
+        { ...wish, more: {}, ...summaries(door, vendor), turns },
+        { says: { text: TEXT } },
+      )
+      if (isOwn && refusals.length > 0) return refusedInWords(told, /signature|verified|encrypted/i)
+      well(told, { text: TEXT })
+      assert.equal(partsOf(heard, 'thought').length, 0)
+      assert.equal(resultsOf(heard).length, 1)
+    },
+  },
+  {
+    name: 'marks for the vendor’s cache',
+    async run({ ask, vendor }) {
+      const rules = 'A rule that every answer shall follow. '.repeat(80)
+      const { told, heard } = await ask({ system: [{ text: rules, mark: true }] }, { says: { text: TEXT } })
+      well(told, { text: TEXT })
+      if (vendor === 'anthropic') assert.ok(heard.marks > 0, 'no mark has come')
+    },
+  },
+
+  { name: 'the answer is cut by its limit', run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, {}) },
+  { name: 'the same, streamed', run: (cell) => hears(cell, { text: 'Half an', finish: 'length' }, { stream: true }) },
+  { name: 'the vendor’s filter ends the answer', run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, {}) },
+  {
+    name: 'the same, while it streams',
+    run: (cell) => hears(cell, { text: 'No', finish: 'filtered' }, { stream: true }),
+  },
+
+  {
+    name: 'the vendor refuses the gateway’s key: not the client’s fault',
+    run: (cell) =>
+      fails(cell, 'our key', ({ status, error }) => {
+        assert.ok(status >= 500, `${status}`)
+        assert.doesNotMatch(error?.message ?? '', /API key/)
+      }),
+  },
+  {
+    name: 'the vendor limits: Retry-After',
+    async run({ ask }) {
+      const play = { refuses: 'rate limit', headers: { 'retry-after': '77' } } as const
+      for (const stream of [false, true]) {
+        const { told } = await ask({ kind: 'other', stream }, play)
+        assert.ok([429, 503, 529].includes(told.status), `${told.status}`)
+        assert.ok(told.error, 'no error in the door’s shape')
+        assert.equal(told.headers.get('retry-after'), '77')
+      }
+    },
+  },
+  {
+    name: 'the vendor fails',
+    run: (cell) => fails(cell, 'failure', ({ status }) => assert.ok(status >= 500, `${status}`)),
+  },
+  {
+    name: 'the prompt is too long: the word that agents shorten on',
+    run: (cell) =>
+      fails(cell, 'prompt too long', ({ status, error }) => {
+        assert.equal(status, 400)
+        if (cell.door === 'messages') assert.match(error?.message ?? '', /prompt is too long|exceeds/)
+        else assert.match(`${error?.code} ${error?.message}`, /context_length_exceeded|ContextWindowExceeded/)
+      }),
+  },
+  {
+    name: 'there is no such model',
+    run: (cell) => fails(cell, 'no such model', ({ status }) => assert.equal(status, 404)),
+  },
+  {
+    name: 'the vendor refuses the request: its own words',
+    run: (cell) =>
+      fails(cell, 'bad request', ({ status, error }) => {
+        assert.equal(status, 400)
+        assert.match(error?.message ?? '', /picture is too small/)
+      }),
+  },
+  {
+    name: 'a whole answer that is none',
+    async run({ ask }) {
+      const { told } = await ask({}, { says: { text: TEXT }, breaks: 'garbage' })
+      assert.ok(told.status >= 500, `${told.status}`)
+      assert.ok(told.error, 'no error in the door’s shape')
+    },
+  },
+  { name: 'garbage in a stream: never whole', run: (cell) => breaks(cell, 'garbage') },
+  { name: 'the stream’s connection breaks: never whole', run: (cell) => breaks(cell, 'resets') },
+  { name: 'the stream ends without its end mark: never whole', run: (cell) => breaks(cell, 'ends') },
+  { name: 'the vendor reports a failure in its stream', run: (cell) => breaks(cell, 'error') },
+  {
+    name: 'the client leaves: the vendor is left at once',
+    async run({ leave }) {
+      const ms = await leave({ stream: true }, { says: { text: TEXT }, breaks: 'hangs' })
+      assert.notEqual(ms, null, 'the vendor still speaks after 1.5 s')
+    },
+  },
+  {
+    name: 'a body that cannot be meant is refused in the door’s shape',
+    async run({ send, model }) {
+      const { told } = await send(
+        { model: model('plain'), messages: { text: '(cell)' }, input: { text: '(cell)' } },
+        { says: { text: TEXT } },
+      )
+      assert.equal(told.status, 400)
+      assert.ok(told.error, `no error in the door’s shape: ${told.raw.slice(0, 100)}`)
+    },
+  },
+  ...AGENT_CASES,
+]
+
+/** Asks, and is told what was said; a limit and a filter end it by their names. */
+async function hears({ ask }: Cell, said: Said, wish: CellAsk, how?: 'gzip' | 'crlf' | 'split') {
+  const { told } = await ask(wish, how === undefined ? { says: said } : { says: said, how })
+  well(told, said)
+}
+
+async function streams(cell: Cell, how: 'gzip' | 'crlf' | 'split') {
+  await hears(cell, { text: TEXT }, { stream: true }, how)
+  await hears(cell, { calls: [CALL] }, { stream: true, tools: [WEATHER] }, how)
+}
+
+async function counts({ ask, vendor }: Cell, tokens: NonNullable<Said['tokens']>) {
+  for (const stream of [false, true]) {
+    const { told } = await ask({ kind: 'thinking', stream }, { says: { text: TEXT, tokens } })
+    well(told, { text: TEXT })
+    // Gemini's cache is written for nothing.
+    const written = vendor === 'gemini' ? {} : { written: tokens.written }
+    for (const [name, count] of Object.entries({ ...tokens, ...written })) {
+      if (count === undefined || (vendor === 'gemini' && name === 'written')) continue
+      assert.equal(told.tokens?.[name as keyof typeof tokens], count, name)
+    }
+  }
+}
+
+async function shows({ ask }: Cell, part: Parameters<typeof turnWith>[0], mediaType: string | null, data: string) {
+  const { told, heard } = await ask({ turns: [turnWith(part)] }, { says: { text: TEXT } })
+  well(told, { text: TEXT })
+  const [seen] = mediaOf(heard)
+  assert.equal(seen?.data, data)
+  if (mediaType !== null) assert.equal(seen?.mediaType, mediaType)
+}
+
+function turnWith(part: Extract<AskTurn, { user: unknown }>['user'][number]): AskTurn {
+  return { user: [{ text: 'What is this?' }, part] }
+}
+
+async function chooses({ ask }: Cell, choice: NonNullable<CellAsk['choice']>, heardAs: string) {
+  const said: Said = choice === 'none' ? { text: TEXT } : { calls: [choice === 'required' ? CALL : OTHER_CALL] }
+  const { told, heard } = await ask({ tools: [WEATHER, TIME], choice }, { says: said })
+  well(told, said)
+  assert.equal(heard.choice, heardAs)
+}
+
+async function fills({ ask, isOwn }: Cell, schema: Json, kept?: RegExp) {
+  const text = '{"city":"Wien","days":3}'
+  const { told, heard, refusals } = await ask({ schema }, { says: { text } })
+  if (isOwn && refusals.length > 0) return refusedInWords(told, /not supported/)
+  well(told, { text })
+  assert.deepEqual(
+    Object.keys((heard.schema?.properties as Json | undefined) ?? {}),
+    Object.keys(schema.properties as Json),
+  )
+  if (kept) assert.match(JSON.stringify(heard.schema), kept)
+}
+
+/** OpenAI tells its thoughts to who asks for summaries; at chat completions that is a word of the gateways. */
+function summaries(door: string, vendor: VendorName): CellAsk {
+  return door === 'chat completions' && vendor === 'openai' ? { more: { reasoning: { summary: 'auto' } } } : {}
+}
+
+async function thinks({ ask, door, vendor }: Cell, stream: boolean, said: Said) {
+  const thought = 'Let me think about Wien.'
+  const wish: CellAsk = {
+    kind: 'thinking',
+    effort: 'high',
+    ...(said.calls ? { tools: [WEATHER] } : {}),
+    stream,
+    ...summaries(door, vendor),
+  }
+  const { told } = await ask(wish, { says: { thought, ...said } })
+  well(told, said)
+  assert.equal(told.thought, thought)
+}
+
+/** The turn goes back as a client keeps it: what the vendor sealed is there again, and the vendor takes it. */
+async function remembers({ ask, door, vendor }: Cell, said: Said, stream: boolean) {
+  const wish: CellAsk = { kind: 'thinking', effort: 'high', tools: [WEATHER], stream, ...summaries(door, vendor) }
+  const thought = 'Let me think about Wien.'
+  const first = await ask(wish, { says: { thought, ...said } })
+  well(first.told, said)
+  const next: AskTurn = said.calls === undefined ? { user: [{ text: 'Sure?' }] } : result(first.told, '9 degrees')
+  const { told, heard } = await ask({ ...wish, turns: [HI, { kept: first.told.kept }, next] }, { says: { text: TEXT } })
+  well(told, { text: TEXT })
+  assert.ok(isRemembered(heard, vendor), 'the thought’s seal has not come back')
+}
+
+/** Gemini's seals stand on words and calls. */
+function isRemembered(heard: Heard, vendor: VendorName): boolean {
+  if (vendor === 'gemini') return /"thoughtSignature":"(?!skip)/.test(JSON.stringify(heard.body.contents))
+  return partsOf(heard, 'thought').length === 1
+}
+
+/** The same, whole and streamed, and its error stands in the door's shape before any stream. */
+async function fails({ ask }: Cell, refusal: Refusal, check: (told: Told) => void) {
+  for (const stream of [false, true]) {
+    const { told } = await ask({ stream }, { refuses: refusal })
+    assert.ok(told.error, `no error in the door’s shape: ${told.status} ${told.raw.slice(0, 100)}`)
+    check(told)
+  }
+}
+
+async function breaks({ ask }: Cell, how: 'garbage' | 'resets' | 'ends' | 'error') {
+  const { told } = await ask({ stream: true }, { says: { text: 'Half an answer' }, breaks: how })
+  assert.equal(told.isWhole, false, 'told to be whole')
+  assert.ok(told.error, 'the client is told nothing')
+}
+
+function results(...answers: [string, string][]): AskTurn[] {
+  return answers.map(([id, text]) => ({ result: id, parts: [text] }))
+}
+
+function result(told: Answered['told'], text: string): AskTurn {
+  return { result: told.calls[0]?.id ?? '', parts: [text] }
+}

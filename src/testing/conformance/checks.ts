@@ -1,0 +1,46 @@
+// What every case asks of an answer: that all of it was told, in the door's shape, and what of the request was heard.
+import assert from 'node:assert/strict'
+import type { Heard, HeardPart, Said, Told } from './words.ts'
+
+/** @throws AssertionError unless it is what was said, whole and in the door's shape */
+export function well(told: Told, said: Said): void {
+  assert.equal(told.status, 200, `${told.status}: ${told.error?.message ?? told.raw.slice(0, 200)}`)
+  assert.equal(told.error, null, `told of ${told.error?.message}`)
+  assert.ok(told.isWhole, 'not told to be whole')
+  assert.deepEqual(told.faults, [])
+  if (said.text !== undefined) assert.equal(told.text, said.text)
+  const calls = said.calls ?? []
+  assert.deepEqual(
+    told.calls.map(({ name, args }) => ({ name, args })),
+    calls,
+  )
+  assert.equal(new Set(told.calls.map(({ id }) => id)).size, calls.length)
+  const finish = { length: 'length', filtered: 'content_filter' } as const
+  assert.equal(
+    told.finish,
+    said.finish === undefined ? (calls.length > 0 ? 'tool_calls' : 'stop') : finish[said.finish],
+  )
+  assert.ok(told.tokens, 'no tokens are counted')
+}
+
+export function refusedInWords(told: Told, words: RegExp): 'refused' {
+  assert.ok(told.status >= 400 && told.status < 500, `${told.status}, and not refused`)
+  assert.match(told.error?.message ?? told.raw, words)
+  return 'refused'
+}
+
+export function partsOf<Kind extends HeardPart['kind']>(
+  heard: Heard,
+  kind: Kind,
+): Extract<HeardPart, { kind: Kind }>[] {
+  return heard.turns.flatMap(({ parts }) =>
+    parts.filter((part): part is Extract<HeardPart, { kind: Kind }> => part.kind === kind),
+  )
+}
+
+export const resultsOf = (heard: Heard) => partsOf(heard, 'result')
+export const mediaOf = (heard: Heard) => partsOf(heard, 'media').map(({ mediaType, data }) => ({ mediaType, data }))
+export const wordsOf = (heard: Heard) =>
+  partsOf(heard, 'text')
+    .map(({ text }) => text)
+    .join('\n')

@@ -1,0 +1,59 @@
+// A door: an API that clients speak to a gateway. It says what is asked in its own words, and reads what it is told as that
+// API's own SDKs do.
+import type { Ask, Json, Told } from './words.ts'
+
+export type DoorName = 'chat completions' | 'responses' | 'messages'
+
+export type Door = {
+  name: DoorName
+  path: string
+  headers: Record<string, string>
+  body(ask: Ask): Json
+  readWhole(body: Json): Reading
+  readStream(events: SseEvent[]): Reading
+  errorOf(body: Json): Told['error']
+}
+
+/** What was said, and what the door's shape asks for and was missing. */
+export type Reading = Pick<Told, 'text' | 'thought' | 'calls' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'> & {
+  error?: Told['error']
+}
+
+export type SseEvent = { name: string | null; data: string }
+
+export const EMPTY: Omit<Reading, 'kept'> = {
+  text: '',
+  thought: '',
+  calls: [],
+  finish: null,
+  tokens: null,
+  isWhole: false,
+  faults: [],
+}
+
+export function eventsOf(text: string): SseEvent[] {
+  return text.split(/\r?\n\r?\n/).flatMap((block) => {
+    const lines = block.split(/\r?\n/)
+    const data = lines.filter((line) => line.startsWith('data:')).map((line) => line.slice(5).trimStart())
+    const name =
+      lines
+        .find((line) => line.startsWith('event:'))
+        ?.slice(6)
+        .trim() ?? null
+    return data.length === 0 ? [] : [{ name, data: data.join('\n') }]
+  })
+}
+
+export function parsed(text: string): Json {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+  } catch {
+    return {}
+  }
+}
+
+export function argumentsOf(text: unknown): Json {
+  if (typeof text !== 'string') throw new Error(`arguments are ${JSON.stringify(text)}`)
+  return JSON.parse(text === '' ? '{}' : text) as Json
+}

@@ -1,0 +1,219 @@
+// Plays every case through every door of a gateway, on every vendor's model, and says of each cell whether it is right, refused in words where
+// nothing else can be done, or wrong, and why.
+
+import { chatDoor } from './chat-door.ts'
+import { type Door, type DoorName, EMPTY, eventsOf, parsed } from './door.ts'
+import { messagesDoor } from './messages-door.ts'
+import { responsesDoor } from './responses-door.ts'
+import type { Play, StrictVendors, VendorCell } from './strict-vendors.ts'
+import type { Ask, AskTurn, Heard, Json, Told, VendorName } from './words.ts'
+
+export const VENDORS: readonly VendorName[] = ['openai', 'anthropic', 'gemini']
+export const DOORS: Record<DoorName, Door> = {
+  'chat completions': chatDoor,
+  responses: responsesDoor,
+  messages: messagesDoor,
+}
+
+/** What each case asks: a model that thinks little or not, one that thinks, one that takes a temperature, and one whose limits disturb nobody. */
+export const MODELS = {
+  plain: { openai: 'gpt-4.1-mini', anthropic: 'claude-haiku-5-5', gemini: 'gemini-3.8-flash' },
+  thinking: { openai: 'gpt-6-luna', anthropic: 'claude-sonnet-5-5', gemini: 'gemini-3.8-flash' },
+  warm: { openai: 'gpt-4.1-mini', anthropic: 'claude-haiku-4-5', gemini: 'gemini-3.8-flash' },
+  other: { openai: 'gpt-6.1-terra', anthropic: 'claude-opus-5-5', gemini: 'gemini-3.5-flash-lite' },
+} as const
+
+/** A gateway under test. */
+export type GatewayUnderTest = { url: string; headers(vendor: VendorName): Record<string, string> }
+
+export type Case = {
+  name: string
+  /** Where it can be said at all; left out: at every door. */
+  doors?: readonly DoorName[]
+  /** @throws Error why the cell is wrong; `refused` where it is right that it was refused in words. */
+  run(cell: Cell): Promise<unknown>
+}
+
+export type Answered = { told: Told; heard: Heard; all: Heard[]; refusals: string[] }
+
+export type Cell = {
+  vendor: VendorName
+  door: DoorName
+  /** The door speaks this vendor's own dialect. */
+  isOwn: boolean
+  model(kind: keyof typeof MODELS): string
+  ask(ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
+  /** Asks another vendor, of which a conversation is then brought here. */
+  askOf(vendor: VendorName, ask: CellAsk, ...plays: [Play, ...Play[]]): Promise<Answered>
+  /** Sends a body of the door's own. */
+  send(body: Json, play: Play, more?: { path?: string; headers?: Record<string, string> }): Promise<Answered>
+  /** Leaves after the first words; how long it took until the vendor was left, too, or null. */
+  leave(ask: CellAsk, play: Play): Promise<number | null>
+}
+
+/** Left out: the plain model, and a first question. */
+export type CellAsk = Omit<Partial<Ask>, 'model'> & { kind?: keyof typeof MODELS }
+
+export type Outcome = {
+  name: string
+  door: DoorName
+  vendor: VendorName
+  verdict: 'right' | 'refused' | 'wrong'
+  why: string
+}
+
+export async function runMatrix(
+  vendors: StrictVendors,
+  gateway: GatewayUnderTest,
+  cases: readonly Case[],
+  { doors, atOnce }: { doors: readonly DoorName[]; atOnce: number },
+): Promise<Outcome[]> {
+  const cells = cases.flatMap((one) =>
+    doors
+      .filter((door) => one.doors?.includes(door) ?? true)
+      .flatMap((door) => VENDORS.map((vendor) => ({ one, door, vendor }))),
+  )
+  const outcomes: Outcome[] = []
+  let next = 0
+  const worker = async () => {
+    for (let at = next++; at < cells.length; at = next++) {
+      const { one, door, vendor } = cells[at] as (typeof cells)[number]
+      outcomes[at] = await outcomeOf(one, cellOf(vendors, gateway, door, vendor))
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, worker))
+  return outcomes
+}
+
+async function outcomeOf(one: Case, cell: Cell): Promise<Outcome> {
+  const place = { name: one.name, door: cell.door, vendor: cell.vendor }
+  try {
+    return { ...place, verdict: (await one.run(cell)) === 'refused' ? 'refused' : 'right', why: '' }
+  } catch (error) {
+    const why = (error as Error).message.replaceAll(/\s+/g, ' ').slice(0, 300)
+    return { ...place, verdict: 'wrong', why }
+  }
+}
+
+let asks = 0
+/** Beyond it a gateway has forgotten its caller. */
+const PATIENCE_MS = 20_000
+const LEFT_MS = 1_500
+
+function cellOf(vendors: StrictVendors, gateway: GatewayUnderTest, doorName: DoorName, own: VendorName): Cell {
+  const door = DOORS[doorName]
+  const open = (vendor: VendorName, ask: CellAsk, plays: Play[]) => {
+    const { kind = 'plain', turns = QUESTION, ...rest } = ask
+    const { id, cell } = register(vendors, plays)
+    const model = MODELS[kind][vendor]
+    return { cell, body: door.body({ model, turns: marked(turns, id), ...rest }) }
+  }
+  const post = (
+    vendor: VendorName,
+    path: string,
+    body: Json,
+    headers: Record<string, string> = {},
+    signal?: AbortSignal,
+  ) =>
+    fetch(`${gateway.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...door.headers, ...gateway.headers(vendor), ...headers },
+      body: JSON.stringify(body),
+      signal: signal ?? AbortSignal.timeout(PATIENCE_MS),
+    })
+  const askOf: Cell['askOf'] = async (vendor, ask, ...plays) => {
+    const { cell, body } = open(vendor, ask, plays)
+    return answered(cell, await toldOf(door, await post(vendor, door.path, body, ask.headers)))
+  }
+  return {
+    vendor: own,
+    door: doorName,
+    isOwn: (doorName === 'responses' && own === 'openai') || (doorName === 'messages' && own === 'anthropic'),
+    model: (kind) => MODELS[kind][own],
+    askOf,
+    ask: (ask, ...plays) => askOf(own, ask, ...plays),
+    async send(body, play, { path = door.path, headers } = {}) {
+      const { id, cell } = register(vendors, [play])
+      const text = JSON.stringify(body).replaceAll('(cell)', `(cell ${id})`)
+      return answered(cell, await toldOf(door, await post(own, path, JSON.parse(text) as Json, headers)))
+    },
+    async leave(ask, play) {
+      const { cell, body } = open(own, ask, [play])
+      const gone = new Promise<void>((resolve) => {
+        cell.onGone = resolve
+      })
+      const leaving = new AbortController()
+      const reply = await post(own, door.path, body, {}, leaving.signal)
+      await reply.body?.getReader().read()
+      const left = performance.now()
+      leaving.abort()
+      return Promise.race([gone.then(() => performance.now() - left), after(LEFT_MS)])
+    },
+  }
+}
+
+const QUESTION: AskTurn[] = [{ user: [{ text: 'What is the weather in Wien?' }] }]
+
+function register(vendors: StrictVendors, plays: Play[]) {
+  const id = `n${++asks}`
+  const cell: VendorCell = { plays: [...plays], heard: [], refusals: [], gone: 0, onGone: () => {} }
+  vendors.cells.set(id, cell)
+  return { id, cell }
+}
+
+/** The cell's number in the first words of the user. */
+function marked(turns: AskTurn[], id: string): AskTurn[] {
+  const first = turns.findIndex(
+    (turn) => 'user' in turn && turn.user.some((part) => 'text' in part && part.text !== ''),
+  )
+  return turns.map((turn, index) => {
+    if (index !== first || !('user' in turn)) return turn
+    const at = turn.user.findIndex((part) => 'text' in part && part.text !== '')
+    return {
+      user: turn.user.map((part, place) =>
+        place === at && 'text' in part ? { ...part, text: `${part.text} (cell ${id})` } : part,
+      ),
+    }
+  })
+}
+
+function answered(cell: VendorCell, told: Told): Answered {
+  const heard = cell.heard.at(-1)
+  const refusals = cell.refusals
+  // A case that looks at what was heard where nothing was says so by itself.
+  return { told, all: cell.heard, refusals, heard: heard ?? unheard(told, refusals) }
+}
+
+function unheard(told: Told, refusals: string[]): Heard {
+  const why =
+    refusals[0] === undefined ? `the vendor was not asked (${told.status})` : `the vendor refused: ${refusals[0]}`
+  return new Proxy({} as Heard, {
+    get() {
+      throw new Error(why)
+    },
+  })
+}
+
+async function toldOf(door: Door, reply: Response): Promise<Told> {
+  const { status, headers } = reply
+  let raw = ''
+  let isBroken = false
+  const decoder = new TextDecoder()
+  try {
+    for await (const chunk of reply.body ?? []) raw += decoder.decode(chunk, { stream: true })
+  } catch {
+    isBroken = true
+  }
+  const isStream = headers.get('content-type')?.includes('event-stream') ?? false
+  const base = { ...EMPTY, status, headers, raw, error: null, kept: null }
+  if (status !== 200) return { ...base, error: door.errorOf(parsed(raw)) }
+  const reading = isStream ? door.readStream(eventsOf(raw)) : door.readWhole(parsed(raw))
+  const broken = isBroken ? { isWhole: false, error: { message: 'the connection broke', code: null, type: null } } : {}
+  return { ...base, ...reading, error: reading.error ?? null, ...broken }
+}
+
+function after(ms: number): Promise<null> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms, null).unref()
+  })
+}

@@ -1,0 +1,51 @@
+// `docs/conformance.md`: the matrix, played against the whole service.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { TestContext } from 'node:test'
+import { testApp } from '../app.ts'
+import { CASES } from './cases.ts'
+import type { DoorName } from './door.ts'
+import { DOORS, type Outcome, runMatrix } from './matrix.ts'
+import { startStrictVendors, vendorSettings } from './strict-vendors.ts'
+import { tableOf } from './table.ts'
+
+export const CONFORMANCE_FILE = join(import.meta.dirname, '../../../docs/conformance.md')
+/** Many of them wait: for repetitions, for a client to leave. */
+const AT_ONCE = 24
+
+export const DOOR_NAMES = Object.keys(DOORS) as DoorName[]
+
+export async function playMatrix(t: Pick<TestContext, 'after'>): Promise<Outcome[]> {
+  const vendors = await startStrictVendors()
+  t.after(() => vendors.close())
+  const app = await testApp(t, { env: vendorSettings(vendors.url) })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { key } = (await ada.post('/api/api-keys', { name: 'client' })).body
+  const gateway = { url: app.url, headers: () => ({ authorization: `Bearer ${key}` }) }
+  return runMatrix(vendors, gateway, CASES, { doors: DOOR_NAMES, atOnce: AT_ONCE })
+}
+
+export function pageOf(outcomes: readonly Outcome[]): string {
+  return `# Wire cases
+
+What clients ask and vendors play, at each of the APIs that the gateway speaks, on models of OpenAI, Anthropic and
+Gemini: three signs a cell, in this order. The vendors are strict mocks
+([src/testing/conformance](../src/testing/conformance)), which refuse what the real ones refuse;
+[cases.ts](../src/testing/conformance/cases.ts) says what is right.
+
+✔ right · ○ refused in words, because the vendor has no such thing or refuses it itself · ✘ wrong · – cannot be said
+there
+
+\`npm run bench -- conformance\` plays the same against other gateways.
+
+${tableOf(outcomes, CASES, DOOR_NAMES)}
+`
+}
+
+if (import.meta.main) {
+  const endings: (() => unknown)[] = []
+  const outcomes = await playMatrix({ after: (ending: () => unknown) => endings.push(ending) } as never)
+  writeFileSync(CONFORMANCE_FILE, pageOf(outcomes))
+  for (const ending of endings) await ending()
+  process.exit()
+}

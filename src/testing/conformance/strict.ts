@@ -1,0 +1,68 @@
+// What the strict vendors' dialects share: members that nobody knows, schemas, names of tools, events.
+import { type Heard, type Json, listOf, objectOf, Refused, type Said } from './words.ts'
+
+export type Events = { start: string[]; middle: string[]; end: string[]; error: string }
+
+/** One dialect of a vendor: understands a request or refuses it, and says an answer whole or in events. */
+export type StrictDialect = {
+  /** @throws Refused */
+  hear(request: { body: Json; headers: Heard['headers']; path: string }): Heard
+  whole(said: Said, heard: Heard): Json
+  events(said: Said, heard: Heard): Events
+  problem(refused: Refused): Json
+  /** Left out where a stream ends without saying that it does. */
+  endMark: string
+}
+
+export function eventLine(data: unknown, name?: string): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data)
+  return `${name === undefined ? '' : `event: ${name}\n`}data: ${text}\n\n`
+}
+
+export function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** @throws Refused for a member that the real one does not know. */
+export function known(from: Json, members: readonly string[], at: string): void {
+  for (const name of Object.keys(from)) {
+    if (!members.includes(name))
+      throw new Refused(`Unknown parameter: '${at}.${name}'.`, { code: 'unknown_parameter', param: `${at}.${name}` })
+  }
+}
+
+/** @throws Refused */
+export function toolName(name: unknown): string {
+  if (typeof name === 'string' && /^[a-zA-Z0-9_-]{1,64}$/.test(name)) return name
+  throw new Refused(`Invalid name of a tool: '${name}'. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.`)
+}
+
+/** OpenAI's structured outputs: every object closed, every property required. @throws Refused */
+export function checkStrictSchema(schema: Json, where: string): void {
+  walk(schema, (one) => {
+    if (one.type !== 'object' && one.properties === undefined) return
+    if (one.additionalProperties !== false)
+      throw new Refused(
+        `Invalid schema for ${where}: 'additionalProperties' is required to be supplied and to be false.`,
+        {
+          code: 'invalid_json_schema',
+        },
+      )
+    const required = Array.isArray(one.required) ? one.required : []
+    if (Object.keys(objectOf(one.properties)).some((name) => !required.includes(name)))
+      throw new Refused(
+        `Invalid schema for ${where}: 'required' is required to be an array including every key in properties.`,
+        {
+          code: 'invalid_json_schema',
+        },
+      )
+  })
+}
+
+export function walk(schema: Json, look: (one: Json) => void): void {
+  look(schema)
+  for (const key of ['properties', '$defs', 'definitions'])
+    for (const one of Object.values(objectOf(schema[key]))) walk(objectOf(one), look)
+  for (const key of ['anyOf', 'allOf', 'oneOf']) for (const one of listOf(schema[key])) walk(one, look)
+  if (schema.items !== undefined) walk(objectOf(schema.items), look)
+}

@@ -1,0 +1,133 @@
+// A conversation as no wire has it: what a client asks, what a vendor understands of it, what it answers and what the client
+// is told. Doors and strict vendors translate to and from these, so that a case is written once for all of them.
+
+export type VendorName = 'openai' | 'anthropic' | 'gemini'
+
+export type Json = Record<string, unknown>
+
+export type Media = { mediaType: string; data: string }
+
+export type AskPart =
+  | { text: string; mark?: boolean }
+  | { image: Media }
+  | { pdf: string; name: string }
+  | { audio: string }
+
+export type Call = { id: string; name: string; args: Json }
+
+export type AskTurn =
+  | { user: AskPart[] }
+  | { assistant: string; calls?: Call[] }
+  /** The assistant's turn as a client keeps it and sends it back: a door's own words. */
+  | { kept: unknown }
+  | { result: string; parts: (string | Media)[]; isError?: boolean }
+  | { developer: string }
+
+export type Tool = { name: string; description?: string; schema?: Json; strict?: boolean }
+
+export type Ask = {
+  model: string
+  system?: AskPart[]
+  turns: AskTurn[]
+  tools?: Tool[]
+  choice?: 'auto' | 'none' | 'required' | { name: string }
+  parallel?: boolean
+  schema?: Json
+  effort?: string
+  limit?: number
+  temperature?: number
+  stop?: string[]
+  stream?: boolean
+  /** Members of the door's own that stand beside all this. */
+  more?: Json
+  headers?: Record<string, string>
+}
+
+export type Tokens = { prompt: number; completion: number; cached?: number; written?: number; reasoning?: number }
+
+/** What a vendor answers. */
+export type Said = {
+  thought?: string
+  text?: string
+  calls?: { name: string; args: Json }[]
+  finish?: 'length' | 'filtered'
+  tokens?: Tokens
+}
+
+export type HeardPart =
+  | { kind: 'text'; text: string }
+  | { kind: 'media'; mediaType: string; data: string }
+  | { kind: 'call'; id: string; name: string; args: unknown }
+  | { kind: 'result'; id: string; text: string; media: Media[] }
+  | { kind: 'thought'; seal: string }
+
+/** What a strict vendor understood. */
+export type Heard = {
+  address: string
+  headers: Record<string, string | string[] | undefined>
+  body: Json
+  system: string
+  turns: { role: 'user' | 'assistant' | 'tool'; parts: HeardPart[] }[]
+  tools: { name: string; schema: Json; strict: boolean }[]
+  choice: string | null
+  parallel: boolean
+  schema: Json | null
+  effort: string | null
+  limit: number | null
+  temperature: number | null
+  stop: string[]
+  isStream: boolean
+  /** Marks for the vendor's cache. */
+  marks: number
+}
+
+/** What a client of a door was told. */
+export type Told = {
+  status: number
+  headers: Headers
+  raw: string
+  /** A refusal, or a failure inside a stream. */
+  error: { message: string; code: string | null; type: string | null } | null
+  text: string
+  thought: string
+  calls: Call[]
+  finish: string | null
+  tokens: Tokens | null
+  /** The door's own end mark has come, and all of its shape is there. */
+  isWhole: boolean
+  /** What the door's shape asks for and was not there. */
+  faults: string[]
+  /** The turn as a client keeps it, for `kept`. */
+  kept: unknown
+}
+
+/** Said by a strict vendor on a request that the real one refuses. */
+export class Refused extends Error {
+  readonly status: number
+  readonly code: string | null
+  readonly param: string | null
+  constructor(message: string, more: { status?: number; code?: string; param?: string } = {}) {
+    super(message)
+    this.status = more.status ?? 400
+    this.code = more.code ?? null
+    this.param = more.param ?? null
+  }
+}
+
+export function objectOf(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {}
+}
+
+export function listOf(value: unknown): Json[] {
+  return Array.isArray(value) ? value.map(objectOf) : []
+}
+
+/** A hash that needs no secret: what a vendor signs is refused when one letter of it has changed. */
+export function sealOf(vendor: VendorName, thought: string): string {
+  let sum = 7
+  for (const letter of `${vendor} ${thought}`) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 0x7fffffff
+  return Buffer.from(`${vendor}-seal-${sum}`).toString('base64')
+}
+
+export const isSeal = (vendor: VendorName, seal: unknown): boolean =>
+  typeof seal === 'string' && Buffer.from(seal, 'base64').toString().startsWith(`${vendor}-seal-`)

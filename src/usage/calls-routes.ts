@@ -1,0 +1,173 @@
+// The calls of a user, as a list in pages or as one CSV of all. Never what was said in them, which is kept nowhere.
+import { Readable } from 'node:stream'
+import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import type { Described } from '#platform/http/openapi.ts'
+import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import { invalid } from '#platform/problems.ts'
+import { type CallFilter, type CallView, callView, cursorOf, pageOfCalls, readCursor } from './calls.ts'
+import { csvLine } from './csv.ts'
+import { type CallScope, Day, scopeOf, spanOf } from './span.ts'
+
+const LIMIT_MAX = 1_000
+const LIMIT_DEFAULT = 50
+
+const Outcome = Named('UsageOutcome', OneOf('ok', 'failed', 'cancelled'))
+
+const Call = Type.Object(
+  {
+    id: Type.String(),
+    at: Instant,
+    route: Type.String(),
+    model: Type.String(),
+    vendor: Type.String(),
+    key_id: Nullable(Type.String({ description: 'Null for a call with a JWT.' })),
+    outcome: Outcome,
+    status: Type.Integer({
+      description: 'What the caller got: 200 also where a stream broke off after it; 499 where the caller left.',
+    }),
+    prompt_tokens: Type.Integer(),
+    cached_tokens: Type.Integer({ description: 'A part of `prompt_tokens`.' }),
+    completion_tokens: Type.Integer(),
+    reasoning_tokens: Type.Integer({ description: 'A part of `completion_tokens`.' }),
+    cost_usd: Type.Number(),
+    is_estimated: Type.Boolean({ description: 'The vendor did not count, or the model has no known price.' }),
+    latency_ms: Type.Integer(),
+    first_token_ms: Nullable(Type.Integer({ description: 'Of a stream, to its first piece.' })),
+    attempts: Type.Integer(),
+    tried: Type.String({ description: 'What was asked in its order, as `openai:limited,anthropic:ok`.' }),
+    request_id: Nullable(Type.String({ description: 'The reply’s `X-Request-Id`.' })),
+    vendor_request_id: Nullable(Type.String({ description: 'What the vendor’s support asks for.' })),
+    error_code: Nullable(Type.String({ description: 'Why it failed.' })),
+    end_user: Nullable(Type.String({ description: 'Whom it was made for: `user` of the request.' })),
+    labels: Type.Unsafe<Record<string, string>>({
+      type: 'object',
+      additionalProperties: { type: 'string' },
+      title: 'CallLabels',
+      description: '`metadata` of the request.',
+    }),
+  },
+  { title: 'Call' },
+)
+
+/** The columns of the CSV, in the list's order. */
+const COLUMNS = Object.keys(Call.properties) as (keyof CallView)[]
+
+const CallPage = Type.Object({ calls: Type.Array(Call), next_cursor: Nullable(Type.String()) }, { title: 'CallPage' })
+
+const REPLIES: Described = {
+  replies: {
+    200: {
+      description: 'A page of calls; as CSV all of them, or `limit` of them.',
+      content: { 'application/json': CallPage, 'text/csv': Type.Unsafe<unknown>({ type: 'string' }) },
+    },
+  },
+}
+
+const Text = Type.Optional(Type.String({ minLength: 1, maxLength: 600 }))
+
+export function callRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>) {
+  app.get(
+    '/api/usage/calls',
+    {
+      schema: {
+        operationId: 'listCalls',
+        tags: ['usage'],
+        summary: 'Every call, newest first',
+        description:
+          'A page may hold fewer than `limit` where a filter passes few: go on while `next_cursor` is not null. ' +
+          'With `Accept: text/csv` all of them stream as CSV. ' +
+          'A key that is confined to scopes sees its own calls, one confined to `usage` alone, like an unconfined one, all of the account’s.',
+        querystring: Type.Object({
+          from: Type.Optional(Day),
+          to: Type.Optional(Day),
+          model: Text,
+          vendor: Text,
+          route: Text,
+          key: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A key’s id, or `session`.' })),
+          outcome: Type.Optional(Outcome),
+          end_user: Text,
+          label: Type.Optional(
+            Type.String({ pattern: ':', maxLength: 600, description: '`name:value`, one pair of `metadata`.' }),
+          ),
+          request_id: Text,
+          cursor: Text,
+          limit: Type.Optional(
+            Type.Integer({ minimum: 1, maximum: LIMIT_MAX, description: `${LIMIT_DEFAULT}; for CSV: all.` }),
+          ),
+        }),
+        response: { 200: CallPage },
+      },
+      config: { access: 'user-or-key', scope: 'usage', described: REPLIES },
+    },
+    async (request, reply) => {
+      const { query } = request
+      const caller = callerOf(request)
+      const scope = scopeOf(caller)
+      const { from, to } = spanOf(clock, query)
+      const filter: CallFilter = {
+        from,
+        to,
+        model: query.model,
+        vendor: query.vendor,
+        route: query.route,
+        key: query.key,
+        outcome: query.outcome,
+        endUser: query.end_user,
+        label: query.label === undefined ? undefined : labelIn(query.label),
+        requestId: query.request_id,
+      }
+      const before = query.cursor === undefined ? null : readCursor(caller.userId, query.cursor)
+      if (query.cursor !== undefined && before === null) throw invalid(['query', 'cursor'], 'Unknown cursor')
+
+      if (wantsCsv(request.headers.accept)) {
+        reply.type('text/csv; charset=utf-8')
+        reply.header('content-disposition', `attachment; filename="calls-${from}-${to}.csv"`)
+        const lines = csvOf(db, scope, filter, before, query.limit ?? Number.POSITIVE_INFINITY)
+        return reply.send(Readable.from(lines, { objectMode: false }) as never)
+      }
+      const { calls, next } = await pageOfCalls(db, scope, filter, { before, limit: query.limit ?? LIMIT_DEFAULT })
+      return { calls: calls.map(callView), next_cursor: next === null ? null : cursorOf(caller.userId, next) }
+    },
+  )
+}
+
+/** What asks for both, as browsers do, gets the list. */
+function wantsCsv(accept: string | undefined): boolean {
+  return accept?.includes('text/csv') === true && !accept.includes('application/json')
+}
+
+/** The name of a label may have no colon, its value may. */
+function labelIn(text: string) {
+  const colon = text.indexOf(':')
+  return { name: text.slice(0, colon), value: text.slice(colon + 1) }
+}
+
+/** A page at a time, each when the client has taken the one before. */
+async function* csvOf(
+  db: Platform['db'],
+  scope: CallScope,
+  filter: CallFilter,
+  before: string | null,
+  limit: number,
+): AsyncGenerator<string> {
+  yield csvLine(COLUMNS)
+  let left = limit
+  for (let from = before; left > 0; ) {
+    const { calls, next } = await pageOfCalls(db, scope, filter, { before: from, limit: Math.min(left, LIMIT_MAX) })
+    left -= calls.length
+    if (calls.length > 0) yield calls.map((row) => csvLine(cellsOf(callView(row)))).join('')
+    if (next === null) return
+    from = next
+  }
+}
+
+function cellsOf(call: CallView) {
+  return COLUMNS.map((name) => {
+    const value = call[name]
+    if (typeof value !== 'object' || value === null) return value
+    return Object.keys(value).length === 0 ? null : JSON.stringify(value)
+  })
+}

@@ -1,0 +1,159 @@
+// A user's calls, one by one, newest first, in pages that go on where the last one ended, whatever is written meanwhile.
+// The trap: a filter that few calls pass would read them all, so a page looks at so many and then ends early, with a cursor.
+import './tables.ts'
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Selectable, sql } from 'kysely'
+import { DAY_MS, plus } from '#platform/clock.ts'
+import { type Db, dialectOf } from '#platform/db/db.ts'
+import { firstIdAt } from './ids.ts'
+import { lineOfLabel, readLabels } from './labels.ts'
+import type { UsageOutcome } from './record.ts'
+import type { CallScope, Span } from './span.ts'
+import { keyIdOf } from './store.ts'
+import type { UsageRecordsTable } from './tables.ts'
+
+export type CallFilter = Span & {
+  model?: string | undefined
+  vendor?: string | undefined
+  route?: string | undefined
+  /** A key's id, or `session`. */
+  key?: string | undefined
+  outcome?: UsageOutcome | undefined
+  endUser?: string | undefined
+  label?: { name: string; value: string } | undefined
+  requestId?: string | undefined
+}
+
+export type CallRow = Selectable<UsageRecordsTable>
+
+/** `next` is the id that the next page goes on before; null where there is none. */
+export type CallPage = { calls: CallRow[]; next: string | null }
+
+/** Rows looked at in one statement (SQLite's hold up the process meanwhile), and how often for one page. */
+const LOOKED_AT = { rows: 10_000, times: 10 }
+
+export async function pageOfCalls(
+  db: Db,
+  scope: CallScope,
+  filter: CallFilter,
+  { before, limit }: { before: string | null; limit: number },
+  lookedAt = LOOKED_AT,
+): Promise<CallPage> {
+  const first = firstIdAt(`${filter.from}T00:00:00.000Z`)
+  const end = firstIdAt(plus(`${filter.to}T00:00:00.000Z`, DAY_MS))
+  let below = before !== null && before < end ? before : end
+  const calls: CallRow[] = []
+
+  for (let time = 0; time < lookedAt.times; time++) {
+    const last = await lastOfWindow(db, scope.userId, first, below, lookedAt.rows)
+    // One more than fits tells whether there is another page.
+    const rows = await callsBetween(db, scope, filter, last ?? first, below, limit + 1 - calls.length)
+    calls.push(...rows)
+    if (calls.length > limit) {
+      calls.length = limit
+      return { calls, next: calls.at(-1)?.id ?? null }
+    }
+    if (last === null) return { calls, next: null }
+    below = last
+    await nextTurn()
+  }
+  return { calls, next: below }
+}
+
+/** The id that so many rows before `below` end with; null where they reach the first. */
+async function lastOfWindow(
+  db: Db,
+  userId: string,
+  first: string,
+  below: string,
+  rows: number,
+): Promise<string | null> {
+  const row = await db
+    .selectFrom('usage_records')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('id', '>=', first)
+    .where('id', '<', below)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .offset(rows - 1)
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+function callsBetween(
+  db: Db,
+  { userId, keyId }: CallScope,
+  filter: CallFilter,
+  first: string,
+  below: string,
+  limit: number,
+): Promise<CallRow[]> {
+  const { model, vendor, route, key, outcome, endUser, label, requestId } = filter
+  let query = db
+    .selectFrom('usage_records')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where('id', '>=', first)
+    .where('id', '<', below)
+  if (keyId !== null) query = query.where('key_id', '=', keyId)
+  if (key !== undefined) query = query.where('key_id', '=', key)
+  if (model !== undefined) query = query.where('model', '=', model)
+  if (vendor !== undefined) query = query.where('vendor', '=', vendor)
+  if (route !== undefined) query = query.where('route', '=', route)
+  if (outcome !== undefined) query = query.where('outcome', '=', outcome)
+  if (endUser !== undefined) query = query.where('end_user', '=', endUser)
+  if (requestId !== undefined) query = query.where('request_id', '=', requestId)
+  if (label !== undefined) {
+    const find = sql.raw(dialectOf(db) === 'sqlite' ? 'instr' : 'strpos')
+    query = query.where(sql<boolean>`${find}(labels, ${lineOfLabel(label.name, label.value)}) > 0`)
+  }
+  return query.orderBy('id', 'desc').limit(limit).execute()
+}
+
+/** As callers read it. */
+export function callView(row: CallRow) {
+  return {
+    id: row.id,
+    at: row.created_at,
+    route: row.route,
+    model: row.model,
+    vendor: row.vendor,
+    key_id: keyIdOf(row.key_id),
+    outcome: row.outcome,
+    status: row.status,
+    prompt_tokens: row.prompt_tokens,
+    cached_tokens: row.cached_tokens,
+    completion_tokens: row.completion_tokens,
+    reasoning_tokens: row.reasoning_tokens,
+    cost_usd: row.cost_nanos / 1e9,
+    is_estimated: row.is_estimated,
+    latency_ms: row.latency_ms,
+    first_token_ms: row.first_token_ms,
+    attempts: row.attempts,
+    tried: row.tried,
+    request_id: row.request_id,
+    vendor_request_id: row.vendor_request_id,
+    error_code: row.error_code,
+    end_user: row.end_user === '' ? null : row.end_user,
+    labels: readLabels(row.labels),
+  }
+}
+export type CallView = ReturnType<typeof callView>
+
+/** Opaque to clients, and bound to its user: another's is nobody's. */
+export function cursorOf(userId: string, id: string): string {
+  return `${id}.${sealOf(userId, id)}`
+}
+
+/** The id in it; null where it is none of the user's. */
+export function readCursor(userId: string, cursor: string): string | null {
+  const dot = cursor.lastIndexOf('.')
+  const id = cursor.slice(0, dot)
+  return dot > 0 && cursor.slice(dot + 1) === sealOf(userId, id) ? id : null
+}
+
+function sealOf(userId: string, id: string): string {
+  return createHash('sha256').update(`${userId}\n${id}`).digest('base64url').slice(0, 16)
+}

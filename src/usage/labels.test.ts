@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { csvLine } from './csv.ts'
+import { lineOfLabel, readLabels, writtenLabels } from './labels.ts'
+
+/** Short, and made of what might be mistaken for the writing itself. */
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', '"', ':', '\n', '\\', ',', '{', '}', '\0', 'é', '%'),
+  maxLength: 6,
+})
+const labels = fc.uniqueArray(fc.tuple(text, text), { maxLength: 6, selector: ([name]) => name })
+
+test('labels are read as they were given, and a line stands among them where its label does, and only there', () => {
+  fc.assert(
+    fc.property(labels, text, text, (pairs, name, value) => {
+      const given = Object.fromEntries(pairs)
+      const written = writtenLabels(given)
+      assert.deepEqual({ ...readLabels(written) }, given)
+      for (const [own, its] of pairs) assert.ok(written.includes(lineOfLabel(own, its)))
+      const isThere = pairs.some(([own, its]) => own === name && its === value)
+      assert.equal(written.includes(lineOfLabel(name, value)), isThere)
+    }),
+  )
+})
+
+test('what is no short text is no label, and a name of the language’s own is one like any other', () => {
+  assert.equal(writtenLabels({ n: 1, o: {}, long: 'x'.repeat(513), ['y'.repeat(65)]: 'z' }), '')
+  const proto = JSON.parse('{"__proto__": "x", "constructor": "y"}')
+  assert.deepEqual(Object.entries(readLabels(writtenLabels(proto))), [
+    ['__proto__', 'x'],
+    ['constructor', 'y'],
+  ])
+})
+
+test('no text in a CSV begins as a formula does, and each cell is read as it was written', () => {
+  const cell = fc.string({
+    unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', ' ', '"', ',', 'a', '＝'),
+    maxLength: 8,
+  })
+  fc.assert(
+    fc.property(fc.array(cell, { minLength: 1, maxLength: 4 }), (cells) => {
+      const read = [...csvLine(cells).matchAll(/("(?:[^"]|"")*"|[^",\r\n]*)(,|\r\n)/g)].map(([, one = '']) =>
+        one.startsWith('"') ? one.slice(1, -1).replaceAll('""', '"') : one,
+      )
+      assert.deepEqual(
+        read.map((one) => one.replace(/^'/, '')),
+        cells,
+      )
+      for (const one of read) assert.doesNotMatch(one, /^\s*[=+\-@\t\r＝]/)
+    }),
+  )
+  assert.equal(csvLine([-1.5, null, true, 'a']), '-1.5,,true,a\r\n')
+})

@@ -1,0 +1,202 @@
+import {
+  Card,
+  Group,
+  NativeSelect,
+  SegmentedControl,
+  SimpleGrid,
+  Skeleton,
+  Stack,
+  Table,
+  Text,
+  Title,
+} from '@mantine/core'
+import { IconChartBarOff } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { api } from '../api/client.ts'
+import type { AllUsageGroup, AllUsageGrouping, GetAllUsageResponse, Percentiles } from '../api/types.ts'
+import { compact, count, dollars, duration } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Stat } from '../components/stat.tsx'
+import { daysUpTo } from '../usage/days.ts'
+import { groupName } from '../usage/group-name.ts'
+
+const UsageChart = lazy(() => import('../usage/usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
+const route = getRouteApi('/app/admin')
+
+const HEADS: Record<AllUsageGrouping, string> = {
+  day: 'Day',
+  vendor: 'Vendor',
+  model: 'Model',
+  plan: 'Plan',
+  user: 'User',
+  outcome: 'Ended',
+}
+
+/** What everybody used: whether it works, how fast, what it costs, and who it is for. */
+export function AllUsage() {
+  const { days = 30, group_by = 'day' } = route.useSearch()
+  const navigate = route.useNavigate()
+  const span = daysUpTo(new Date(), days)
+  const query = { from: span[0], to: span.at(-1), group_by }
+  const usage = useQuery({
+    queryKey: ['admin', 'usage', query],
+    queryFn: ({ signal }) => api.get<GetAllUsageResponse>('/api/admin/usage', { query, signal }),
+    placeholderData: (previous) => previous,
+  })
+  const set = (next: object) =>
+    void navigate({ search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+
+  return (
+    <Stack>
+      <Group gap="sm">
+        <SegmentedControl
+          aria-label="Time"
+          value={`${days}`}
+          onChange={(value) => set({ days: value === '30' ? undefined : Number(value) })}
+          data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
+        />
+        <NativeSelect
+          aria-label="By"
+          value={group_by}
+          onChange={({ currentTarget: { value } }) => set({ group_by: value === 'day' ? undefined : value })}
+          data={[
+            { value: 'day', label: 'By day' },
+            { value: 'vendor', label: 'By vendor' },
+            { value: 'model', label: 'By model' },
+            { value: 'plan', label: 'By plan' },
+            { value: 'user', label: 'By user' },
+            { value: 'outcome', label: 'By how they ended' },
+          ]}
+        />
+      </Group>
+      <Loaded query={usage} skeleton={<Skeleton h={420} />}>
+        {(data) => <Figures data={data} days={span} groupedBy={group_by} />}
+      </Loaded>
+    </Stack>
+  )
+}
+
+type FiguresProps = { data: GetAllUsageResponse; days: string[]; groupedBy: AllUsageGrouping }
+
+function Figures({ data, days, groupedBy }: FiguresProps) {
+  const { totals, groups, top_users: top } = data
+  if (totals.requests === 0) {
+    return (
+      <Card>
+        <Notice icon={IconChartBarOff} title="No calls in this time">
+          Nobody has asked a model or the documents.
+        </Notice>
+      </Card>
+    )
+  }
+  return (
+    <>
+      <SimpleGrid cols={{ base: 2, sm: 4 }}>
+        <Stat label="Requests" note={`${count(totals.failed)} failed, ${count(totals.cancelled)} left`}>
+          {count(totals.requests)}
+        </Stat>
+        <Stat label="Tokens" note={`${share(totals.cached_tokens, totals.prompt_tokens)} of those in were cached`}>
+          {compact(totals.prompt_tokens + totals.completion_tokens)}
+        </Stat>
+        <Stat label="Model cost" note="By the price list">
+          {dollars(totals.cost_usd)}
+        </Stat>
+        <Stat label="Half were answered within" note={`95 % within ${took(totals.latency_ms, 'p95')}`}>
+          {took(totals.latency_ms, 'p50')}
+        </Stat>
+      </SimpleGrid>
+      {groupedBy === 'day' && (
+        <Card component="section" aria-label="Cost by day">
+          <Suspense fallback={<Skeleton h={320} />}>
+            <UsageChart bars={dayBars(groups, days)} measure="cost" />
+          </Suspense>
+        </Card>
+      )}
+      <Card component="section" aria-label="Usage in detail">
+        <GroupTable groups={groups} groupedBy={groupedBy} />
+        {data.is_sampled && (
+          <Text c="dimmed" size="sm" mt="sm">
+            There were too many calls to time them all: how long they took is told of a part, spread over the time.
+          </Text>
+        )}
+      </Card>
+      {groupedBy !== 'user' && (
+        <Card component="section" aria-labelledby="top-users">
+          <Title order={2} fz="h3" mb="sm" id="top-users">
+            Whose calls cost most
+          </Title>
+          <Table className="numbers" verticalSpacing="xs">
+            <Table.Tbody>
+              {top.map(({ id, email, requests, cost_usd }) => (
+                <Table.Tr key={id}>
+                  <Table.Td style={{ overflowWrap: 'anywhere' }}>{email ?? id}</Table.Td>
+                  <Table.Td ta="right">{count(requests)}</Table.Td>
+                  <Table.Td ta="right">{dollars(cost_usd)}</Table.Td>
+                </Table.Tr>
+              ))}
+            </Table.Tbody>
+          </Table>
+        </Card>
+      )}
+    </>
+  )
+}
+
+function GroupTable({ groups, groupedBy }: { groups: AllUsageGroup[]; groupedBy: AllUsageGrouping }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+    <section className="scroll-x" tabIndex={0} aria-label="Usage table">
+      <Table miw={860} className="numbers" verticalSpacing="xs">
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>{HEADS[groupedBy]}</Table.Th>
+            <Table.Th ta="right">Requests</Table.Th>
+            <Table.Th ta="right">Failed</Table.Th>
+            <Table.Th ta="right">Tokens in</Table.Th>
+            <Table.Th ta="right">Cached</Table.Th>
+            <Table.Th ta="right">Tokens out</Table.Th>
+            <Table.Th ta="right">Median</Table.Th>
+            <Table.Th ta="right">95 %</Table.Th>
+            <Table.Th ta="right">First words</Table.Th>
+            <Table.Th ta="right">Cost</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {groups.map((group) => (
+            <Table.Tr key={group.key}>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>
+                {group.email ?? groupName(groupedBy, group.key, new Map())}
+              </Table.Td>
+              <Table.Td ta="right">{count(group.requests)}</Table.Td>
+              <Table.Td ta="right">{share(group.failed, group.requests)}</Table.Td>
+              <Table.Td ta="right">{compact(group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">{share(group.cached_tokens, group.prompt_tokens)}</Table.Td>
+              <Table.Td ta="right">{compact(group.completion_tokens)}</Table.Td>
+              <Table.Td ta="right">{took(group.latency_ms, 'p50')}</Table.Td>
+              <Table.Td ta="right">{took(group.latency_ms, 'p95')}</Table.Td>
+              <Table.Td ta="right">{took(group.first_token_ms, 'p50')}</Table.Td>
+              <Table.Td ta="right">{dollars(group.cost_usd)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  )
+}
+
+function dayBars(groups: AllUsageGroup[], days: string[]) {
+  const costs = new Map(groups.map(({ key, cost_usd }) => [key, cost_usd]))
+  return days.map((day) => ({ name: day.slice(5), value: costs.get(day) ?? 0 }))
+}
+
+function took(percentiles: Percentiles | null, which: keyof Percentiles): string {
+  return percentiles === null ? '–' : duration(percentiles[which])
+}
+
+function share(part: number, whole: number): string {
+  if (part === 0) return '0 %'
+  return `${((100 * part) / whole).toLocaleString(undefined, { maximumFractionDigits: 1 })} %`
+}

@@ -1,0 +1,95 @@
+import { Group, Table, Text, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import type { Call } from '../api/types.ts'
+import { ago, count, dollars, duration, exactMoment, moment } from '../components/format.ts'
+import { groupName } from '../usage/group-name.ts'
+import { OutcomeBadge } from './outcome-badge.tsx'
+
+type CallTableProps = { calls: Call[]; onOpen: (call: Call, opener: HTMLElement) => void }
+
+/** One line a call; on a phone what it was, when, and what it cost. */
+export function CallTable({ calls, onOpen }: CallTableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard.
+    <section className="scroll-x" tabIndex={0} aria-label="Calls">
+      <Table miw={{ base: 0, md: 860 }} className="numbers" verticalSpacing="xs" highlightOnHover>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>Call</Table.Th>
+            <Table.Th visibleFrom="md">When</Table.Th>
+            <Table.Th visibleFrom="md">Ended</Table.Th>
+            <Table.Th visibleFrom="md" ta="right">
+              Tokens in
+            </Table.Th>
+            <Table.Th visibleFrom="md" ta="right">
+              Tokens out
+            </Table.Th>
+            <Table.Th visibleFrom="md" ta="right">
+              Took
+            </Table.Th>
+            <Table.Th ta="right">Cost</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {calls.map((call) => (
+            <CallRow key={call.id} call={call} onOpen={onOpen} />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </section>
+  )
+}
+
+function CallRow({ call, onOpen }: { call: Call; onOpen: CallTableProps['onOpen'] }) {
+  return (
+    <Table.Tr>
+      <Table.Td>
+        <UnstyledButton mih={44} onClick={(event) => onOpen(call, event.currentTarget)}>
+          <Text fw={550} td="underline" style={{ overflowWrap: 'anywhere', textUnderlineOffset: 3 }}>
+            {modelName(call)}
+          </Text>
+          <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
+            {call.route}
+            {call.end_user && ` · ${call.end_user}`}
+          </Text>
+          <VisuallyHidden>Details of the call at {moment(call.at)}</VisuallyHidden>
+        </UnstyledButton>
+        <Group gap={8} hiddenFrom="md">
+          <OutcomeBadge call={call} />
+          <Text c="dimmed" size="sm">
+            {exactMoment(call.at)}
+          </Text>
+        </Group>
+      </Table.Td>
+      <Table.Td visibleFrom="md" title={ago(call.at)} style={{ whiteSpace: 'nowrap' }}>
+        {exactMoment(call.at)}
+      </Table.Td>
+      <Table.Td visibleFrom="md">
+        <OutcomeBadge call={call} />
+      </Table.Td>
+      <Table.Td visibleFrom="md" ta="right">
+        {count(call.prompt_tokens)}
+        {call.cached_tokens > 0 && (
+          <Text c="dimmed" size="sm" component="div">
+            {count(call.cached_tokens)} cached
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td visibleFrom="md" ta="right">
+        {count(call.completion_tokens)}
+      </Table.Td>
+      <Table.Td visibleFrom="md" ta="right" style={{ whiteSpace: 'nowrap' }}>
+        {duration(call.latency_ms)}
+        {call.first_token_ms !== null && (
+          <Text c="dimmed" size="sm" component="div">
+            first {duration(call.first_token_ms)}
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td ta="right">{dollars(call.cost_usd)}</Table.Td>
+    </Table.Tr>
+  )
+}
+
+function modelName({ model }: Call): string {
+  return groupName('model', model, new Map())
+}

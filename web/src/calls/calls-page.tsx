@@ -1,0 +1,189 @@
+import { Button, Card, Group, SegmentedControl, Select, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { IconDownload, IconListSearch, IconSearch } from '@tabler/icons-react'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { messageOf } from '../api/problem.ts'
+import { keysQuery } from '../api/queries.ts'
+import type { Call } from '../api/types.ts'
+import { plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Page } from '../components/page.tsx'
+import { useReturnFocus } from '../components/return-focus.ts'
+import { useUser } from '../session/user.ts'
+import { groupName } from '../usage/group-name.ts'
+import { usageQuery } from '../usage/usage-query.ts'
+import { CallDetails } from './call-details.tsx'
+import { CallTable } from './call-table.tsx'
+import { type CallFilters, callsQuery, downloadCalls } from './calls-query.ts'
+
+const route = getRouteApi('/app/calls')
+
+export function CallsPage() {
+  const search = route.useSearch()
+  const filters: CallFilters = { ...search, days: search.days ?? 7 }
+  const calls = useInfiniteQuery({ ...callsQuery(filters), placeholderData: (previous) => previous })
+  const download = useMutation({ mutationFn: () => downloadCalls(filters) })
+  const [open, setOpen] = useState<Call | null>(null)
+  const focus = useReturnFocus()
+  const keyNames = useKeyNames()
+
+  return (
+    <Page
+      title="Calls"
+      lead="Every call, one by one, newest first. What was said in them is kept nowhere."
+      wide
+      actions={
+        <Button
+          variant="default"
+          leftSection={<IconDownload size={18} aria-hidden />}
+          loading={download.isPending}
+          onClick={() => download.mutate()}
+        >
+          CSV
+        </Button>
+      }
+    >
+      {download.isError && (
+        <Text c="var(--mantine-color-error)" role="alert" mb="sm">
+          {messageOf(download.error)}
+        </Text>
+      )}
+      <Filters filters={filters} keyNames={keyNames} />
+      <Card component="section" aria-label="Calls one by one">
+        <Loaded query={calls} skeleton={<Skeleton h={420} />}>
+          {({ pages }) => {
+            const shown = pages.flatMap((page) => page.calls)
+            return shown.length === 0 && !calls.hasNextPage ? (
+              <Notice icon={IconListSearch} title="No such calls">
+                None in this time that fit. A call shows here as soon as it has ended.
+              </Notice>
+            ) : (
+              <Stack gap="sm">
+                <CallTable
+                  calls={shown}
+                  onOpen={(call, opener) => {
+                    focus.remember(opener)
+                    setOpen(call)
+                  }}
+                />
+                <Group justify="space-between">
+                  <Text c="dimmed" size="sm" role="status">
+                    {plural(shown.length, 'call')}
+                    {calls.hasNextPage ? ' so far' : ', and that is all'}
+                  </Text>
+                  {calls.hasNextPage && (
+                    <Button
+                      variant="light"
+                      loading={calls.isFetchingNextPage}
+                      onClick={() => void calls.fetchNextPage()}
+                    >
+                      Show more
+                    </Button>
+                  )}
+                </Group>
+              </Stack>
+            )
+          }}
+        </Loaded>
+      </Card>
+      {open && (
+        <CallDetails
+          call={open}
+          keyName={groupName('key', open.key_id ?? 'session', keyNames)}
+          onClose={() => {
+            setOpen(null)
+            focus.restore()
+          }}
+        />
+      )}
+    </Page>
+  )
+}
+
+function Filters({ filters, keyNames }: { filters: CallFilters; keyNames: ReadonlyMap<string, string> }) {
+  const navigate = route.useNavigate()
+  const models = useQuery(usageQuery(filters.days, 'model'))
+  const [text, setText] = useState(filters.q ?? '')
+  const set = (next: object) =>
+    void navigate({ search: (search) => ({ ...search, ...next }), replace: true, resetScroll: false })
+  const find = (event: FormEvent) => {
+    event.preventDefault()
+    set({ q: text.trim() || undefined })
+  }
+  const names = new Set([...(models.data?.groups.map(({ key }) => key) ?? []), filters.model ?? ''])
+  const keys = new Map([['session', groupName('key', 'session', keyNames)], ...keyNames])
+  if (filters.key !== undefined) keys.set(filters.key, groupName('key', filters.key, keyNames))
+
+  return (
+    <Stack gap="sm" mb="md">
+      <Group gap="sm">
+        <SegmentedControl
+          aria-label="Time"
+          value={`${filters.days}`}
+          onChange={(value) => set({ days: value === '7' ? undefined : Number(value) })}
+          data={[
+            { value: '1', label: 'Today' },
+            ...['7', '30', '90'].map((value) => ({ value, label: `${value} days` })),
+          ]}
+        />
+        <SegmentedControl
+          aria-label="How they ended"
+          value={filters.outcome ?? 'all'}
+          onChange={(value) => set({ outcome: value === 'all' ? undefined : value })}
+          data={[
+            { value: 'all', label: 'All' },
+            { value: 'ok', label: 'OK' },
+            { value: 'failed', label: 'Failed' },
+            { value: 'cancelled', label: 'Left' },
+          ]}
+        />
+      </Group>
+      <Group gap="sm" align="flex-start">
+        <Select
+          aria-label="Model"
+          placeholder="Any model"
+          searchable
+          clearable
+          w={{ base: '100%', xs: 220 }}
+          value={filters.model ?? null}
+          onChange={(model) => set({ model: model ?? undefined })}
+          data={[...names].filter(Boolean).map((value) => ({ value, label: groupName('model', value, keyNames) }))}
+        />
+        <Select
+          aria-label="Key"
+          placeholder="Any key"
+          clearable
+          w={{ base: '100%', xs: 180 }}
+          value={filters.key ?? null}
+          onChange={(key) => set({ key: key ?? undefined })}
+          data={[...keys].map(([value, label]) => ({ value, label }))}
+        />
+        <form onSubmit={find} style={{ flex: '1 1 300px' }}>
+          <Group gap="sm" wrap="nowrap">
+            <TextInput
+              flex={1}
+              type="search"
+              aria-label="End user, request id, or label"
+              placeholder="End user, request id, or label (team:blue)"
+              leftSection={<IconSearch size={18} aria-hidden />}
+              value={text}
+              onChange={(event) => setText(event.currentTarget.value)}
+            />
+            <Button type="submit" variant="light">
+              Find
+            </Button>
+          </Group>
+        </form>
+      </Group>
+    </Stack>
+  )
+}
+
+/** The names of the API keys that are still there, by id. */
+function useKeyNames(): ReadonlyMap<string, string> {
+  const hasKeys = useUser().entitlements.includes('api_keys')
+  const keys = useQuery({ ...keysQuery, enabled: hasKeys })
+  return new Map(keys.data?.map(({ id, name }) => [id, name]))
+}

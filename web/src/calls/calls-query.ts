@@ -1,0 +1,37 @@
+import { infiniteQueryOptions } from '@tanstack/react-query'
+import { api, request } from '../api/client.ts'
+import type { CallPage, UsageOutcome } from '../api/types.ts'
+import { saveFile } from '../components/save-file.ts'
+import { daysUpTo } from '../usage/days.ts'
+import { searchOf } from './search-of.ts'
+
+export type CallFilters = {
+  days: number
+  outcome?: UsageOutcome | undefined
+  model?: string | undefined
+  key?: string | undefined
+  q?: string | undefined
+}
+
+const PAGE = 50
+
+function queryOf({ days, outcome, model, key, q }: CallFilters) {
+  const span = daysUpTo(new Date(), days)
+  return { from: span[0], to: span.at(-1), outcome, model, key, ...(q === undefined ? {} : searchOf(q)) }
+}
+
+/** The calls of the last `days` days, today included, newest first, page after page. */
+export function callsQuery(filters: CallFilters) {
+  const query = queryOf(filters)
+  return infiniteQueryOptions({
+    queryKey: ['calls', query],
+    queryFn: ({ signal, pageParam }) =>
+      api.get<CallPage>('/api/usage/calls', { query: { ...query, limit: PAGE, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
+}
+
+export async function downloadCalls(filters: CallFilters): Promise<void> {
+  await saveFile(await request('GET', '/api/usage/calls', { query: queryOf(filters), accept: 'text/csv' }), 'calls.csv')
+}

@@ -1,0 +1,15 @@
+import { Badge } from '@mantine/core'
+import type { Call } from '../api/types.ts'
+
+const NAMES = { ok: 'OK', failed: 'Failed', cancelled: 'Left' } as const
+const COLORS = { ok: 'pine', failed: 'red', cancelled: 'gray' } as const
+
+/** How a call ended, and with what status where that says more. */
+export function OutcomeBadge({ call: { outcome, status } }: { call: Pick<Call, 'outcome' | 'status'> }) {
+  return (
+    <Badge color={COLORS[outcome]} style={{ flexShrink: 0 }}>
+      {NAMES[outcome]}
+      {outcome === 'failed' && ` ${status}`}
+    </Badge>
+  )
+}
