@@ -17,7 +17,7 @@ export const platformProblem = Problem.define({
   address_not_allowed: [
     403,
     'This API key may not be used from {address}',
-    { advice: 'Call from one of its networks, or change them: `PATCH /api/api-keys/{key_id}`.' },
+    { advice: 'Call from one of its networks, or have its owner change them.' },
   ],
   rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', alias: 'rate_limit_exceeded' }],
   validation_failed: [422, 'The request is not valid', { advice: '`detail` lists what is wrong where; mend it.' }],

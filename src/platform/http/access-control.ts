@@ -225,7 +225,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
   }
 }
 
-/** A scope is part of the one before its colon: who has `rag` has `rag:read`. @throws Problem 403 */
+/** A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403 */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: string): void {
   if (!hasScope(scopes, scope)) throw platformProblem('scope_missing', { scope })
 }

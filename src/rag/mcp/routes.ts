@@ -180,7 +180,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         return {
           resource,
           resource_name: `${deps.brand} documents`,
-          scopes_supported: [RAG_POLICY.scope, RAG_READ_POLICY.scope],
+          scopes_supported: [RAG_POLICY.scope],
           bearer_methods_supported: ['header'],
         }
       },
