@@ -85,7 +85,7 @@ function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
           hideControls
           {...form.getInputProps('limitUsd')}
         />
-        <Select label="in" description="UTC; weeks begin on Monday" data={PERIODS} {...form.getInputProps('period')} />
+        <Select label="in" description="In UTC" data={PERIODS} {...form.getInputProps('period')} />
         <NumberInput
           label="Calls"
           placeholder="No limit"

@@ -65,7 +65,7 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
           {name}
         </Text>
         <Text className="numbers">
-          {dollars(left)} left of {dollars(limit)}
+          {dollars(roundedDown(left))} left of {dollars(limit)}
         </Text>
       </Group>
       <Progress.Root size="lg">
@@ -79,6 +79,11 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
       </Text>
     </div>
   )
+}
+
+/** Not a cent is promised that is not there. */
+function roundedDown(amount: number): number {
+  return amount < 1 ? amount : Math.floor(amount * 100) / 100
 }
 
 /** Budgets turn at midnight in UTC. */
