@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import type { Description as Described } from '#platform/http/openapi.ts'
+import type { Description as Described, Operation } from '#platform/http/openapi.ts'
 import { readConfig } from './config.ts'
 import { createService } from './service.ts'
 
@@ -29,6 +29,7 @@ type Schema = {
   additionalProperties?: boolean | Schema
   description?: string
 }
+type Parameter = NonNullable<Operation['parameters']>[number]
 type Description = Pick<Described, 'paths'> & { components: { schemas: Record<string, Schema> } }
 
 /** The descriptions of both servers' APIs as their /openapi.json give them with DEBUG. */
@@ -52,13 +53,55 @@ export function descriptionText(description: Description): string {
   return `${JSON.stringify(description, null, 2)}\n`
 }
 
-/** The named schemas as TypeScript types. */
-export function typesText({ components }: Description): string {
-  const types = Object.entries(components.schemas).map(
+/** The named schemas as TypeScript types, and `Paths`. */
+export function typesText({ components, paths }: Description): string {
+  const types = Object.entries({ ...components.schemas, Paths: schemaOfPaths(paths) }).map(
     ([name, schema]) => `${comment(schema, '')}export type ${name} = ${typeOf(schema, '')}\n`,
   )
   return `// Made from docs/openapi.json by \`npm run docs\`; not for editing.\n\n${types.join('\n')}`
 }
+
+function schemaOfPaths(paths: Description['paths']): Schema {
+  const methods: Record<string, Record<string, Schema>> = {}
+  for (const [address, operations] of Object.entries(paths)) {
+    for (const [method, operation] of Object.entries(operations)) {
+      methods[method.toUpperCase()] ??= {}
+      Object.assign(methods[method.toUpperCase()] ?? {}, { [literal(address)]: schemaOfOperation(operation) })
+    }
+  }
+  return {
+    ...whole(Object.fromEntries(Object.entries(methods).map(([method, addresses]) => [method, whole(addresses)]))),
+    description: 'By method and address: what goes in, and the JSON that comes back when all went well.',
+  }
+}
+
+function schemaOfOperation({ parameters = [], requestBody, responses }: Operation): Schema {
+  const given = (place: string): Schema | undefined => {
+    const found = parameters.filter((one) => one.in === place)
+    const named = (some: Parameter[]) => some.map(({ name = '' }) => name)
+    if (found.length === 0) return undefined
+    const properties = Object.fromEntries(found.map(({ name, schema }) => [name, schema as Schema]))
+    return { type: 'object', properties, required: named(found.filter(({ required }) => required)) }
+  }
+  const [path, query] = [given('path'), given('query')]
+  const { 'application/json': body, 'multipart/form-data': form } = requestBody?.content ?? {}
+  const done = Object.entries(responses).find(([status, { content }]) => status.startsWith('2') && content?.[JSON_TYPE])
+  const properties = {
+    ...(path && { path }),
+    ...(query && { query }),
+    ...(body && { body: body.schema as Schema }),
+    ...(form && { form: form.schema as Schema }),
+    reply: (done?.[1].content?.[JSON_TYPE]?.schema as Schema | undefined) ?? { type: 'null' },
+  }
+  const optional = [!query?.required?.length && 'query', !requestBody?.required && 'body']
+  return { type: 'object', properties, required: Object.keys(properties).filter((name) => !optional.includes(name)) }
+}
+
+const whole = (properties: Record<string, Schema>): Schema => ({
+  type: 'object',
+  properties,
+  required: Object.keys(properties),
+})
 
 /** Of a schema in the subset that the routes use; what is not told is unknown. */
 function typeOf(schema: Schema, indent: string): string {
@@ -84,6 +127,7 @@ function typeNamed(type: string, schema: Schema, indent: string): string {
   return `{\n${fields.join('')}${rest ? `${inner}[other: string]: unknown\n` : ''}${indent}}`
 }
 
+const JSON_TYPE = 'application/json'
 const literal = (word: unknown) => (typeof word === 'string' ? `'${word.replaceAll("'", "\\'")}'` : String(word))
 const union = (types: string[]) => [...new Set(types)].join(' | ')
 const comment = ({ description }: Schema, indent: string) =>

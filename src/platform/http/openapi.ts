@@ -78,7 +78,7 @@ export type Operation = {
   operationId: string
   tags: string[]
   security: Json[]
-  parameters?: { name?: string; required?: boolean; schema?: Json; example?: unknown }[]
+  parameters?: { name?: string; in?: string; required?: boolean; schema?: Json; example?: unknown }[]
   requestBody?: { required?: boolean; content: Record<string, { schema: Json; example?: unknown }> }
   responses: Record<string, Json & { content?: Record<string, Json>; headers?: Record<string, object> }>
   'x-policy'?: DescribedPolicy

@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { Message } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useLeave } from '../session/sign-out.ts'
 import { useUser } from '../session/user.ts'
@@ -34,7 +33,7 @@ function DeleteForm({ onClose }: { onClose: () => void }) {
   const form = useForm({ initialValues: { password: '', confirm: '', code: '' } })
   const remove = useMutation({
     mutationFn: ({ password, confirm, code }: typeof form.values) =>
-      api.delete<Message>('/api/users/me', {
+      api.delete('/api/users/me', {
         ...(password && { password }),
         ...(confirm && { confirm }),
         ...(code && { code: code.trim() }),

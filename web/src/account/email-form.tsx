@@ -4,7 +4,6 @@ import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
-import type { Message } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { CodeInput } from './code-input.tsx'
@@ -18,7 +17,7 @@ export function EmailForm() {
   })
   const change = useMutation({
     mutationFn: ({ new_email, password, code }: typeof form.values) =>
-      api.post<Message>('/api/users/me/change-email', {
+      api.post('/api/users/me/change-email', {
         new_email,
         ...(password && { password }),
         ...(code && { code: code.trim() }),

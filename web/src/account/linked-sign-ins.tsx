@@ -3,7 +3,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { OAuthLink, OAuthStart } from '../api/types.ts'
+import type { OAuthLink } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { day } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
@@ -36,7 +36,7 @@ export function LinkOutcome() {
 export function LinkedSignIns() {
   const links = useQuery({
     queryKey: linksKey,
-    queryFn: ({ signal }) => api.get<OAuthLink[]>('/api/users/me/oauth', { signal }),
+    queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
   return (
     <Panel title="Linked sign-ins" lead="Accounts elsewhere that open this one.">
@@ -62,10 +62,12 @@ function ProviderRow({ provider, link }: { provider: (typeof OAUTH_PROVIDERS)[nu
   const change = useMutation({
     mutationFn: async () => {
       if (link) {
-        await api.delete(`/api/users/me/oauth/${id}`)
+        await api.delete('/api/users/me/oauth/{provider}', undefined, { path: { provider: id } })
         await queries.invalidateQueries({ queryKey: linksKey })
       } else {
-        const { authorization_url } = await api.post<OAuthStart>(`/api/users/me/oauth/${id}`)
+        const { authorization_url } = await api.post('/api/users/me/oauth/{provider}', undefined, {
+          path: { provider: id },
+        })
         location.assign(authorization_url)
       }
     },

@@ -18,7 +18,7 @@ const passkeysKey = ['passkeys']
 export function Passkeys() {
   const passkeys = useQuery({
     queryKey: passkeysKey,
-    queryFn: ({ signal }) => api.get<Passkey[]>('/api/auth/passkeys', { signal }),
+    queryFn: ({ signal }) => api.get('/api/auth/passkeys', { signal }),
   })
   const [toRemove, setToRemove] = useState<Passkey | null>(null)
   const make = useMutation({
@@ -72,7 +72,7 @@ export function Passkeys() {
         title="Remove this passkey?"
         action="Remove"
         onConfirm={async () => {
-          await api.delete(`/api/auth/passkeys/${toRemove?.id}`)
+          if (toRemove) await api.delete('/api/auth/passkeys/{id}', undefined, { path: { id: toRemove.id } })
           await queries.invalidateQueries({ queryKey: passkeysKey })
         }}
       >

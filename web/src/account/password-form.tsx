@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { Message } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import { useUser } from '../session/user.ts'
@@ -17,7 +16,7 @@ export function PasswordForm() {
 /** An account made with Google or GitHub has none; a first one comes by the mailed link, which proves the address. */
 function FirstPassword() {
   const { email } = useUser()
-  const send = useMutation({ mutationFn: () => api.post<Message>('/api/auth/forgot-password', { email }) })
+  const send = useMutation({ mutationFn: () => api.post('/api/auth/forgot-password', { email }) })
   return (
     <Panel title="Password" lead="Your account has none: it is opened by your linked sign-ins or passkeys.">
       <Stack align="flex-start">
@@ -46,7 +45,7 @@ function ChangePassword() {
   })
   const change = useMutation({
     mutationFn: ({ code, ...passwords }: typeof form.values) =>
-      api.post<Message>('/api/users/me/change-password', { ...passwords, ...(code && { code: code.trim() }) }),
+      api.post('/api/users/me/change-password', { ...passwords, ...(code && { code: code.trim() }) }),
     onSuccess: ({ message }) => {
       form.reset()
       notifications.show({ message })

@@ -4,7 +4,6 @@ import { notifications } from '@mantine/notifications'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries, userQuery } from '../api/queries.ts'
-import type { User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { useUser } from '../session/user.ts'
 import { Panel } from './panel.tsx'
@@ -19,7 +18,7 @@ export function ProfileForm() {
   })
   const save = useMutation({
     mutationFn: ({ full_name, avatar_url }: typeof form.values) =>
-      api.patch<User>('/api/users/me', {
+      api.patch('/api/users/me', {
         full_name: full_name.trim() || null,
         avatar_url: avatar_url.trim() || null,
       }),

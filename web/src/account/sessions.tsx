@@ -14,7 +14,7 @@ const sessionsKey = ['sessions']
 export function Sessions() {
   const sessions = useQuery({
     queryKey: sessionsKey,
-    queryFn: ({ signal }) => api.get<Session[]>('/api/users/me/sessions', { signal }),
+    queryFn: ({ signal }) => api.get('/api/users/me/sessions', { signal }),
   })
   return (
     <Panel title="Where you are signed in" lead="Ending a session takes effect within a second.">
@@ -54,7 +54,10 @@ function EndOthers() {
 function SessionRow({ session }: { session: Session }) {
   const signOut = useSignOut()
   const end = useMutation({
-    mutationFn: () => (session.current ? signOut() : api.delete(`/api/users/me/sessions/${session.id}`)),
+    mutationFn: async () => {
+      if (session.current) await signOut()
+      else await api.delete('/api/users/me/sessions/{id}', undefined, { path: { id: session.id } })
+    },
     onSuccess: () => queries.invalidateQueries({ queryKey: sessionsKey }),
   })
   const name = device(session.user_agent)

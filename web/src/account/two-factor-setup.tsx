@@ -2,7 +2,7 @@ import { Anchor, Button, Center, Group, Image, List, Stack, Text, TextInput } fr
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { ConfirmTotpResponse, StartTotpResponse } from '../api/types.ts'
+import type { StartTotpResponse } from '../api/types.ts'
 import { CopyIcon } from '../components/copy.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
@@ -13,8 +13,7 @@ export function TwoFactorSetup({ start, onCodes }: { start: StartTotpResponse; o
     validate: { code: (code) => (/^\d{6}$/.test(code.replace(/\s/g, '')) ? null : 'Six digits') },
   })
   const confirm = useMutation({
-    mutationFn: (code: string) =>
-      api.post<ConfirmTotpResponse>('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
+    mutationFn: (code: string) => api.post('/api/users/me/totp/confirm', { code: code.replace(/\s/g, '') }),
     onSuccess: ({ recovery_codes }) => onCodes(recovery_codes),
     onError: (problem) => setFieldErrors(form, problem),
   })

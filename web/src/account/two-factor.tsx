@@ -20,7 +20,7 @@ export function TwoFactor() {
   const [codes, setCodes] = useState<string[] | null>(null)
   const [turningOff, off] = useDisclosure(false)
   const begin = useMutation({
-    mutationFn: () => api.post<StartTotpResponse>('/api/users/me/totp'),
+    mutationFn: () => api.post('/api/users/me/totp'),
     onSuccess: setStart,
   })
   const known = () => queries.invalidateQueries({ queryKey: userQuery.queryKey })

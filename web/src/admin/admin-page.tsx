@@ -4,7 +4,6 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { ApiProblem } from '../api/problem.ts'
-import type { GetStatsResponse } from '../api/types.ts'
 import { count } from '../components/format.ts'
 import { LinkButton } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
@@ -43,7 +42,7 @@ function AdminPanel() {
   const navigate = useNavigate()
   const stats = useQuery({
     queryKey: ['admin', 'stats'],
-    queryFn: ({ signal }) => api.get<GetStatsResponse>('/api/admin/stats', { signal }),
+    queryFn: ({ signal }) => api.get('/api/admin/stats', { signal }),
   })
 
   // The right was taken away while the app was open.

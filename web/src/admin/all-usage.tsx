@@ -43,7 +43,7 @@ export function AllUsage() {
   const query = { from: span[0], to: span.at(-1), group_by }
   const usage = useQuery({
     queryKey: ['admin', 'usage', query],
-    queryFn: ({ signal }) => api.get<GetAllUsageResponse>('/api/admin/usage', { query, signal }),
+    queryFn: ({ signal }) => api.get('/api/admin/usage', { query, signal }),
     placeholderData: (previous) => previous,
   })
   const set = (next: object) =>

@@ -2,7 +2,6 @@ import { Anchor, Badge, Card, Group, Paper, Skeleton, Stack, Text } from '@manti
 import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { ListContactMessagesResponse } from '../api/types.ts'
 import { moment } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -21,7 +20,7 @@ export function ContactMessages() {
   const messages = useQuery({
     queryKey: ['admin', 'messages', page],
     queryFn: ({ signal }) =>
-      api.get<ListContactMessagesResponse>('/api/admin/contact-messages', {
+      api.get('/api/admin/contact-messages', {
         query: { page, limit: 20 },
         signal,
       }),

@@ -3,7 +3,7 @@ import { IconCircleCheck } from '@tabler/icons-react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { DeadJob, ListJobsResponse } from '../api/types.ts'
+import type { DeadJob } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { moment, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
@@ -15,7 +15,7 @@ const jobsKey = ['admin', 'jobs']
 export function Jobs() {
   const jobs = useQuery({
     queryKey: jobsKey,
-    queryFn: ({ signal }) => api.get<ListJobsResponse>('/api/admin/jobs', { signal }),
+    queryFn: ({ signal }) => api.get('/api/admin/jobs', { signal }),
     refetchInterval: 10_000,
   })
   return (
@@ -46,7 +46,7 @@ export function Jobs() {
 
 function JobRow({ job }: { job: DeadJob }) {
   const retry = useMutation({
-    mutationFn: () => api.post(`/api/admin/jobs/${job.id}/retry`),
+    mutationFn: () => api.post('/api/admin/jobs/{id}/retry', undefined, { path: { id: job.id } }),
     onSuccess: () => queries.invalidateQueries({ queryKey: jobsKey }),
   })
   return (

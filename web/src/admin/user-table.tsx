@@ -2,7 +2,7 @@ import { Badge, Button, Card, Group, Skeleton, Table, Text, VisuallyHidden } fro
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
-import type { AdminUser, ListUsersResponse } from '../api/types.ts'
+import type { AdminUser } from '../api/types.ts'
 import { ago, day, moment } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { StatusBadge, TierBadge } from '../components/plan-badge.tsx'
@@ -13,7 +13,7 @@ export function UserTable() {
   const page = usePage()
   const users = useQuery({
     queryKey: ['admin', 'users', page],
-    queryFn: ({ signal }) => api.get<ListUsersResponse>('/api/admin/users', { query: { page, limit: 20 }, signal }),
+    queryFn: ({ signal }) => api.get('/api/admin/users', { query: { page, limit: 20 }, signal }),
     placeholderData: (previous) => previous,
   })
   const [openId, setOpenId] = useState<string | null>(null)

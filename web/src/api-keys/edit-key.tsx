@@ -18,7 +18,8 @@ export function EditKey({ apiKey, isLive, onClose }: { apiKey: ApiKey; isLive: b
   const edit = useMutation({
     mutationFn: async (values: typeof form.values) => {
       const change = changeOf(apiKey, values, Date.now())
-      if (Object.keys(change).length > 0) await api.patch<ApiKey>(`/api/api-keys/${apiKey.id}`, change)
+      if (Object.keys(change).length > 0)
+        await api.patch('/api/api-keys/{key_id}', change, { path: { key_id: apiKey.id } })
     },
     onSuccess: () => {
       void queries.invalidateQueries({ queryKey: keysQuery.queryKey })

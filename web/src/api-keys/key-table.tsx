@@ -100,7 +100,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
         title="Revoke this key?"
         action="Revoke"
         onConfirm={async () => {
-          await api.delete(`/api/api-keys/${toRevoke?.id}`)
+          if (toRevoke) await api.delete('/api/api-keys/{key_id}', undefined, { path: { key_id: toRevoke.id } })
           await queries.invalidateQueries({ queryKey: keysQuery.queryKey })
         }}
       >

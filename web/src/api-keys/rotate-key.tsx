@@ -3,7 +3,7 @@ import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
-import type { ApiKey, ApiKeyCreated } from '../api/types.ts'
+import type { ApiKey } from '../api/types.ts'
 import { FormProblem } from '../components/form-problem.tsx'
 import { ShownKey } from './shown-key.tsx'
 
@@ -18,7 +18,8 @@ const GRACE_PERIODS = [
 export function RotateKey({ apiKey, onClose }: { apiKey: ApiKey; onClose: () => void }) {
   const [grace, setGrace] = useState('86400')
   const rotate = useMutation({
-    mutationFn: () => api.post<ApiKeyCreated>(`/api/api-keys/${apiKey.id}/rotate`, { grace_seconds: Number(grace) }),
+    mutationFn: () =>
+      api.post('/api/api-keys/{key_id}/rotate', { grace_seconds: Number(grace) }, { path: { key_id: apiKey.id } }),
     onSuccess: () => void queries.invalidateQueries({ queryKey: keysQuery.queryKey }),
   })
 

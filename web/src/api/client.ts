@@ -5,36 +5,71 @@
  */
 import { session } from '../session/browser-session.ts'
 import { freshSignIn } from '../session/fresh-sign-in.ts'
+import {
+  type Address,
+  type AnyParameters,
+  addressOf,
+  type Body,
+  type Method,
+  type Parameters,
+  type Reply,
+} from './operation.ts'
 import { ApiProblem, offline, problemFrom } from './problem.ts'
 
-type Query = Record<string, string | number | boolean | undefined>
-type Options = { query?: Query; body?: unknown; signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
+type Settings = { signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
+export type Options<M extends Method, A extends Address<M>> = Parameters<M, A> & Settings
+type AnyOptions = AnyParameters & Settings & { body?: unknown }
 
+/** May be left out where nothing in them has to be told. */
+type OptionsLast<M extends Method, A extends Address<M>> =
+  Record<never, never> extends Options<M, A> ? [options?: Options<M, A>] : [options: Options<M, A>]
+type BodyFirst<M extends Method, A extends Address<M>> =
+  Record<never, never> extends Options<M, A>
+    ? undefined extends Body<M, A>
+      ? [body?: Body<M, A>, options?: Options<M, A>]
+      : [body: Body<M, A>, options?: Options<M, A>]
+    : [body: Body<M, A>, options: Options<M, A>]
+type Send<M extends Method> = <A extends Address<M>>(address: A, ...rest: BodyFirst<M, A>) => Promise<Reply<M, A>>
+
+/** By address as it is described; `path` fills its `{names}`. */
 export const api = {
-  get: <T>(path: string, options?: Options) => call<T>('GET', path, options),
-  post: <T>(path: string, body?: unknown, options?: Options) => call<T>('POST', path, { ...options, body }),
-  patch: <T>(path: string, body?: unknown, options?: Options) => call<T>('PATCH', path, { ...options, body }),
-  delete: <T>(path: string, body?: unknown, options?: Options) => call<T>('DELETE', path, { ...options, body }),
+  get: <A extends Address<'GET'>>(address: A, ...[options]: OptionsLast<'GET', A>): Promise<Reply<'GET', A>> =>
+    call('GET', address, options),
+  post: sender('POST'),
+  patch: sender('PATCH'),
+  delete: sender('DELETE'),
+}
+
+function sender<M extends Method>(method: M): Send<M> {
+  return (address, ...[body, options]) => call(method, address, { ...options, body })
 }
 
 /** The raw answer, for downloads, headers and streams. Throws an ApiProblem unless it is a 2xx. */
-export async function request(method: string, path: string, options: Options = {}): Promise<Response> {
+export function request<M extends Method, A extends Address<M>>(
+  method: M,
+  address: A,
+  options: Options<M, A> & { body?: Body<M, A> },
+): Promise<Response> {
+  return ask(method, address, options)
+}
+
+async function ask(method: Method, address: string, options: AnyOptions = {}): Promise<Response> {
   const token = options.anonymous ? null : await session.token()
   // Nobody is signed in (any more): the service would say so, there is no need to ask.
   if (token === null && !options.anonymous)
     throw new ApiProblem(401, 'You are not signed in any more', { code: 'unauthenticated' })
 
-  let response = await send(method, path, options, token)
+  let response = await send(method, address, options, token)
 
   if (response.status === 401 && token !== null) {
     const next = await session.tokenAfterRefusal(token)
-    if (next !== null && next !== token) response = await send(method, path, options, next)
+    if (next !== null && next !== token) response = await send(method, address, options, next)
   }
   if (response.ok) return response
   const problem = await problemOf(response)
   if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask())) throw problem
 
-  response = await send(method, path, options, await session.token())
+  response = await send(method, address, options, await session.token())
   if (!response.ok) throw await problemOf(response)
   return response
 }
@@ -43,18 +78,21 @@ async function problemOf(response: Response): Promise<ApiProblem> {
   return problemFrom(response.status, await bodyOf(response), response.headers)
 }
 
-async function call<T>(method: string, path: string, options?: Options): Promise<T> {
-  const response = await request(method, path, options)
-  return (await bodyOf(response)) as T
+async function call<M extends Method, A extends Address<M>>(
+  method: M,
+  address: A,
+  options?: AnyOptions,
+): Promise<Reply<M, A>> {
+  return (await bodyOf(await ask(method, address, options))) as Reply<M, A>
 }
 
-async function send(method: string, path: string, options: Options, token: string | null): Promise<Response> {
+async function send(method: Method, address: string, options: AnyOptions, token: string | null): Promise<Response> {
   const headers = new Headers({ accept: options.accept ?? 'application/json, text/event-stream;q=0.9' })
   if (options.body !== undefined) headers.set('content-type', 'application/json')
   if (token !== null) headers.set('authorization', `Bearer ${token}`)
 
   try {
-    return await fetch(addressOf(path, options.query), {
+    return await fetch(addressOf(address, options), {
       method,
       headers,
       body: options.body === undefined ? null : JSON.stringify(options.body),
@@ -64,13 +102,6 @@ async function send(method: string, path: string, options: Options, token: strin
     if (options.signal?.aborted) throw error
     throw offline()
   }
-}
-
-function addressOf(path: string, query: Query = {}): string {
-  const parameters = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) parameters.set(name, String(value))
-  const text = parameters.toString()
-  return text ? `${path}?${text}` : path
 }
 
 async function bodyOf(response: Response): Promise<unknown> {

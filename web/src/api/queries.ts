@@ -1,7 +1,6 @@
 import { QueryClient, queryOptions } from '@tanstack/react-query'
 import { api } from './client.ts'
 import { ApiProblem } from './problem.ts'
-import type { ApiKey, ListPlansResponse, Subscription, User } from './types.ts'
 
 const WAIT_MAX_S = 20
 
@@ -29,21 +28,21 @@ export const queries = new QueryClient({
 
 export const userQuery = queryOptions({
   queryKey: ['user'],
-  queryFn: ({ signal }) => api.get<User>('/api/auth/me', { signal }),
+  queryFn: ({ signal }) => api.get('/api/auth/me', { signal }),
 })
 
 export const subscriptionQuery = queryOptions({
   queryKey: ['subscription'],
-  queryFn: ({ signal }) => api.get<Subscription>('/api/billing/subscription', { signal }),
+  queryFn: ({ signal }) => api.get('/api/billing/subscription', { signal }),
 })
 
 export const plansQuery = queryOptions({
   queryKey: ['plans'],
-  queryFn: ({ signal }) => api.get<ListPlansResponse>('/api/billing/plans', { signal, anonymous: true }),
+  queryFn: ({ signal }) => api.get('/api/billing/plans', { signal, anonymous: true }),
   staleTime: 5 * 60_000,
 })
 
 export const keysQuery = queryOptions({
   queryKey: ['api-keys'],
-  queryFn: ({ signal }) => api.get<ApiKey[]>('/api/api-keys', { signal }),
+  queryFn: ({ signal }) => api.get('/api/api-keys', { signal }),
 })

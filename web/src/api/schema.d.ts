@@ -1419,3 +1419,380 @@ export type UsersError = {
 export type VerifyResetTokenResponse = {
   valid: boolean
 }
+
+/** By method and address: what goes in, and the JSON that comes back when all went well. */
+export type Paths = {
+  POST: {
+    '/api/auth/register': {
+      body: RegisterUserRequest
+      reply: User
+    }
+    '/api/auth/verify-email': {
+      body: OneTimeToken
+      reply: Message
+    }
+    '/api/auth/resend-verification': {
+      body: ResendVerificationRequest
+      reply: Message
+    }
+    '/api/auth/undo-email-change': {
+      body: OneTimeToken
+      reply: Message
+    }
+    '/api/users/me/change-password': {
+      body: ChangePasswordRequest
+      reply: Message
+    }
+    '/api/users/me/change-email': {
+      body: ChangeEmailRequest
+      reply: Message
+    }
+    '/api/auth/forgot-password': {
+      body: RequestPasswordResetRequest
+      reply: Message
+    }
+    '/api/auth/verify-reset-token': {
+      body: OneTimeToken
+      reply: VerifyResetTokenResponse
+    }
+    '/api/auth/reset-password': {
+      body: ResetPasswordRequest
+      reply: Message
+    }
+    '/api/auth/login': {
+      body: LogInRequest
+      reply: Token
+    }
+    '/api/auth/challenge': {
+      body: CompleteChallengeRequest
+      reply: Token
+    }
+    '/api/auth/passkeys/login/options': {
+      reply: PasskeyOptions
+    }
+    '/api/auth/passkeys/login/verify': {
+      body: FinishPasskeyLoginRequest
+      reply: Token
+    }
+    '/api/auth/refresh': {
+      body: RefreshTokensRequest
+      reply: Token
+    }
+    '/api/auth/logout': {
+      reply: Message
+    }
+    '/api/users/me/totp': {
+      reply: StartTotpResponse
+    }
+    '/api/users/me/totp/confirm': {
+      body: ConfirmTotpRequest
+      reply: ConfirmTotpResponse
+    }
+    '/api/auth/passkeys/register/options': {
+      reply: PasskeyOptions
+    }
+    '/api/auth/passkeys/register/verify': {
+      body: FinishPasskeyRegistrationRequest
+      reply: Passkey
+    }
+    '/api/billing/create-checkout-session': {
+      query: {
+        price_id: string
+      }
+      reply: HostedPage
+    }
+    '/api/billing/create-portal-session': {
+      reply: HostedPage
+    }
+    '/api/api-keys': {
+      body: CreateApiKeyRequest
+      reply: ApiKeyCreated
+    }
+    '/api/api-keys/{key_id}/rotate': {
+      path: {
+        key_id: string
+      }
+      body?: RotateApiKeyRequest
+      reply: ApiKeyCreated
+    }
+    '/api/ai/chat': {
+      body: ChatRequest
+      reply: ChatResponse
+    }
+    '/api/ai/completions': {
+      body: CompletePromptRequest
+      reply: CompletePromptResponse
+    }
+    '/v1/chat/completions': {
+      body: CreateChatCompletionRequest
+      reply: ChatCompletion
+    }
+    '/v1/embeddings': {
+      body: CreateEmbeddingsRequest
+      reply: EmbeddingList
+    }
+    '/v1/messages': {
+      body: CreateMessageRequest
+      reply: AnthropicMessage
+    }
+    '/v1/messages/count_tokens': {
+      body: CountMessageTokensRequest
+      reply: TokenCount
+    }
+    '/v1/responses': {
+      body: CreateResponseRequest
+      reply: ResponseObject
+    }
+    '/v1/responses/input_tokens': {
+      body: CountResponseTokensRequest
+      reply: ResponseInputTokens
+    }
+    '/api/users/me/oauth/{provider}': {
+      path: {
+        provider: string
+      }
+      reply: OAuthStart
+    }
+    '/api/billing/webhook': {
+      body: ProcessorEvent
+      reply: EventReceipt
+    }
+    '/api/rag/ingest/text': {
+      query?: {
+        replace?: Replace
+      }
+      body: IngestTextRequest
+      reply: Ingested
+    }
+    '/api/rag/ingest/file': {
+      query?: {
+        replace?: Replace
+      }
+      form: IngestFileRequest
+      reply: Ingested
+    }
+    '/api/rag/search': {
+      body: SearchChunksRequest
+      reply: SearchChunksResponse
+    }
+    '/api/rag/query': {
+      body: QueryDocumentsRequest
+      reply: QueryDocumentsResponse
+    }
+    '/api/admin/jobs/{id}/retry': {
+      path: {
+        id: string
+      }
+      reply: RetryJobResponse
+    }
+    '/mcp': {
+      body: JsonRpcRequest
+      reply: JsonRpcReply
+    }
+  }
+  GET: {
+    '/api/auth/me': {
+      reply: User
+    }
+    '/api/users/me': {
+      reply: User
+    }
+    '/api/users/me/export': {
+      query?: {
+        full?: boolean
+      }
+      reply: AccountExport
+    }
+    '/.well-known/jwks.json': {
+      reply: KeySet
+    }
+    '/api/users/me/sessions': {
+      reply: Array<Session>
+    }
+    '/api/auth/passkeys': {
+      reply: Array<Passkey>
+    }
+    '/api/billing/subscription': {
+      reply: Subscription
+    }
+    '/api/billing/plans': {
+      reply: ListPlansResponse
+    }
+    '/api/api-keys': {
+      reply: Array<ApiKey>
+    }
+    '/api/api-keys/self': {
+      reply: ApiKeySelf
+    }
+    '/api/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: UsageGrouping
+      }
+      reply: GetUsageResponse
+    }
+    '/api/usage/calls': {
+      query?: {
+        from?: string
+        to?: string
+        model?: string
+        vendor?: string
+        route?: string
+        key?: string
+        outcome?: UsageOutcome
+        end_user?: string
+        label?: string
+        request_id?: string
+        cursor?: string
+        limit?: number
+      }
+      reply: CallPage
+    }
+    '/api/usage/allowance': {
+      reply: Allowance
+    }
+    '/api/ai/models': {
+      reply: ModelList
+    }
+    '/v1/models': {
+      query?: {
+        limit?: number
+        after_id?: string
+        before_id?: string
+      }
+      reply: OpenAiModelList
+    }
+    '/v1/models/{model}': {
+      path: {
+        model: string
+      }
+      reply: OpenAiModel
+    }
+    '/api/auth/oauth/{provider}': {
+      path: {
+        provider: string
+      }
+      reply: OAuthStart
+    }
+    '/api/auth/callback/{provider}': {
+      path: {
+        provider: string
+      }
+      query?: {
+        code?: string
+        state?: string
+        iss?: string
+        error?: string
+      }
+      reply: null
+    }
+    '/api/users/me/oauth': {
+      reply: Array<OAuthLink>
+    }
+    '/api/rag/documents': {
+      query?: {
+        limit?: number
+        offset?: number
+      }
+      reply: Array<Document>
+    }
+    '/.well-known/oauth-protected-resource/mcp': {
+      reply: ProtectedResource
+    }
+    '/api/admin/stats': {
+      reply: GetStatsResponse
+    }
+    '/api/admin/users': {
+      query?: {
+        page?: number
+        limit?: number
+      }
+      reply: ListUsersResponse
+    }
+    '/api/admin/contact-messages': {
+      query?: {
+        page?: number
+        limit?: number
+      }
+      reply: ListContactMessagesResponse
+    }
+    '/api/admin/jobs': {
+      reply: ListJobsResponse
+    }
+    '/api/admin/usage': {
+      query?: {
+        from?: string
+        to?: string
+        group_by?: AllUsageGrouping
+      }
+      reply: GetAllUsageResponse
+    }
+  }
+  PATCH: {
+    '/api/users/me': {
+      body: UpdateProfileRequest
+      reply: User
+    }
+    '/api/api-keys/{key_id}': {
+      path: {
+        key_id: string
+      }
+      query?: {
+        name?: string
+      }
+      body?: ApiKeyChange
+      reply: ApiKey
+    }
+    '/api/admin/users/{id}': {
+      path: {
+        id: string
+      }
+      body: UpdateUserRequest
+      reply: ChangedUser
+    }
+  }
+  DELETE: {
+    '/api/users/me': {
+      body: DeleteAccountRequest
+      reply: Message
+    }
+    '/api/users/me/sessions': {
+      reply: Message
+    }
+    '/api/users/me/sessions/{id}': {
+      path: {
+        id: string
+      }
+      reply: Message
+    }
+    '/api/users/me/totp': {
+      body: RemoveTotpRequest
+      reply: Message
+    }
+    '/api/auth/passkeys/{id}': {
+      path: {
+        id: string
+      }
+      reply: Message
+    }
+    '/api/api-keys/{key_id}': {
+      path: {
+        key_id: string
+      }
+      reply: Message
+    }
+    '/api/users/me/oauth/{provider}': {
+      path: {
+        provider: string
+      }
+      reply: Message
+    }
+    '/api/rag/documents/{document_id}': {
+      path: {
+        document_id: string
+      }
+      reply: DeleteDocumentResponse
+    }
+  }
+}

@@ -1,6 +1,9 @@
 import { session } from '../session/browser-session.ts'
+import type { Reply } from './operation.ts'
 import { offline, problemFrom } from './problem.ts'
-import type { Ingested } from './types.ts'
+
+const ADDRESS = '/api/rag/ingest/file'
+type Ingested = Reply<'POST', typeof ADDRESS>
 
 /**
  * Sends one file to be ingested. By XMLHttpRequest, since fetch cannot tell how much has been sent.
@@ -23,7 +26,7 @@ function send(file: File, token: string | null, onProgress: (sent: number) => vo
     const xhr = new XMLHttpRequest()
     const form = new FormData()
     form.append('file', file)
-    xhr.open('POST', '/api/rag/ingest/file')
+    xhr.open('POST', ADDRESS)
     if (token !== null) xhr.setRequestHeader('authorization', `Bearer ${token}`)
     xhr.upload.addEventListener('progress', (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total)

@@ -1,7 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { SearchChunksResponse } from '../api/types.ts'
 import { Passage } from '../documents/passage.tsx'
 import { MIN_SCORE } from '../documents/search-hints.ts'
 
@@ -12,11 +11,7 @@ export function NearestPassages({ question }: { question: string }) {
   const { data } = useQuery({
     queryKey: ['documents', 'nearest', question],
     queryFn: ({ signal }) =>
-      api.post<SearchChunksResponse>(
-        '/api/rag/search',
-        { query: question, top_k: COUNT, min_score: MIN_SCORE },
-        { signal },
-      ),
+      api.post('/api/rag/search', { query: question, top_k: COUNT, min_score: MIN_SCORE }, { signal }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   })

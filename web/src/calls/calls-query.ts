@@ -1,6 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query'
 import { api, request } from '../api/client.ts'
-import type { CallPage, UsageOutcome } from '../api/types.ts'
+import type { UsageOutcome } from '../api/types.ts'
 import { saveFile } from '../components/save-file.ts'
 import { daysUpTo } from '../usage/days.ts'
 import { searchOf } from './search-of.ts'
@@ -26,7 +26,7 @@ export function callsQuery(filters: CallFilters) {
   return infiniteQueryOptions({
     queryKey: ['calls', query],
     queryFn: ({ signal, pageParam }) =>
-      api.get<CallPage>('/api/usage/calls', { query: { ...query, limit: PAGE, cursor: pageParam }, signal }),
+      api.get('/api/usage/calls', { query: { ...query, limit: PAGE, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
   })

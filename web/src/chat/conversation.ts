@@ -42,7 +42,8 @@ export function chatBody(turns: Turn[], settings: ChatSettings, { continuing = f
     include_usage: true,
     temperature: settings.temperature,
     ...(maxTokens !== undefined && { max_tokens: maxTokens }),
-    ...(settings.provider && { provider: settings.provider }),
+    // A link may name another: the service says so.
+    ...(settings.provider && { provider: settings.provider as NonNullable<ChatRequest['provider']> }),
     ...(settings.model && { model: settings.model }),
   }
 }

@@ -1,6 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { ModelList } from '../api/types.ts'
 
 /**
  * Which vendors the service has and which models they offer, in the order in which to show them. Unknown while loading, and when
@@ -8,6 +7,6 @@ import type { ModelList } from '../api/types.ts'
  */
 export const modelsQuery = queryOptions({
   queryKey: ['models'],
-  queryFn: ({ signal }) => api.get<ModelList>('/api/ai/models', { signal }),
+  queryFn: ({ signal }) => api.get('/api/ai/models', { signal }),
   staleTime: 10 * 60_000,
 })

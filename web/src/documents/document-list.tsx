@@ -108,7 +108,8 @@ export function DocumentList() {
         title="Delete this document?"
         action="Delete"
         onConfirm={async () => {
-          await api.delete(`/api/rag/documents/${toDelete?.id}`)
+          if (!toDelete) return
+          await api.delete('/api/rag/documents/{document_id}', undefined, { path: { document_id: toDelete.id } })
           await queries.invalidateQueries({ queryKey: ['documents'] })
         }}
       >

@@ -5,7 +5,6 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api } from '../api/client.ts'
 import { readinessQuery } from '../api/readiness.ts'
-import type { SearchChunksResponse } from '../api/types.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Passage } from './passage.tsx'
@@ -23,7 +22,7 @@ export function DocumentSearch() {
   const found = useQuery({
     queryKey: ['documents', 'search', q],
     queryFn: ({ signal }) =>
-      api.post<SearchChunksResponse>('/api/rag/search', { query: q, top_k: 8, min_score: MIN_SCORE }, { signal }),
+      api.post('/api/rag/search', { query: q ?? '', top_k: 8, min_score: MIN_SCORE }, { signal }),
     enabled: q !== undefined,
   })
 

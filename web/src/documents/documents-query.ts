@@ -1,7 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
 import { request } from '../api/client.ts'
-import type { StoredDocument } from '../api/types.ts'
+import type { Reply } from '../api/operation.ts'
 
+const ADDRESS = '/api/rag/documents'
 export const PAGE_SIZE = 20
 
 /** One page of the caller's documents, newest first, and how many there are in all. Pages count from 1. */
@@ -10,8 +11,8 @@ export function documentsQuery(page: number) {
     queryKey: ['documents', page],
     queryFn: async ({ signal }) => {
       const query = { limit: PAGE_SIZE, offset: (page - 1) * PAGE_SIZE }
-      const response = await request('GET', '/api/rag/documents', { query, signal })
-      const documents = (await response.json()) as StoredDocument[]
+      const response = await request('GET', ADDRESS, { query, signal })
+      const documents = (await response.json()) as Reply<'GET', typeof ADDRESS>
       return { documents, total: Number(response.headers.get('x-total-count') ?? documents.length) }
     },
   })

@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
-import type { Ingested } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { plural } from '../components/format.ts'
 
@@ -14,7 +13,7 @@ export function PasteText() {
   })
   const ingest = useMutation({
     mutationFn: ({ name, content }: typeof form.values) =>
-      api.post<Ingested>('/api/rag/ingest/text', {
+      api.post('/api/rag/ingest/text', {
         content,
         metadata: name.trim() ? { source: name.trim() } : {},
       }),

@@ -2,7 +2,6 @@ import { Button, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import type { Message } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
@@ -15,7 +14,7 @@ const route = getRouteApi('/public/undo-email-change')
 export function UndoEmailChangePage() {
   const { token = '' } = route.useSearch()
   const undo = useMutation({
-    mutationFn: () => api.post<Message>('/api/auth/undo-email-change', { token }, { anonymous: true }),
+    mutationFn: () => api.post('/api/auth/undo-email-change', { token }, { anonymous: true }),
     onSuccess: () => session.end(),
   })
 

@@ -17,7 +17,7 @@ import { useSignedIn } from '../session/use-session.ts'
  */
 async function verifyEmail(token: string): Promise<Message> {
   const signedIn = (await session.token().catch(() => null)) !== null
-  return api.post<Message>('/api/auth/verify-email', { token }, { anonymous: !signedIn })
+  return api.post('/api/auth/verify-email', { token }, { anonymous: !signedIn })
 }
 
 const route = getRouteApi('/public/verify-email')

@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { IconMailForward } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { Message } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { TextLink } from '../components/links.tsx'
@@ -15,7 +14,7 @@ export function ForgotPasswordPage() {
     validate: { email: (email) => (email.trim() ? null : 'Enter your email address') },
   })
   const ask = useMutation({
-    mutationFn: (email: string) => api.post<Message>('/api/auth/forgot-password', { email }, { anonymous: true }),
+    mutationFn: (email: string) => api.post('/api/auth/forgot-password', { email }, { anonymous: true }),
     onError: (problem) => setFieldErrors(form, problem),
   })
 

@@ -4,7 +4,6 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
-import type { Message, VerifyResetTokenResponse } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { LinkButton } from '../components/links.tsx'
@@ -16,7 +15,7 @@ export function ResetPasswordPage() {
   const { token = '' } = route.useSearch()
   const check = useQuery({
     queryKey: ['reset-token', token],
-    queryFn: () => api.post<VerifyResetTokenResponse>('/api/auth/verify-reset-token', { token }, { anonymous: true }),
+    queryFn: () => api.post('/api/auth/verify-reset-token', { token }, { anonymous: true }),
     staleTime: Number.POSITIVE_INFINITY,
   })
 
@@ -51,7 +50,7 @@ function NewPassword({ token }: { token: string }) {
   })
   const reset = useMutation({
     mutationFn: (values: typeof form.values) =>
-      api.post<Message>('/api/auth/reset-password', { token, ...values }, { anonymous: true }),
+      api.post('/api/auth/reset-password', { token, ...values }, { anonymous: true }),
     onError: (problem) => setFieldErrors(form, problem),
   })
 

@@ -3,7 +3,6 @@ import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
-import type { Token } from '../api/types.ts'
 import { useFullPlan } from '../billing/use-plans.ts'
 import { AuthPage } from '../components/auth-page.tsx'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
@@ -31,7 +30,7 @@ export function RegisterPage() {
     mutationFn: async ({ full_name, email, password }: typeof form.values) => {
       const name = full_name.trim()
       await api.post('/api/auth/register', { email, password, ...(name && { full_name: name }) }, { anonymous: true })
-      return api.post<Token>('/api/auth/login', { email, password }, { anonymous: true })
+      return api.post('/api/auth/login', { email, password }, { anonymous: true })
     },
     onSuccess: (pair) => {
       signIn(pair)

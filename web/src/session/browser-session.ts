@@ -1,8 +1,10 @@
+import type { Body, Reply } from '../api/operation.ts'
 import { offline, problemFrom } from '../api/problem.ts'
 import type { TokenPair } from '../api/types.ts'
 import { createSession, type SessionMessage } from './session.ts'
 
 const KEY = 'latchkey.refresh'
+const RENEWAL = '/api/auth/refresh'
 
 const storage = localStorageOpen() ? localStorageStore() : memoryStore()
 
@@ -28,15 +30,15 @@ addEventListener('storage', (event) => {
 async function renew(refreshToken: string): Promise<TokenPair | 'refused'> {
   let response: Response
   try {
-    response = await fetch('/api/auth/refresh', {
+    response = await fetch(RENEWAL, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ refresh_token: refreshToken }),
+      body: JSON.stringify({ refresh_token: refreshToken } satisfies Body<'POST', typeof RENEWAL>),
     })
   } catch {
     throw offline()
   }
-  if (response.ok) return (await response.json()) as TokenPair
+  if (response.ok) return (await response.json()) as Reply<'POST', typeof RENEWAL>
   if ([400, 401, 403, 422].includes(response.status)) return 'refused'
   throw problemFrom(response.status, await response.json().catch(() => null), response.headers)
 }

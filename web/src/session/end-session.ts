@@ -1,3 +1,7 @@
+import { addressOf, type Parameters } from '../api/operation.ts'
+
+const SESSION = '/api/users/me/sessions/{id}'
+
 /** How long who wants to go waits for a service that does not answer. */
 const TIMEOUT_MS = 3_000
 
@@ -6,7 +10,7 @@ const TIMEOUT_MS = 3_000
  * now ends by itself, and whoever asked goes on.
  */
 export async function endSession(id: string, accessToken: string): Promise<void> {
-  await fetch(`/api/users/me/sessions/${encodeURIComponent(id)}`, {
+  await fetch(addressOf(SESSION, { path: { id } satisfies Parameters<'DELETE', typeof SESSION>['path'] }), {
     method: 'DELETE',
     headers: { authorization: `Bearer ${accessToken}` },
     // The page may be left before the answer is there.

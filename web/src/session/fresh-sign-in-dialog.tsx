@@ -6,7 +6,7 @@ import { useSyncExternalStore } from 'react'
 import { CodeInput } from '../account/code-input.tsx'
 import { api } from '../api/client.ts'
 import { ApiProblem, messageOf } from '../api/problem.ts'
-import type { OAuthLink, OAuthProvider, Passkey, Token, User } from '../api/types.ts'
+import type { OAuthProvider, Token, User } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 import { leaveForProvider, OAUTH_PROVIDERS } from '../sign-in/oauth.ts'
 import { passkeySignIn, passkeysSupported } from '../sign-in/passkey.ts'
@@ -51,7 +51,7 @@ function PasswordAgain({ user }: { user: User }) {
   const signIn = useMutation({
     mutationFn: async ({ password, code }: typeof form.values) =>
       finish(
-        await api.post<Token>(
+        await api.post(
           '/api/auth/login',
           { email: user.email, password, ...(code && { code: code.trim() }) },
           { anonymous: true },
@@ -83,11 +83,11 @@ function PasswordAgain({ user }: { user: User }) {
 function OtherMethods({ withDivider }: { withDivider: boolean }) {
   const passkeys = useQuery({
     queryKey: ['passkeys'],
-    queryFn: ({ signal }) => api.get<Passkey[]>('/api/auth/passkeys', { signal }),
+    queryFn: ({ signal }) => api.get('/api/auth/passkeys', { signal }),
   })
   const links = useQuery({
     queryKey: ['links'],
-    queryFn: ({ signal }) => api.get<OAuthLink[]>('/api/users/me/oauth', { signal }),
+    queryFn: ({ signal }) => api.get('/api/users/me/oauth', { signal }),
   })
   const passkey = useMutation({ mutationFn: async () => finish(await passkeySignIn()) })
   const provider = useMutation({

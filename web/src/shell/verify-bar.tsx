@@ -3,13 +3,12 @@ import { IconMail } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
-import type { Message } from '../api/types.ts'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
 import classes from './verify-bar.module.css'
 
 /** Reminds of the address that is not verified yet, and sends the link again. */
 export function VerifyBar({ email }: { email: string }) {
-  const resend = useMutation({ mutationFn: () => api.post<Message>('/api/auth/resend-verification', { email }) })
+  const resend = useMutation({ mutationFn: () => api.post('/api/auth/resend-verification', { email }) })
   return (
     <section aria-label="Verify your address" className={classes.bar}>
       <IconMail size={20} stroke={1.6} aria-hidden className={classes.icon} />

@@ -1,20 +1,24 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
-import { api } from '../api/client.ts'
 import type { Token } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
 
-type CodeFormProps = { path: string; proof: object; onToken: (pair: Token) => void; onBack: () => void }
+type CodeFormProps = {
+  /** Sends the first factor's proof again, with the code beside it. */
+  prove: (code: string) => Promise<Token>
+  onToken: (pair: Token) => void
+  onBack: () => void
+}
 
-/** The second factor: sends the first one's proof again, with the code beside it. */
-export function CodeForm({ path, proof, onToken, onBack }: CodeFormProps) {
+/** The second factor. */
+export function CodeForm({ prove, onToken, onBack }: CodeFormProps) {
   const form = useForm({
     initialValues: { code: '' },
     validate: { code: (code) => (code.trim() ? null : 'Enter the code') },
   })
   const send = useMutation({
-    mutationFn: (code: string) => api.post<Token>(path, { ...proof, code: code.trim() }, { anonymous: true }),
+    mutationFn: (code: string) => prove(code.trim()),
     onSuccess: onToken,
     onError: (problem) => setFieldErrors(form, problem),
   })

@@ -1,6 +1,6 @@
 import { type Icon, IconBrandGithubFilled, IconBrandGoogleFilled } from '@tabler/icons-react'
 import { api } from '../api/client.ts'
-import type { OAuthProvider, OAuthStart } from '../api/types.ts'
+import type { OAuthProvider } from '../api/types.ts'
 import { type PendingSignIn, rememberSignIn } from './pending-sign-in.ts'
 
 /** The providers of a sign-in, in the order in which to show them. */
@@ -11,7 +11,7 @@ export const OAUTH_PROVIDERS: { id: OAuthProvider; name: string; icon: Icon }[] 
 
 /** Leaves this app for the provider's; `/auth/callback` is where the way back ends. */
 export async function leaveForProvider(provider: OAuthProvider, pending: PendingSignIn): Promise<void> {
-  const { authorization_url } = await api.get<OAuthStart>(`/api/auth/oauth/${provider}`, { anonymous: true })
+  const { authorization_url } = await api.get('/api/auth/oauth/{provider}', { path: { provider }, anonymous: true })
   rememberSignIn(pending)
   location.assign(authorization_url)
 }

@@ -18,7 +18,7 @@ export function PasswordForm({ onToken, onCodeNeeded }: PasswordFormProps) {
     },
   })
   const signIn = useMutation({
-    mutationFn: (values: typeof form.values) => api.post<Token>('/api/auth/login', values, { anonymous: true }),
+    mutationFn: (values: typeof form.values) => api.post('/api/auth/login', values, { anonymous: true }),
     onSuccess: onToken,
     onError: (problem, { email, password }) => {
       if (codeNeeded(problem)) onCodeNeeded(email, password)

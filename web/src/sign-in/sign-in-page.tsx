@@ -3,6 +3,7 @@ import { IconFingerprint, IconInfoCircle } from '@tabler/icons-react'
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { api } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
 import type { Token } from '../api/types.ts'
 import { AuthPage } from '../components/auth-page.tsx'
@@ -55,15 +56,16 @@ export function SignInPage() {
       >
         {step.kind === 'code' ? (
           <CodeForm
-            path="/api/auth/login"
-            proof={{ email: step.email, password: step.password }}
+            prove={(code) => {
+              const { email, password } = step
+              return api.post('/api/auth/login', { email, password, code }, { anonymous: true })
+            }}
             onToken={enter}
             onBack={startOver}
           />
         ) : (
           <CodeForm
-            path="/api/auth/challenge"
-            proof={{ challenge: step.challenge }}
+            prove={(code) => api.post('/api/auth/challenge', { challenge: step.challenge, code }, { anonymous: true })}
             onToken={enter}
             onBack={startOver}
           />

@@ -1,11 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { Allowance, GetUsageResponse, UsageGrouping } from '../api/types.ts'
+import type { UsageGrouping } from '../api/types.ts'
 import { daysUpTo } from './days.ts'
 
 export const allowanceQuery = queryOptions({
   queryKey: ['usage', 'allowance'],
-  queryFn: ({ signal }) => api.get<Allowance>('/api/usage/allowance', { signal }),
+  queryFn: ({ signal }) => api.get('/api/usage/allowance', { signal }),
 })
 
 export type Grouping = UsageGrouping
@@ -17,6 +17,6 @@ export function usageQuery(days: number, group_by: Grouping) {
   const to = span.at(-1)
   return queryOptions({
     queryKey: ['usage', from, to, group_by],
-    queryFn: ({ signal }) => api.get<GetUsageResponse>('/api/usage', { query: { from, to, group_by }, signal }),
+    queryFn: ({ signal }) => api.get('/api/usage', { query: { from, to, group_by }, signal }),
   })
 }

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { api } from './client.ts'
+import { addressOf } from './operation.ts'
+import type { GetStatsResponse, ListUsersResponse } from './schema.d.ts'
+
+test('what fills an address stays one segment of it', () => {
+  const address = '/api/rag/documents/{document_id}'
+  for (const [id, segment] of [
+    ['b2f1', 'b2f1'],
+    ['../users/me', '..%2Fusers%2Fme'],
+    ['a?full=true#b', 'a%3Ffull%3Dtrue%23b'],
+    ['{document_id}', '%7Bdocument_id%7D'],
+    ['$&', '%24%26'],
+  ] as const) {
+    assert.equal(addressOf(address, { path: { document_id: id } }), `/api/rag/documents/${segment}`)
+  }
+  assert.throws(() => addressOf(address, {}), /document_id/)
+  assert.throws(() => addressOf(address, { path: { document_id: '..' } }), /document_id/, 'a browser would go up by it')
+})
+
+test('a query leaves out what is undefined, and encodes the rest', () => {
+  assert.equal(
+    addressOf('/api/usage/calls', { query: { label: 'team:a&b', cursor: undefined, limit: 50 } }),
+    '/api/usage/calls?label=team%3Aa%26b&limit=50',
+  )
+  assert.equal(addressOf('/api/usage', { query: { from: undefined } }), '/api/usage')
+})
+
+// Checked by the compiler alone: each line marked is an error, and a mark without one is an error too.
+export async function compiled({ get, post, patch, delete: remove }: typeof api) {
+  const stats: GetStatsResponse = await get('/api/admin/stats')
+  const users: ListUsersResponse = await get('/api/admin/users', { query: { page: 2 } })
+  // @ts-expect-error There is no such address.
+  await get('/api/admin/stat')
+  // @ts-expect-error Nor with this method.
+  await post('/api/admin/stats')
+  // @ts-expect-error The reply is another.
+  const wrong: ListUsersResponse = await get('/api/admin/stats')
+  // @ts-expect-error A page is a number.
+  await get('/api/admin/users', { query: { page: 'second' } })
+  // @ts-expect-error There is no such parameter.
+  await get('/api/admin/users', { query: { pages: 2 } })
+  // @ts-expect-error One that has to be there is left out.
+  await post('/api/billing/create-checkout-session')
+  // @ts-expect-error So is the body.
+  await post('/api/auth/login')
+  // @ts-expect-error So is a part of the body.
+  await post('/api/auth/login', { email: 'ada@example.com' })
+  // @ts-expect-error It takes none.
+  await post('/api/admin/jobs/{id}/retry', { id: '1' }, { path: { id: '1' } })
+  // @ts-expect-error What fills the address is left out.
+  await patch('/api/admin/users/{id}', { is_active: false })
+  // @ts-expect-error It goes by another name.
+  await remove('/api/api-keys/{key_id}', undefined, { path: { id: '1' } })
+  // @ts-expect-error A file is no JSON.
+  await post('/api/rag/ingest/file')
+  return { stats, users, wrong }
+}
