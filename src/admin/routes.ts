@@ -10,7 +10,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { listContactMessages } from '#storefront/contact/contact.ts'
+import { ContactSubjectName, listContactMessages } from '#storefront/contact/contact.ts'
 import { adminProblem } from './problems.ts'
 
 const tags = ['admin']
@@ -53,7 +53,7 @@ const ContactMessage = Type.Object(
     id: Type.String(),
     name: Type.String(),
     email: Type.String(),
-    subject: Type.String(),
+    subject: ContactSubjectName,
     message: Type.String(),
     created_at: Instant,
     notified_at: Nullable(Instant),

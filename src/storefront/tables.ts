@@ -2,6 +2,7 @@ import type { Tier } from '#catalogue/catalogue.ts'
 import type { Instant } from '#platform/clock.ts'
 
 export type PurchaseStatus = 'completed' | 'refunded' | 'expired'
+export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
 
 type StoreSessionsTable = {
   user_id: string
@@ -86,7 +87,7 @@ type ContactMessagesTable = {
   name: string
   email: string
   email_key: string
-  subject: string
+  subject: ContactSubject
   message: string
   created_at: Instant
   /** Null until the notification was handed over. */

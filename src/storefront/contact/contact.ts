@@ -11,21 +11,24 @@ import { HOUR_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
 import { addressKey } from '#platform/http/address.ts'
+import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { rateProblem } from '#platform/rate-limiter.ts'
 import type { Config } from '#src/config.ts'
 import { brandOf } from '../brand.ts'
 import { storefrontProblem } from '../problems.ts'
-import '../tables.ts'
+import type { ContactSubject } from '../tables.ts'
 
-export const SUBJECTS = {
+export const SUBJECTS: Record<ContactSubject, string> = {
   sales: 'Sales Inquiry',
   support: 'Technical Support',
   enterprise: 'Enterprise Solutions',
   partnership: 'Partnership',
   other: 'General Inquiry',
-} as const
+}
+const WORDS = Object.keys(SUBJECTS) as ContactSubject[]
+export const ContactSubjectName = Named('ContactSubject', OneOf(...WORDS))
 
 /** One line: a line break in what becomes a mail's header would start another header. */
 const ONE_LINE = '^[^\\r\\n\\u0000]*$'
@@ -38,6 +41,7 @@ export const ContactForm = Type.Object({
   message: Type.String({ minLength: 1, maxLength: 10_000 }),
 })
 export type ContactForm = Static<typeof ContactForm>
+type Checked = ContactForm & { subject: ContactSubject }
 
 export const NOTIFY_JOB = 'storefront.contact-notification'
 const FIRST_RETRY_MS = MINUTE_MS
@@ -67,18 +71,17 @@ export async function sendMessage(deps: ContactDeps, form: ContactForm, address:
   }
 }
 
-function checked(form: ContactForm): ContactForm {
-  if (!Object.hasOwn(SUBJECTS, form.subject)) {
-    throw invalid(['body', 'subject'], `Should be one of ${Object.keys(SUBJECTS).join(', ')}`, 'enum')
-  }
-  const trimmed = { ...form, name: form.name.trim(), message: form.message.trim() }
+function checked(form: ContactForm): Checked {
+  const subject = WORDS.find((word) => word === form.subject)
+  if (subject === undefined) throw invalid(['body', 'subject'], `Should be one of ${WORDS.join(', ')}`, 'enum')
+  const trimmed = { ...form, subject, name: form.name.trim(), message: form.message.trim() }
   for (const field of ['name', 'message'] as const) {
     if (trimmed[field] === '') throw storefrontProblem('field_missing', { field })
   }
   return trimmed
 }
 
-function storeMessage({ db, clock, jobs }: ContactDeps, form: ContactForm): Promise<string> {
+function storeMessage({ db, clock, jobs }: ContactDeps, form: Checked): Promise<string> {
   const id = randomUUID()
   const now = clock.now()
   return transaction(db, async (tx) => {
@@ -127,7 +130,7 @@ async function markNotified(tx: Db, id: string, now: Instant): Promise<boolean> 
 type ContactRow = Selectable<Tables['contact_messages']>
 
 function notification({ mail, brand }: Config, row: ContactRow) {
-  const label = labelOf(row.subject)
+  const label = SUBJECTS[row.subject]
   return composeEmail({
     to: mail.supportEmail,
     subject: `[${brand}] ${label}: ${row.name}`.replace(/\s+/g, ' '),
@@ -149,14 +152,10 @@ function confirmation(config: Config, row: ContactRow) {
     to: row.email,
     subject: 'We have received your message',
     before: [
-      `Thank you for writing to ${brandOf(config)}. Your message (${labelOf(row.subject)}) has reached our team, and a person will answer it, usually within a working day.`,
+      `Thank you for writing to ${brandOf(config)}. Your message (${SUBJECTS[row.subject]}) has reached our team, and a person will answer it, usually within a working day.`,
     ],
     after: ['If you did not write to us, somebody mistyped their address; nothing more will come.'],
   })
-}
-
-function labelOf(subject: string): string {
-  return SUBJECTS[subject as keyof typeof SUBJECTS] ?? SUBJECTS.other
 }
 
 /** For superusers: newest first, with what is still not handed over. */

@@ -1,13 +1,9 @@
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { Named, OneOf } from '#platform/http/schema.ts'
-import { type ContactDeps, ContactForm, SUBJECTS, sendMessage } from './contact.ts'
+import { type ContactDeps, ContactForm, ContactSubjectName, sendMessage } from './contact.ts'
 
 /** As the description tells it. */
-const Message = Type.Object(
-  { ...ContactForm.properties, subject: Named('ContactSubject', OneOf(...Object.keys(SUBJECTS))) },
-  { title: 'ContactMessage' },
-)
+const Message = Type.Object({ ...ContactForm.properties, subject: ContactSubjectName }, { title: 'ContactMessage' })
 
 export function contactRoutes(app: App, deps: ContactDeps): void {
   app.post(

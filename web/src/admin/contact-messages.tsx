@@ -2,12 +2,13 @@ import { Anchor, Badge, Card, Group, Paper, Skeleton, Stack, Text } from '@manti
 import { IconInbox } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
+import type { ContactSubject } from '../api/types.ts'
 import { moment } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Pages, usePage } from './pages.tsx'
 
-const SUBJECTS: Record<string, string> = {
+const SUBJECTS: Record<ContactSubject, string> = {
   sales: 'Sales Inquiry',
   support: 'Technical Support',
   enterprise: 'Enterprise Solutions',
@@ -48,7 +49,7 @@ export function ContactMessages() {
                       </Text>
                       <Group gap="xs">
                         {message.notified_at === null && <Badge color="brass">Mail not sent yet</Badge>}
-                        <Badge color="gray">{SUBJECTS[message.subject] ?? message.subject}</Badge>
+                        <Badge color="gray">{SUBJECTS[message.subject]}</Badge>
                         <Text c="dimmed" size="sm">
                           {moment(message.created_at)}
                         </Text>

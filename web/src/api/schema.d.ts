@@ -489,11 +489,13 @@ export type ContactMessage = {
   id: string
   name: string
   email: string
-  subject: string
+  subject: ContactSubject
   message: string
   created_at: string
   notified_at: string | null
 }
+
+export type ContactSubject = 'sales' | 'support' | 'enterprise' | 'partnership' | 'other'
 
 export type ContentBlock = {
   type: string
