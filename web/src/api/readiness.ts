@@ -1,17 +1,8 @@
 import { queryOptions } from '@tanstack/react-query'
+import type { configured } from '#src/configured.ts'
 
-/**
- * How a part of the service is set up: with a key of its own, played by the sandbox, or not at all. The words are those of
- * /readyz, which the API's description leaves out.
- */
-export type Configuration = 'configured' | 'sandbox' | 'not configured'
-
-export type Readiness = {
-  mail?: Configuration
-  oauth?: Record<string, Configuration>
-  /** `local`, or the vendor and model that embed. */
-  embedder?: string
-}
+/** How each part is set up, as /readyz tells it: that address is no part of the API, so the service's own type says its words. */
+export type Readiness = Partial<ReturnType<typeof configured>>
 
 /**
  * What the service says of itself at /readyz. An operator may keep that address to themselves: then nothing is known, and the
@@ -22,8 +13,8 @@ export const readinessQuery = queryOptions({
   queryFn: async ({ signal }): Promise<Readiness> => {
     const response = await fetch('/readyz', { signal })
     const body: unknown = await response.json().catch(() => null)
-    const configured = typeof body === 'object' && body !== null && 'configured' in body ? body.configured : null
-    return typeof configured === 'object' && configured !== null ? configured : {}
+    const told = typeof body === 'object' && body !== null && 'configured' in body ? body.configured : null
+    return typeof told === 'object' && told !== null ? told : {}
   },
   staleTime: Number.POSITIVE_INFINITY,
   retry: false,
