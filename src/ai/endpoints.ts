@@ -69,13 +69,15 @@ export function scoreOf(conversation: number, name: string, weight: number): num
 
 const FNV_OFFSET = 0x811c9dc5
 const FNV_PRIME = 0x01000193
-/** Of a long beginning enough to tell it from others. */
-const CHARACTERS_MAX = 1_000
+/** Of both ends of a long text: agents begin theirs alike. */
+const CHARACTERS = 200
 
 function hashed(from: number, text: string): number {
-  let hash = from
-  const end = Math.min(text.length, CHARACTERS_MAX)
+  let hash = Math.imul(from ^ text.length, FNV_PRIME)
+  const end = Math.min(text.length, CHARACTERS)
   for (let at = 0; at < end; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
+  for (let at = Math.max(end, text.length - CHARACTERS); at < text.length; at++)
+    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
   return hash >>> 0
 }
 

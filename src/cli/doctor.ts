@@ -115,12 +115,12 @@ async function port({ http }: Config, name: string, number: number): Promise<Lin
 }
 
 function vendors({ ai }: Config): Line[] {
-  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, baseUrl, endpoints }) => {
+  return Object.values(ai.vendors).map(({ name: vendor, keySetting, apiKey, sandboxed, endpoints, missingKeys }) => {
     const name = `Model ${vendor}`
     if (sandboxed) return { mark: 'sandbox', name, says: `no ${keySetting}; answers with quotations` }
     if (apiKey === null) return { mark: 'off', name, says: `${keySetting} is not set` }
-    if (endpoints.length === 1) return { mark: 'ok', name, says: baseUrl }
-    return { mark: 'ok', name, says: endpoints.map((one) => `${one.name} ${one.baseUrl}`).join(', ') }
+    const set = endpoints.map((one) => (one.name === vendor ? one.baseUrl : `${one.name} ${one.baseUrl}`))
+    return { mark: 'ok', name, says: [...set, ...missingKeys.map((missing) => `${missing} is not set`)].join(', ') }
   })
 }
 

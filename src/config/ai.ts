@@ -30,6 +30,8 @@ export type EndpointConfig = {
 export type VendorConfig = VendorEntry & {
   /** Empty: the vendor is not configured. */
   endpoints: readonly EndpointConfig[]
+  /** Settings of endpoints whose keys are not set. */
+  missingKeys: readonly string[]
   /** Of the first; null: the vendor is not configured. */
   apiKey: string | null
   /** True when the sandbox plays this vendor. */
@@ -154,6 +156,9 @@ function readVendor(read: Reader, entry: VendorEntry, sandboxUrl: string | null)
     ...entry,
     defaultModel: read.optional(`${prefix}_MODEL`) ?? entry.defaultModel,
     endpoints,
+    missingKeys: entry.endpointSettings.flatMap(({ keySetting: name }) =>
+      name === null || read.words(name).length > 0 ? [] : [name],
+    ),
     apiKey: endpoints[0]?.apiKey ?? null,
     baseUrl: endpoints[0]?.baseUrl ?? baseUrl,
     sandboxed,

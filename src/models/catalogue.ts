@@ -198,7 +198,9 @@ export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): 
 
 /** A model's name without the date behind it. */
 export function undated(id: string): string {
-  return id.replace(DATED, '')
+  // Each call asks for each vendor: most names end in neither a digit nor `latest`.
+  const last = id.charCodeAt(id.length - 1)
+  return (last >= 48 && last <= 57) || last === 116 ? id.replace(DATED, '') : id
 }
 
 const DATED = /-(\d{4}-\d{2}-\d{2}|\d{8}|latest)$/

@@ -320,6 +320,18 @@ const WRONG: [contents: unknown, says: RegExp][] = [
   ],
   [{ vendors: [{ ...VENDOR, habits: { thinking: 'none' } }] }, /vendors\[0\]\.habits\.thinking is not known/],
   [
+    { vendors: [{ ...VENDOR, habits: { refuses: ['messages'] } }] },
+    /habits\.refuses\[0\] is wrong: expected a member that/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, habits: { refuses: 'stop' } }] },
+    /vendors\[0\]\.habits\.refuses is wrong: expected a list/,
+  ],
+  [
+    { vendors: [{ ...VENDOR, habits: { adds: { model: 'x' } } }] },
+    /vendors\[0\]\.habits\.adds\.model is wrong: expected a/,
+  ],
+  [
     { vendors: [{ ...VENDOR, endpoints: [{ weight: -1 }] }] },
     /^MODELS: vendors\[0\]\.endpoints\[0\]\.weight is wrong: expected a number from 0 to 1,000,000, got -1$/,
   ],

@@ -129,13 +129,22 @@ const BY_NAME: Record<string, unknown> = {
   authenticatorData: 'SZYN5YgOjGh0NBcP',
   signature: 'MEUCIQDN2rX',
   userHandle: 'MDE5MGE2YTg',
+  next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
+/** What stands for how long something took. */
+const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400 }
 
 /** What differs in a text, and the letters that its stand-in is made of; `known` by so many of its first letters, as long as `like`. */
 const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string }[] = [
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
   { pattern: /(?<=\b(?:chatcmpl-|msg_|resp_))[0-9a-f]{24,36}/g, letters: '0123456789abcdef' },
+  // Of a call: when it began, which it is of its process, and the process.
+  {
+    pattern: /(?<![\w-])0[0-9a-z]{8}0[0-9a-z]{3}[\w-]{8}(?![\w-])/g,
+    letters: '0123456789abcdefghij',
+    like: '0'.repeat(21),
+  },
   { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
   {
     pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,
@@ -145,6 +154,8 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
   { pattern: /(?<=\blatchkey-[a-z]+-)[0-9A-Z]{8}(?=\.zip)/g, letters: '0123456789ABCDEFGHJK' },
   { pattern: /(?<=\b(?:cs|cus|sub|pi|evt|bps)_(?:test_|sandbox_)?)[A-Za-z0-9]{14,}/g, letters: BASE64URL },
   { pattern: /(?<=[?&](?:state|nonce|code_challenge|challenge|code)=)[\w-]+/g, letters: BASE64URL },
+  // A call's id, whose beginning is its time, alone or in a cursor.
+  { pattern: /^0[m-z][0-9a-z]{11}[\w-]{8}(?:\.[\w-]{16})?$/g, letters: BASE64URL },
   // Of random bytes, forty letters without a large and a small one do not happen.
   { pattern: /(?<![\w-])(?!cs_|pi_)(?=[\w-]*[A-Z])(?=[\w-]*[a-z])[\w-]{40,}(?![\w-])/g, letters: BASE64URL },
 ]
@@ -192,6 +203,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     if (Object.hasOwn(BY_NAME, name) && value !== null) return BY_NAME[name]
     if (typeof value === 'string') return text(value, name)
     if (typeof value === 'number') {
+      if (Object.hasOwn(DURATIONS, name)) return DURATIONS[name]
       return Math.abs(value * 1_000 - started) < DAY_MS ? BASE / 1_000 : rounded(value)
     }
     if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => stable(item, name))

@@ -139,6 +139,7 @@ async function askModels(key: Calls): Promise<void> {
   await key.post('/v1/chat/completions', { model: id, messages, stream: true })
   await key.post('/v1/responses', { model: id, input: 'Say hello.' })
   await key.post('/v1/responses', { model: id, input: 'Say hello.', stream: true })
+  await key.post('/v1/responses/input_tokens', { model: id, input: 'Say hello.' })
   await key.post('/v1/messages', { model: id, max_tokens: 100, messages })
   await key.post('/v1/messages', { model: id, max_tokens: 100, messages, stream: true })
   await key.post('/v1/messages/count_tokens', { model: id, messages })

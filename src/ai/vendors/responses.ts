@@ -48,6 +48,23 @@ export function nativeResponsesBody(model: string, { body, limit }: NativeReques
   return sent
 }
 
+/** What fills a prompt; whatever else stands in a request is refused where it is only counted. */
+const COUNTED = [
+  'input',
+  'instructions',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+]
+
+export function countedBody(model: string, request: NativeRequest): Json {
+  const body = nativeResponsesBody(model, request, false)
+  return { model, ...Object.fromEntries(COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))) }
+}
+
 const TEXT_DELTA = '{"type":"response.output_text.delta",'
 const DELTA = '"delta":"'
 

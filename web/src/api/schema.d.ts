@@ -464,6 +464,25 @@ export type CountMessageTokensRequest = {
   [other: string]: unknown
 }
 
+export type CountResponseTokensRequest = {
+  model: string
+  input?: string | Array<ResponseInputItem>
+  instructions?: string | null
+  tools?: Array<ResponseTool> | null
+  parallel_tool_calls?: boolean | null
+  max_output_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  reasoning?: ResponseReasoning | null
+  text?: ResponseText | null
+  prompt?: ResponsePrompt | null
+  stream?: boolean | null
+  /** Taken, and nothing is kept. */
+  store?: boolean | null
+  background?: boolean | null
+  [other: string]: unknown
+}
+
 export type CreateApiKeyRequest = {
   name: string
   expires_at?: string | null
@@ -1029,6 +1048,11 @@ export type ResponseInputItem = {
   type?: string
   role?: string
   [other: string]: unknown
+}
+
+export type ResponseInputTokens = {
+  object: 'response.input_tokens'
+  input_tokens: number
 }
 
 export type ResponseObject = {
