@@ -67,6 +67,9 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   return listed.length > 0 ? listed : pricesOf(all)
 }
 
+/** At OpenAI as at Anthropic: ten dollars a thousand. */
+const WEB_SEARCH_USD = 0.01
+
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
 const HOUR_WRITE = 2
 
@@ -81,5 +84,5 @@ function costUsd(price: Price, usage: Usage): number {
     (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
     hour * rate.input * HOUR_WRITE +
     usage.completion * rate.output
-  return dollars / 1_000_000
+  return dollars / 1_000_000 + (usage.webSearches ?? 0) * WEB_SEARCH_USD
 }

@@ -585,7 +585,9 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
     completion: count(usage.output_tokens),
     ...(details === null ? {} : { reasoning: count(details.thinking_tokens) }),
   }
-  if (before !== null && usage.input_tokens == null) return { ...before, ...completion }
+  const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
+  const searches = searched > 0 ? { webSearches: searched } : {}
+  if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)
   // Only the first count tells how long what was written is kept.
@@ -597,5 +599,6 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
     cacheWrites,
     ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
     ...completion,
+    ...searches,
   }
 }

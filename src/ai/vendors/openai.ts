@@ -513,6 +513,7 @@ function usageOf(value: unknown): Usage | null {
     // Billed since GPT-5.6, and counted within the prompt.
     cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
+    ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
     ...(cost === null ? {} : { costUsd: cost }),
   }
 }

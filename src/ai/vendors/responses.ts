@@ -271,7 +271,7 @@ export function chatBodyOf(response: Json): Json {
     ...headOf(response),
     object: 'chat.completion',
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(response, calls.length > 0) }],
-    ...(objectOf(response.usage) === null ? {} : { usage: usageBodyOf(objectOf(response.usage) ?? {}) }),
+    ...usageMember(response),
   }
 }
 
@@ -326,8 +326,21 @@ function finishOf(response: Json, hasCalls: boolean): string {
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
+function usageMember(response: Json): Json {
+  const counts = objectOf(response.usage)
+  return counts === null ? {} : { usage: { ...usageBodyOf(counts), ...searchesOf(response) } }
+}
+
+/** Each search is an item of its own, and billed beside the tokens. */
+function searchesOf({ output }: Json): Json {
+  const searches = Array.isArray(output)
+    ? output.filter((item) => objectOf(item)?.type === 'web_search_call' && objectOf(item)?.status === 'completed')
+    : []
+  return searches.length === 0 ? {} : { web_searches: searches.length }
+}
+
 /** The same counts under chat completions' names. */
-export function usageBodyOf({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
+function usageBodyOf({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
   return {
     prompt_tokens: input_tokens,
     completion_tokens: output_tokens,
@@ -423,7 +436,7 @@ export function createResponseEvents(): ResponseEvents {
     requireNoFailure(response)
     if (typeof response.model === 'string') reader.model = response.model
     const counts = objectOf(response.usage)
-    if (counts !== null) reader.usage = usageBodyOf(counts)
+    if (counts !== null) reader.usage = { ...usageBodyOf(counts), ...searchesOf(response) }
     reader.isWhole = true
     return [chunk({}, finishOf(response, calls.size > 0))]
   }
