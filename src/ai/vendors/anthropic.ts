@@ -2,6 +2,7 @@
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 import type { AnthropicHabits } from '#models/catalogue.ts'
+import { parseExactly } from '#platform/exact-json.ts'
 import {
   type CacheControl,
   type ChatMessage,
@@ -389,7 +390,7 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
 
 function argumentsOf(call: ToolCall): unknown {
   try {
-    return objectOf(JSON.parse(call.function.arguments || '{}')) ?? {}
+    return objectOf(parseExactly(call.function.arguments || '{}')) ?? {}
   } catch {
     return {}
   }
@@ -584,7 +585,9 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
     completion: count(usage.output_tokens),
     ...(details === null ? {} : { reasoning: count(details.thinking_tokens) }),
   }
-  if (before !== null && usage.input_tokens == null) return { ...before, ...completion }
+  const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
+  const searches = searched > 0 ? { webSearches: searched } : {}
+  if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)
   // Only the first count tells how long what was written is kept.
@@ -596,5 +599,6 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
     cacheWrites,
     ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
     ...completion,
+    ...searches,
   }
 }

@@ -2,6 +2,7 @@
 // The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 import type { GeminiHabits } from '#models/catalogue.ts'
+import { parseExactly } from '#platform/exact-json.ts'
 import {
   type ChatMessage,
   type ChatRequest,
@@ -275,7 +276,7 @@ function toolResult(text: string): Record<string, unknown> {
 
 function parsed(text: string): Record<string, unknown> | null {
   try {
-    return objectOf(JSON.parse(text))
+    return objectOf(parseExactly(text))
   } catch {
     return null
   }

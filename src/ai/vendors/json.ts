@@ -1,4 +1,5 @@
 // Reads what vendors send, which may be anything.
+import { parseExactly } from '#platform/exact-json.ts'
 import { VendorError } from './vendor-error.ts'
 
 /** A JSON value as an object; null when it is anything else. */
@@ -11,7 +12,7 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
 export function parseEvent(data: string): Record<string, unknown> {
   let value: unknown
   try {
-    value = JSON.parse(data)
+    value = parseExactly(data)
   } catch (cause) {
     throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
   }

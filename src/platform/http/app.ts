@@ -19,6 +19,7 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify'
+import { hasLongIntegers, parseExactly } from '#platform/exact-json.ts'
 import type { Config } from '../../config.ts'
 import type { Platform } from '../platform.ts'
 import { platformProblem } from '../problems.ts'
@@ -147,9 +148,12 @@ export async function createApp(
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : parseJson(request, String(body), done),
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    const text = String(body)
+    if (text === '') done(null, undefined)
+    else if (!request.routeOptions.config.passesOn || !hasLongIntegers(text)) parseJson(request, text, done)
+    else parseJson(request, text, (error) => (error ? done(error) : done(null, parseExactly(text))))
+  })
 
   if (cookies) await app.register(cookie)
   app.addHook('onRequest', controlAccess)

@@ -16,7 +16,7 @@ import { streamProblem } from '#platform/http/sse.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
-import { RAG_POLICY } from '../schemas.ts'
+import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
 import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
 
@@ -122,7 +122,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           summary: 'Model Context Protocol',
           description: 'A program of its own speaks it: give it this address and an API key as the bearer.',
         },
-        config: { ...RAG_POLICY, described: MESSAGES },
+        config: { ...RAG_READ_POLICY, described: MESSAGES },
       },
       async (request, reply) => {
         requireOwnPage(request)
@@ -151,7 +151,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         method,
         url: '/mcp',
         schema: { hide: true },
-        config: RAG_POLICY,
+        config: RAG_READ_POLICY,
         handler: async (request, reply) => {
           requireOwnPage(request)
           reply.header('allow', 'POST')
