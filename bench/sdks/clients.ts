@@ -1,0 +1,241 @@
+// The clients, and how each is walked: a script that says a line for every check, or an agent of the terminal as the keys page configures it.
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { snippetGroups } from '../../web/src/api-keys/snippet-text.ts'
+import { type Ended, ran } from './child.ts'
+import { AGENTS, HERE, JAVASCRIPT, npmInstalled, PATH, pythonFor } from './install.ts'
+
+export const MODELS = ['gpt-6.1-terra', 'claude-sonnet-5-5', 'gemini-3.8-flash']
+const EMBEDDERS = { 'gpt-6.1-terra': 'text-embedding-3-small', 'gemini-3.8-flash': 'gemini-embedding-2' }
+
+export type At = { url: string; key: string }
+export type Step = { model: string; check: string; ok: boolean; told?: string }
+export type Walked = { version: string; steps: Step[] }
+export type Client = { name: string; walk(at: At): Promise<Walked> }
+
+const WALK_MS_MAX = 240_000
+const SNIPPET_MS_MAX = 60_000
+const AGENT_MS_MAX = 120_000
+
+/** What an agent must have done to be believed: its tool's answer, or the sandbox's own words, came back to it. */
+type Agent = {
+  name: string
+  snippet: string
+  package: string
+  /** Behind the snippet, or the whole command where the snippet is a file. */
+  command: string
+  file?: string
+  says: RegExp
+  /** More snippets, run once. */
+  also?: { snippet: string; command: string; says: RegExp }[]
+}
+
+export const CLIENTS: Client[] = [
+  curl(),
+  javascript('openai (JavaScript)', 'openai', ['javascript']),
+  python('openai (Python)', 'openai', ['python']),
+  javascript('anthropic (JavaScript)', 'anthropic'),
+  python('anthropic (Python)', 'anthropic', ['anthropic']),
+  javascript('AI SDK', 'ai-sdk', ['ai-sdk']),
+  javascript('LangChain (JavaScript)', 'langchain'),
+  python('LangChain (Python)', 'langchain', ['langchain']),
+  python('pydantic-ai', 'pydantic_ai'),
+  python('openai-agents', 'openai_agents'),
+  python('LlamaIndex', 'llamaindex'),
+  python('instructor', 'instructor'),
+  python('LiteLLM', 'litellm'),
+  python('llm', 'llm'),
+  python('aider', 'aider'),
+  agent({
+    name: 'Claude Code',
+    snippet: 'claude-code',
+    package: '@anthropic-ai/claude-code',
+    command: ' -p "say hi using bash" --allowedTools Bash',
+    says: /The tool Bash answered/,
+    also: [{ snippet: 'mcp-claude-code', command: '\nclaude mcp list', says: /latchkey.*Connected/ }],
+  }),
+  agent({
+    name: 'Codex',
+    snippet: 'codex',
+    package: '@openai/codex',
+    file: '.codex/config.toml',
+    command: 'codex exec --skip-git-repo-check -s danger-full-access "say hi using the shell"',
+    says: /The tool \w+ answered/,
+  }),
+  agent({
+    name: 'opencode',
+    snippet: 'opencode',
+    package: 'opencode-ai',
+    file: 'opencode.json',
+    command: 'opencode run "say hi using bash"',
+    says: /The tool bash answered/,
+  }),
+  agent({
+    name: 'Continue',
+    snippet: 'continue',
+    package: '@continuedev/cli',
+    file: '.continue/config.yaml',
+    command: 'cn --config "$HOME/.continue/config.yaml" -p "hello"',
+    says: /Sandbox model/,
+  }),
+]
+
+function python(name: string, walk: string, snippets: string[] = []): Client {
+  return {
+    name,
+    async walk(at) {
+      const interpreter = pythonFor(walk)
+      const env = { ...envOf(at), PYTHONDONTWRITEBYTECODE: '1' }
+      const walked = await walkOf(interpreter, [join(HERE, 'python', `walk_${walk}.py`)], HERE, env)
+      const run = (text: string) => ran(interpreter, ['-c', text], { cwd: HERE, env, msMax: SNIPPET_MS_MAX })
+      return withSnippets(walked, snippets, at, run)
+    },
+  }
+}
+
+function javascript(name: string, walk: string, snippets: string[] = []): Client {
+  return {
+    name,
+    async walk(at) {
+      npmInstalled(JAVASCRIPT)
+      const env = envOf(at)
+      const walked = await walkOf(process.execPath, [`${walk}.js`], JAVASCRIPT, env)
+      const run = (text: string) =>
+        ran(process.execPath, ['--input-type=module', '--eval', text], { cwd: JAVASCRIPT, env, msMax: SNIPPET_MS_MAX })
+      return withSnippets(walked, snippets, at, run)
+    },
+  }
+}
+
+function curl(): Client {
+  return {
+    name: 'curl',
+    async walk(at) {
+      const version = execFileSync('curl', ['--version'], { encoding: 'utf8' }).split(' ')[1] ?? ''
+      const run = (text: string) => ran('sh', ['-c', text], { cwd: HERE, env: envOf(at), msMax: SNIPPET_MS_MAX })
+      await ingestLease(at)
+      return withSnippets({ version, steps: [] }, ['curl', 'ask'], at, run)
+    },
+  }
+}
+
+/** What the snippet that asks one's documents asks about. */
+async function ingestLease({ url, key }: At): Promise<void> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ content: 'The lease says that the keys are given back on the last day.' })
+  const reply = await fetch(`${url}/api/rag/ingest/text`, { method: 'POST', headers, body })
+  if (!reply.ok) throw new Error(`ingesting: ${reply.status} ${await reply.text()}`)
+}
+
+function agent({ name, snippet, package: of, command, file, says, also = [] }: Agent): Client {
+  return {
+    name,
+    async walk(at) {
+      npmInstalled(AGENTS)
+      const manifest = readFileSync(join(AGENTS, 'node_modules', of, 'package.json'), 'utf8')
+      const { version } = JSON.parse(manifest) as { version: string }
+      const steps: Step[] = []
+      for (const model of MODELS) {
+        const text = snippetText(snippet, model, at)
+        const ended = await inHome(async (home) => {
+          if (file !== undefined) {
+            mkdirSync(dirname(join(home, file)), { recursive: true })
+            writeFileSync(join(home, file), text)
+          }
+          const exported = /export \w+=\S+/.exec(text)?.[0]
+          const script = file === undefined ? text + command : [exported, command].filter(Boolean).join('\n')
+          return ran('sh', ['-c', script], { cwd: home, env: agentEnv(home), msMax: AGENT_MS_MAX })
+        })
+        steps.push({ model, check: 'snippet', ...judged(ended, says) })
+      }
+      for (const one of also) {
+        const script = snippetText(one.snippet, '', at) + one.command
+        const ended = await inHome((home) =>
+          ran('sh', ['-c', script], { cwd: home, env: agentEnv(home), msMax: AGENT_MS_MAX }),
+        )
+        steps.push({ model: '', check: `snippet ${one.snippet}`, ...judged(ended, one.says) })
+      }
+      return { version, steps }
+    },
+  }
+}
+
+/** Each model in a home of its own: no agent shall remember, or find what this machine's owner configured. */
+async function inHome<T>(work: (home: string) => Promise<T>): Promise<T> {
+  const home = mkdtempSync(join(tmpdir(), 'latchkey-agent-'))
+  try {
+    return await work(home)
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+function agentEnv(home: string): Record<string, string> {
+  return {
+    PATH: [join(AGENTS, 'node_modules', '.bin'), PATH].join(delimiter),
+    HOME: home,
+    CI: '1',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CONTINUE_TELEMETRY_ENABLED: '0',
+    OPENCODE_DISABLE_AUTOUPDATE: '1',
+  }
+}
+
+async function walkOf(command: string, args: string[], cwd: string, env: Record<string, string>): Promise<Walked> {
+  const ended = await ran(command, args, { cwd, env, msMax: WALK_MS_MAX })
+  const lines = ended.out.split('\n').filter((line) => line.startsWith('{'))
+  const said = lines.map((line) => JSON.parse(line) as Partial<Step> & { version?: string })
+  const steps = said.filter((line): line is Step => line.check !== undefined)
+  if (ended.status !== 0) steps.push({ model: '', check: 'all', ok: false, told: whyNot(ended) })
+  return { version: said.find(({ version }) => version !== undefined)?.version ?? '?', steps }
+}
+
+/** The very texts of the keys page, run as they stand. */
+async function withSnippets(
+  { version, steps }: Walked,
+  ids: string[],
+  at: At,
+  run: (text: string) => Promise<Ended>,
+): Promise<Walked> {
+  const ofSnippets: Step[] = []
+  for (const id of ids) {
+    for (const model of MODELS) {
+      const ended = await run(snippetText(id, model, at))
+      ofSnippets.push({ model, check: `snippet ${id}`, ...judged(ended, /Sandbox model/) })
+    }
+  }
+  return { version, steps: [...steps, ...ofSnippets] }
+}
+
+function snippetText(id: string, model: string, { url, key }: At): string {
+  const snippets = snippetGroups({ origin: url, model, key }).flatMap((one) => one.snippets)
+  const found = snippets.find((one) => one.id === id)
+  if (found === undefined) throw new Error(`the keys page has no snippet ${id}`)
+  return found.text
+}
+
+function judged(ended: Ended, says: RegExp): { ok: boolean; told?: string } {
+  return ended.status === 0 && says.test(ended.out) ? { ok: true } : { ok: false, told: whyNot(ended) }
+}
+
+function whyNot({ late, status, out, error }: Ended): string {
+  if (late) return `not done in time: ${tail(out + error)}`
+  return `ended with ${status}: ${tail(`${out}\n${error}`)}`
+}
+
+function tail(text: string): string {
+  return text.trim().slice(-600)
+}
+
+function envOf({ url, key }: At): Record<string, string> {
+  return {
+    PATH,
+    HOME: tmpdir(),
+    LATCHKEY_URL: url,
+    LATCHKEY_KEY: key,
+    LATCHKEY_MODELS: MODELS.join(' '),
+    LATCHKEY_EMBEDDERS: JSON.stringify(EMBEDDERS),
+  }
+}

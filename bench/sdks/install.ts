@@ -1,0 +1,67 @@
+// Where the clients live: npm's beside this file, Python's in the user's cache, each in a virtual environment of its own, since they pin
+// each other's versions apart. A folder holds what it was told to when its stamp says so; a broken install is done again.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, delimiter, dirname, join } from 'node:path'
+
+export const HERE = import.meta.dirname
+export const JAVASCRIPT = join(HERE, 'javascript')
+export const AGENTS = join(HERE, 'agents')
+
+const CACHE = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'latchkey-bench', 'sdks')
+const INSTALL_MS_MAX = 900_000
+
+/** This process's node first: agents ask for a newer one than a machine may have. */
+export const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter)
+
+/** @throws Error where npm does not make it. */
+export function npmInstalled(folder: string): void {
+  const stamp = join(folder, 'node_modules', '.stamp')
+  const wanted = digest(readFileSync(join(folder, 'package.json'), 'utf8'))
+  if (isStamped(stamp, wanted)) return
+  console.log(`Installing bench/sdks/${basename(folder)} …`)
+  must('npm', ['install', '--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'], folder)
+  writeFileSync(stamp, wanted)
+}
+
+/**
+ * The python of the environment with what the walk's head asks for.
+ * @throws Error where pip does not make it.
+ */
+export function pythonFor(name: string): string {
+  const needed = dependenciesOf(readFileSync(join(HERE, 'python', `walk_${name}.py`), 'utf8'))
+  const venv = join(CACHE, name)
+  const python = join(venv, process.platform === 'win32' ? 'Scripts' : 'bin', 'python')
+  const stamp = join(venv, 'stamp')
+  const wanted = digest(needed.join('\n'))
+  if (existsSync(python) && isStamped(stamp, wanted)) return python
+  console.log(`Installing ${needed.join(', ')} …`)
+  mkdirSync(CACHE, { recursive: true })
+  must('python3', ['-m', 'venv', venv], CACHE)
+  must(python, ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...needed], CACHE)
+  writeFileSync(stamp, wanted)
+  return python
+}
+
+/** Of the script's metadata (PEP 723), so that other tools can run a walk, too. */
+function dependenciesOf(script: string): string[] {
+  const line = /^# dependencies = (\[.*\])$/m.exec(script)?.[1]
+  if (line === undefined) throw new Error('the walk does not say what it needs')
+  return JSON.parse(line) as string[]
+}
+
+function isStamped(stamp: string, wanted: string): boolean {
+  return existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function must(command: string, args: string[], cwd: string): void {
+  const options = { cwd, stdio: 'inherit', timeout: INSTALL_MS_MAX, env: { ...process.env, PATH } } as const
+  const { status, error } = spawnSync(command, args, options)
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${error?.message ?? `ended with ${status}`}`)
+}
