@@ -104,6 +104,47 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
   assert.equal(vendor.calls.length, 1)
 })
 
+test('JSON that is nested beyond reason is refused at every door, and costs nothing', async (t) => {
+  const { ada, vendor } = await setting(t)
+  const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+  const doors: [string, string][] = [
+    ...MODELS.flatMap((model): [string, string][] => [
+      ['/v1/chat/completions', `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}`],
+      ['/v1/messages', `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"x":DEEP}`],
+      ['/v1/messages/count_tokens', `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"x":DEEP}`],
+      ['/v1/responses', `{"model":"${model}","input":"Hi","tools":[{"type":"function","name":"f","parameters":DEEP}]}`],
+    ]),
+    ['/v1/embeddings', '{"model":"text-embedding-3-small","input":"x","y":DEEP}'],
+    ['/api/ai/chat', '{"messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}'],
+    ['/api/rag/search', '{"query":"x","filter":{"a":DEEP}}'],
+    ['/api/rag/ingest/text', '{"content":"x","metadata":{"a":DEEP}}'],
+    ['/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":DEEP}'],
+  ]
+  for (const [path, body] of doors) {
+    for (const deep of [lists(1_000), lists(400_000), objects(100_000)]) {
+      const headers = { 'content-type': 'application/json' }
+      const { status, text } = await ada.post(path, body.replace('DEEP', deep), { headers })
+      assert.ok(status === 400 || status === 422, `${path}: ${status} ${text}`)
+      assert.ok(text.length < 1_000)
+    }
+  }
+  assert.equal(vendor.calls.length, 0)
+
+  // Inside of a text it is a text, and what cannot be read of it is left out.
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: `{"x":${lists(300_000)}}` } }
+  const sealed = `latchkey.1.${Buffer.from(`{"details":[],"calls":{"a":${objects(100_000)}}}`).toString('base64url')}`
+  for (const model of MODELS) {
+    const talk = [...HI, { role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'a', content: 'x' }]
+    const chat = await ada.post('/v1/chat/completions', { model, messages: talk })
+    assert.equal(chat.status, 200, chat.text)
+    const thinking = [{ type: 'thinking', thinking: 'x', signature: sealed }]
+    const message = { model, max_tokens: 9, messages: [...HI, { role: 'assistant', content: thinking }, ...HI] }
+    const messages = await ada.post('/v1/messages', message)
+    assert.equal(messages.status, 200, messages.text)
+  }
+})
+
 test('a message may be large, and one beyond the limit is 413', async (t) => {
   const { chat, vendor } = await setting(t)
   const megabytes = (count: number) => [{ role: 'user', content: 'x'.repeat(count * 1024 * 1024) }]

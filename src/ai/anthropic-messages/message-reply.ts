@@ -1,5 +1,6 @@
 // Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
 // said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
+import { parseJson } from '#platform/json.ts'
 import type { Completion, CompletionStream } from '../gateway.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
@@ -53,7 +54,7 @@ function signatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']
 
 function argumentsOf(text: string): Json {
   try {
-    return objectOf(JSON.parse(text || '{}')) ?? {}
+    return objectOf(parseJson(text || '{}')) ?? {}
   } catch {
     return {}
   }

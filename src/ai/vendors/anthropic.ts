@@ -1,7 +1,9 @@
 // Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
+
 import type { AnthropicHabits } from '#models/catalogue.ts'
+import { parseJson } from '#platform/json.ts'
 import {
   type CacheControl,
   type ChatMessage,
@@ -291,7 +293,7 @@ function systemOf(request: ChatRequest, more: string | null): string | Block[] {
     const own = markLast(textBlocks(message.content), message)
     const isMarked = own.some((block) => block.cache_control !== undefined)
     const text = own.map((block) => block.text).join('')
-    if (isMarked) blocks.push(...own)
+    if (isMarked) for (const block of own) blocks.push(block)
     else if (text !== '') blocks.push({ type: 'text', text })
   }
   if (request.response_format?.type === 'json_object')
@@ -318,7 +320,8 @@ function turnsOf(messages: ChatMessage[]): Turn[] {
     const content = markLast(blocksOf(message, ids), message)
     if (content.length === 0) continue
     const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
+    // One by one: a list of arguments has to fit the stack.
+    if (last?.role === role) for (const block of content) last.content.push(block)
     else turns.push({ role, content })
   }
   // The first turn must be the user's.
@@ -389,7 +392,7 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
 
 function argumentsOf(call: ToolCall): unknown {
   try {
-    return objectOf(JSON.parse(call.function.arguments || '{}')) ?? {}
+    return objectOf(parseJson(call.function.arguments || '{}')) ?? {}
   } catch {
     return {}
   }

@@ -20,8 +20,9 @@ import Fastify, {
   type RouteOptions,
 } from 'fastify'
 import type { Config } from '../../config.ts'
+import { requireShallow } from '../json.ts'
 import type { Platform } from '../platform.ts'
-import { platformProblem } from '../problems.ts'
+import { malformedJson, platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
 import { allowOrigins } from './cross-origin.ts'
@@ -147,9 +148,15 @@ export async function createApp(
   if (appOrigin !== undefined) allowOrigins(app, { appOrigin, apiKey: authenticators.apiKey, api })
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) =>
-    body === '' ? done(null, undefined) : parseJson(request, String(body), done),
-  )
+  app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') return done(null, undefined)
+    try {
+      requireShallow(String(body))
+    } catch (cause) {
+      return done(malformedJson(cause))
+    }
+    return parseJson(request, String(body), done)
+  })
 
   if (cookies) await app.register(cookie)
   app.addHook('onRequest', controlAccess)
