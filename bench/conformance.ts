@@ -70,10 +70,15 @@ function print(results: { name: string; outcomes: Outcome[] }[], doors: DoorName
 }
 
 const CAVEATS = `
-  What is fair and what is not: the cases are ours, and the vendors are mocks that are as strict as we read the vendors' rules. Thoughts
-  are looked for where OpenAI's SDKs, DeepSeek's and OpenRouter's words have them. Each gateway has its usual settings, but: Portkey
-  repeats a failed request (x-portkey-retry-attempts is not sent by its clients unless asked, so it does not here); LiteLLM drops
-  what a model does not take (drop_params), repeats twice, and takes no model out of use (disable_cooldowns). LiteLLM looks models up by name in its own list, which may lack the newest.`
+  The cases are ours, and the vendors are mocks, as strict as we read the vendors' rules; what no rule of theirs says, they take.
+  An error in the door's shape that should not be is ✘ as well, however well it is worded.
+  Latchkey and LiteLLM repeat twice, Portkey runs with its defaults and does not; LiteLLM has drop_params and no cooldowns.
+  Portkey asks Gemini for streams as a growing array, whose framing here may differ from Google's.
+  LiteLLM fetches images for Gemini by itself: an address that it cannot reach is ✘. It tells OpenAI's summaries of thoughts
+  to who asks in words of its own; the cases ask with OpenRouter's.
+  Thoughts are looked for where DeepSeek's and OpenRouter's words have them.
+  OpenAI's models since GPT-5.6 take tools at /responses alone, which is ✘ for who stays at /chat/completions.
+  Latchkey alone checks an API key of its own, holds budgets and writes a ledger; a loaded machine may cut slow answers.`
 
 async function startLatchkey(vendorUrl: string): Promise<Running> {
   const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', ...vendorSettings(vendorUrl) })
@@ -110,8 +115,6 @@ async function startPortkey(vendorUrl: string): Promise<Running> {
         authorization: 'Bearer sk-strict',
         'x-portkey-provider': provider,
         'x-portkey-custom-host': `${vendorUrl}${path}`,
-        'x-portkey-strict-open-ai-compliance': 'false',
-        'x-portkey-retry-count': '2',
       }
     },
     stop: () => void child.kill(),

@@ -18,3 +18,15 @@ test('the descriptions and the user app’s types are current (npm run docs writ
   isCurrent(STOREFRONT_FILE, descriptionText(storefront))
   isCurrent(TYPES_FILE, typesText(api))
 })
+
+test('a schema’s types are names of types', async () => {
+  const { api, storefront } = await descriptions()
+  const look = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    const { type } = value as { type?: unknown }
+    if (Array.isArray(type)) for (const one of type) assert.equal(typeof one, 'string', place)
+    for (const [name, inner] of Object.entries(value)) look(inner, `${place}/${name}`)
+  }
+  look(api, 'api')
+  look(storefront, 'storefront')
+})

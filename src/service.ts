@@ -3,7 +3,7 @@ import type { Server } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
 import { createAdmin } from '#admin/admin.ts'
 import { type Ai, createAi } from '#ai/ai.ts'
-import { createApiKeys } from '#api-keys/api-keys.ts'
+import { type ApiKeys, createApiKeys } from '#api-keys/api-keys.ts'
 import { type Billing, createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
 import { createLocalEmbedder } from '#embeddings/local-pool.ts'
@@ -71,8 +71,8 @@ export async function createService(
   const processor = openProcessor(config.processor)
   const billing = add(createBilling(platform, processor))
   const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
-  const apiKeys = add(createApiKeys(platform))
-  const usage = add(createUsage(platform, { keyTokens: apiKeys.monthlyTokens }))
+  const apiKeys: ApiKeys = add(createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }))
+  const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets }))
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder }))
   const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder, version }))

@@ -8,7 +8,7 @@ import type { Ledger, Reservation } from '#usage/ledger.ts'
 import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { costOf } from './cost.ts'
+import { costCeiling, costOf } from './cost.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -20,16 +20,20 @@ export type RecordDeps = {
 }
 
 export type NewCall = {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'budget'>
   /** As the ledger shall name it: `/api/ai/chat`. */
   route: string
   kind: Model['kind']
   /** Who is asked first. */
   first: Route
+  /** Whoever may answer; left out: the first alone. */
+  routes?: readonly Route[]
   /** A guess, rather too many. */
   promptTokens: number
   /** What the answer may take at most. */
   completionTokens: number
+  /** Part of the prompt may be kept by its vendor for an hour, at a price. */
+  keepsAnHour?: boolean
   /** What will do where a budget is short. */
   completionTokensMin?: number
   /** False: it costs nobody anything and needs no place in a budget. */
@@ -61,12 +65,13 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
 export async function openCall({ config, clock, ledger, metrics }: RecordDeps, call: NewCall): Promise<CallRecord> {
-  const { caller, route, kind, first, promptTokens, completionTokens, completionTokensMin, signal } = call
-  const { userId, keyId, tier } = caller
+  const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
+  const { completionTokensMin, signal } = call
+  const { userId, keyId, tier, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
   const attemptLog = newAttemptLog(promptTokens)
-  const startedAt = clock.now()
+  const openedAt = clock.now()
   const startedMs = performance.now()
   const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind)
   const guess = () => priced(first.vendor, [first.model], { ...NOTHING, prompt: promptTokens }).usd
@@ -77,11 +82,13 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
           userId,
           keyId,
           tier,
+          budget,
           promptTokens,
+          ...costCeiling(config, routes, kind, promptTokens, keepsAnHour),
           completionTokens,
           completionTokensMin,
           signal,
-          call: { route, tier, ...first, costUsd: guess(), ...origin, startedAt },
+          call: { route, tier, ...first, costUsd: guess(), ...origin },
         })
   let firstTokenMs: number | null = null
 
@@ -134,7 +141,8 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
         ...origin,
         vendorRequestId: attemptLog.vendorRequestId,
         isEstimated: isEstimated || !isListed || attemptLog.unanswered.length > 0,
-        startedAt,
+        // The day in which its budget was reserved.
+        startedAt: reservation?.at ?? openedAt,
       })
       return costNanos / 1e9
     },

@@ -1,6 +1,6 @@
 // A chat call before and after it is asked: its routes, its place in the budget and among the running calls, its record.
 // A prompt's tokens are guessed rather too many; the answer's limit is fitted to what the budget holds.
-import { knownModel, type Route } from '#models/catalogue.ts'
+import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
@@ -8,7 +8,7 @@ import type { CallOrigin } from './call-origin.ts'
 import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
-import { guessTokens, jsonTokens, promptTokens } from './estimate.ts'
+import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
 import { fallbackChain } from './routing.ts'
 import { orderOf } from './strategies.ts'
@@ -16,7 +16,7 @@ import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts
 import type { NativeRequest, Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
-  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models'>
+  caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models' | 'budget'>
   /** As the ledger shall name it: `/api/ai/chat`. */
   route: string
   first: Route
@@ -45,10 +45,10 @@ export type PreparedCall = {
 type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter; latencies: Latencies }
 
 /**
- * Tokens that a budget holds for an answer whose length the caller did not limit: as long as its model can answer, within
- * reason, and not so many while other calls hold what is left.
+ * Tokens that a budget holds for an answer whose length the caller did not limit: as many as its model can answer with, so
+ * that no limit need be told; where that is not known, as its vendor's longest; and at least these where a budget is short.
  */
-const UNLIMITED_TOKENS = { most: 32_000, least: 4_096 }
+const UNLIMITED_TOKENS = { unknown: 32_000, least: 4_096 }
 
 /** Reserves the budget and waits for a place. @throws Problem 400, 403, 429, 503; the signal's reason */
 export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boolean): Promise<PreparedCall> {
@@ -61,18 +61,20 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
     orderOf(deps, alias, open, { affinity, isStream, size }),
   )
   const [first] = routes
-  const model = knownModel(config, first.vendor, first.model)
+  const longest = longestOf(config, routes)
   // A vendor refuses what is longer than its model can read.
-  const prompt = Math.min(guessed, model?.contextTokens ?? Number.POSITIVE_INFINITY)
-  const asked = limit ?? Math.min(model?.outputTokensMax ?? UNLIMITED_TOKENS.least, UNLIMITED_TOKENS.most)
+  const prompt = Math.min(guessed, longest.prompt)
+  const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
   const record = await openCall(deps, {
     caller,
     route,
     kind: 'chat',
     first,
+    routes,
     promptTokens: prompt,
-    completionTokens: asked * choices,
-    completionTokensMin: (limit ?? UNLIMITED_TOKENS.least) * choices,
+    keepsAnHour: keepsAnHour(call.request ?? call.native.body),
+    completionTokens: wanted * choices,
+    completionTokensMin: (limit === null ? Math.min(wanted, UNLIMITED_TOKENS.least) : wanted) * choices,
     signal,
     origin,
   })
@@ -87,11 +89,29 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
   return {
     routes,
     record,
-    asked: reservation === null ? call : fitted(call, reservation, limit, choices),
+    asked: reservation === null ? call : fitted(call, reservation, wanted, choices),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
     affinity,
     release,
   }
+}
+
+/** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer. */
+function longestOf(config: Config['ai'], routes: readonly Route[]) {
+  const longest = { prompt: 0, answer: 0, isSure: true }
+  for (const { vendor, model } of routes) {
+    const known = knownModel(config, vendor, model)
+    longest.prompt = Math.max(longest.prompt, known?.contextTokens ?? Number.POSITIVE_INFINITY)
+    longest.answer = Math.max(longest.answer, known?.outputTokensMax ?? longestAnswerOf(config, vendor))
+    if (known?.outputTokensMax == null) longest.isSure = false
+  }
+  return longest
+}
+
+function longestAnswerOf({ vendors }: Config['ai'], vendor: string): number {
+  let longest = 0
+  for (const { outputTokensMax } of ofVendor(vendors, vendor).models) longest = Math.max(longest, outputTokensMax ?? 0)
+  return longest || UNLIMITED_TOKENS.unknown
 }
 
 /** What was said up to now, oldest first, in whichever words. */
@@ -106,16 +126,11 @@ function sizeOf({ request, native }: Asked): { promptTokens: number; limit: numb
   return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
 }
 
-function fitted(
-  { request, native }: Asked,
-  { granted, completionTokens }: Reservation,
-  limit: number | null,
-  choices: number,
-): Asked {
+/** `wanted`: what the caller wants at most, or the model can say. */
+function fitted({ request, native }: Asked, { completionTokens }: Reservation, wanted: number, choices: number): Asked {
   const fit = Math.max(1, Math.floor(completionTokens / choices))
-  const fits = granted === null || (limit !== null && limit <= fit)
-  if (native !== undefined) return { native: fits ? native : { ...native, limit: fit } }
-  if (fits) return { request }
+  if (native !== undefined) return { native: wanted <= fit ? native : { ...native, limit: fit } }
+  if (wanted <= fit) return { request }
   // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
   const wishes = fit > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }
   return { request: { ...request, max_tokens: null, max_completion_tokens: fit, ...(wishes && { wishes }) } }

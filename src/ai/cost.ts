@@ -1,5 +1,5 @@
 // What a call costs in US dollars, by the catalogue's prices; what has none costs too much rather than nothing.
-import { type Catalogue, findModel, listedAt, type Model, type Price } from '#models/catalogue.ts'
+import { type Catalogue, findModel, listedAt, type Model, type Price, type Route } from '#models/catalogue.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
@@ -34,6 +34,71 @@ export function costOf(
   return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage))), isListed: false }
 }
 
+/** The most that a call may cost, in thousand-millionths of a dollar: its prompt, and each token of its answer. */
+export type CostCeiling = { promptNanos: number; tokenNanos: number }
+
+/**
+ * At the dearest of `routes`, since a fallback may answer; a prompt that is guessed to be long costs as one, and all of it
+ * may be written to the vendor's cache (`keepsAnHour`: for an hour).
+ */
+export function costCeiling(
+  catalogue: Vendors,
+  routes: readonly Route[],
+  kind: Model['kind'],
+  promptTokens: number,
+  keepsAnHour: boolean,
+): CostCeiling {
+  let input = 0
+  let output = 0
+  for (const route of routes) {
+    for (const price of pricesThatMayHold(catalogue, route, kind)) {
+      input = Math.max(input, dearestInput(price, keepsAnHour))
+      output = Math.max(output, price.output)
+      const { long } = price
+      if (long === undefined || promptTokens <= long.above) continue
+      input = Math.max(input, dearestInput(long, keepsAnHour))
+      output = Math.max(output, long.output)
+    }
+  }
+  return { promptNanos: Math.ceil(promptTokens * nanosPerToken(input)), tokenNanos: nanosPerToken(output) }
+}
+
+type Rate = Pick<Price, 'input' | 'output' | 'cached' | 'cacheWrite'>
+
+function dearestInput({ input, cached, cacheWrite = 0 }: Rate, keepsAnHour: boolean): number {
+  // A vendor whose cache costs nothing to write keeps no prefix at a price.
+  return Math.max(input, cached, cacheWrite, keepsAnHour && cacheWrite > 0 ? input * HOUR_WRITE : 0)
+}
+
+/** Of dollars a million; rounded, or 0.07 would be a thousandth of a thousandth more than it is. */
+function nanosPerToken(usdPerMillion: number): number {
+  return Math.round(usdPerMillion * 1e9) / 1e6
+}
+
+/** Its own price, or, where none is known, all of those among which the dearest will count. */
+function pricesThatMayHold(catalogue: Vendors, { vendor, model }: Route, kind: Model['kind']): readonly Price[] {
+  const { vendors } = catalogue
+  let known = priceLists.get(vendors)
+  if (known === undefined) {
+    known = new Map()
+    priceLists.set(vendors, known)
+  }
+  const name = `${kind}:${vendor}/${model}`
+  let prices = known.get(name)
+  if (prices === undefined) {
+    const own = priceOf(catalogue, vendor, [model])
+    prices = own !== null ? [own] : vendor === LOCAL_VENDOR ? [] : pricesLike(catalogue, vendor, kind)
+    // Names are the callers' own.
+    if (known.size >= PRICE_LISTS_MAX) known.clear()
+    known.set(name, prices)
+  }
+  return prices
+}
+
+const PRICE_LISTS_MAX = 1_000
+/** By the settings' vendors: every call asks. */
+const priceLists = new WeakMap<Vendors['vendors'], Map<string, readonly Price[]>>()
+
 /** Its vendor's price, or, of a model that this vendor does not list (as a proxy does not), the price at another. */
 function priceOf({ vendors }: Vendors, vendor: string, names: readonly string[]): Price | null {
   const own = vendors[vendor]
@@ -67,6 +132,9 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   return listed.length > 0 ? listed : pricesOf(all)
 }
 
+/** At OpenAI as at Anthropic: ten dollars a thousand. */
+const WEB_SEARCH_USD = 0.01
+
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
 const HOUR_WRITE = 2
 
@@ -81,5 +149,5 @@ function costUsd(price: Price, usage: Usage): number {
     (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
     hour * rate.input * HOUR_WRITE +
     usage.completion * rate.output
-  return dollars / 1_000_000
+  return dollars / 1_000_000 + (usage.webSearches ?? 0) * WEB_SEARCH_USD
 }

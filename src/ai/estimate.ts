@@ -110,6 +110,31 @@ function isFile({ type, source }: ContentPart): boolean {
   return FILES.has(type) && !Array.isArray(recordOf(source).content)
 }
 
+/**
+ * Whether any mark asks the vendor to keep a prefix for an hour, which costs more: on the request, a turn, a part of one, a tool.
+ */
+export function keepsAnHour(body: {
+  cache_control?: unknown
+  system?: unknown
+  messages?: unknown
+  tools?: unknown
+}): boolean {
+  return isHour(body) || anyIsHour(body.system) || anyIsHour(body.messages) || anyIsHour(body.tools)
+}
+
+function anyIsHour(list: unknown): boolean {
+  if (!Array.isArray(list)) return false
+  for (const one of list) {
+    const { content, function: called } = recordOf(one)
+    if (isHour(one) || isHour(called) || anyIsHour(content)) return true
+  }
+  return false
+}
+
+function isHour(marked: unknown): boolean {
+  return recordOf(recordOf(marked).cache_control).ttl === '1h'
+}
+
 function partTokens(part: ContentPart, opening: Opening): number {
   const inline = inlineOf(part)
   if (inline === null) return isImage(part) ? IMAGE_TOKENS.least : REMOTE_FILE_TOKENS

@@ -102,6 +102,14 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
   assert.equal(await raw(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), 400)
   assert.equal(await raw(''), 400)
   assert.equal(vendor.calls.length, 1)
+
+  // Integers that keep all their digits are objects on the way, and nothing but numbers to who asks.
+  const long = '12345678901234567890'
+  assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"seed":${long},"__proto__":{"n":9}}`), 400)
+  for (const name of ['max_tokens', 'temperature', 'n', 'stream', 'model', 'messages', 'tools'])
+    assert.equal(await raw(`{"model":"gpt-6-luna","messages":${messages},"${name}":${long}}`), 400, name)
+  for (const name of ['seed', 'stop', 'tool_choice', 'response_format', 'reasoning_effort', 'metadata', 'reasoning'])
+    assert.ok((await raw(`{"model":"claude-haiku-5-5","messages":${messages},"${name}":${long}}`)) < 500, name)
 })
 
 test('JSON that is nested beyond reason is refused at every door, and costs nothing', async (t) => {
@@ -139,7 +147,12 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
     const chat = await ada.post('/v1/chat/completions', { model, messages: talk })
     assert.equal(chat.status, 200, chat.text)
     const thinking = [{ type: 'thinking', thinking: 'x', signature: sealed }]
-    const message = { model, max_tokens: 9, messages: [...HI, { role: 'assistant', content: thinking }, ...HI] }
+    const message = {
+      model,
+      max_tokens: 9,
+      system: null,
+      messages: [...HI, { role: 'assistant', content: thinking }, ...HI],
+    }
     const messages = await ada.post('/v1/messages', message)
     assert.equal(messages.status, 200, messages.text)
   }
@@ -151,7 +164,7 @@ test('a message may be large, and one beyond the limit is 413', async (t) => {
 
   assert.equal((await chat({ model: 'gpt-6-luna', messages: megabytes(15) })).status, 200)
   assert.equal(vendor.calls[0]!.body.messages[0].content.length, 15 * 1024 * 1024)
-  const reply = await chat({ model: 'gpt-6-luna', messages: megabytes(17) })
+  const reply = await chat({ model: 'gpt-6-luna', messages: megabytes(33) })
   assert.equal(reply.status, 413)
   assert.equal(reply.body.error.code, 'body_too_large')
 })

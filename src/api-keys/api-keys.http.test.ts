@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { testApp } from '#testing/app.ts'
 import { newSecret } from './secret.ts'
-import { createVerifier } from './verifier.ts'
 
 const HI = { messages: [{ role: 'user', content: 'Hi' }] }
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })
@@ -312,20 +311,4 @@ test('a key’s name is one line that shows', async (t) => {
     const query = `name=${encodeURIComponent(name)}`
     assert.equal((await ada.patch(`/api/api-keys/${key.id}?${query}`)).status, 422, JSON.stringify(name))
   }
-})
-
-test('a key’s monthly limit holds also while the key or its user changes', async (t) => {
-  const app = await testApp(t)
-  const ada = await app.as('ada', { tier: 'pro' })
-  const { body: key } = await ada.post('/api/api-keys', { name: 'small', monthly_token_limit: 7 })
-  const verifier = createVerifier(app.platform)
-  t.after(verifier.close)
-  await verifier.verify(key.key)
-  assert.equal(verifier.monthlyTokens(key.id), 7)
-
-  app.platform.bus.publish('api-keys.changed', { keyId: key.id })
-  app.platform.bus.publish('identity.changed', { userId: ada.userId })
-  await new Promise((resolve) => setImmediate(resolve))
-
-  assert.equal(verifier.monthlyTokens(key.id), 7)
 })

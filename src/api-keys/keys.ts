@@ -8,23 +8,37 @@ import { lockSessionUser, type SessionRef } from '#identity/sessions/sessions.ts
 import type { Instant } from '#platform/clock.ts'
 import { plus } from '#platform/clock.ts'
 import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
+import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { apiKeyProblem } from './problems.ts'
 import { newSecret, PREFIX_LENGTH } from './secret.ts'
-import type { ApiKeysTable } from './tables.ts'
+import type { ApiKeysTable, KeyPeriod } from './tables.ts'
 
 export type ApiKey = Selectable<ApiKeysTable>
 export type KeyDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'config' | 'jobs' | 'limiter'>
 
-export type KeySettings = {
-  name: string
+/** Null: no limit of this kind. */
+export type KeyLimits = {
   expiresAt: Instant | null
   scopes: string[] | null
-  models?: string[] | null
+  models: string[] | null
+  addresses: string[] | null
   rate: { requests: number; seconds: number } | null
   monthlyTokens: number | null
+  budget: { limitNanos: number; period: KeyPeriod } | null
 }
+export const NO_LIMITS: KeyLimits = {
+  expiresAt: null,
+  scopes: null,
+  models: null,
+  addresses: null,
+  rate: null,
+  monthlyTokens: null,
+  budget: null,
+}
+
+export type KeySettings = KeyLimits & { name: string }
 
 /** Far beyond any honest use; it bounds the list and the table. */
 const LIVE_KEYS_MAX = 1_000
@@ -41,9 +55,7 @@ export async function issueKey(
 ): Promise<{ key: ApiKey; secret: string }> {
   const { db, clock } = deps
   const { userId } = session
-  if (settings.expiresAt !== null && Date.parse(settings.expiresAt) <= clock.ms()) {
-    throw invalid(['body', 'expires_at'], 'Should be in the future')
-  }
+  requireFuture(deps, settings.expiresAt)
   const secret = newSecret()
 
   const key = await transaction(db, async (tx) => {
@@ -67,14 +79,9 @@ export async function issueKey(
         hash: keyHash(deps, secret),
         key_prefix: secret.slice(0, PREFIX_LENGTH),
         is_active: true,
-        scopes_json: settings.scopes,
-        models_json: settings.models ?? null,
-        rate_requests: settings.rate?.requests ?? null,
-        rate_seconds: settings.rate?.seconds ?? null,
-        monthly_tokens: settings.monthlyTokens,
+        ...columnsOf(settings),
         created_at: clock.now(),
         last_used_at: null,
-        expires_at: settings.expiresAt,
         revoked_at: null,
         rotated_at: null,
         previous_hash: null,
@@ -100,37 +107,97 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
     .execute()
 }
 
-/** What a key's owner may change later; a member that is left out stays, `models` null ends the list. */
-export type KeyChange = { name?: string | undefined; models?: string[] | null | undefined }
+/** What is left out stays. */
+export type KeyChange = { [Setting in keyof KeySettings]?: KeySettings[Setting] | undefined }
 
-/** @throws Problem 401 when the session that asks for more models has ended, 404 when the user has no such key. */
-export async function changeKey(
-  deps: KeyDeps,
-  session: SessionRef,
-  id: string,
-  { name, models }: KeyChange,
-): Promise<ApiKey> {
-  const { db, bus } = deps
+/**
+ * A key that has ended stays so: only its name can be changed, since a new one counts among those that a user may have.
+ * @throws Problem 401 when the session that asks for more than a name has ended, 404 when the user has no such key, 409 when
+ * it is no longer active, 422 when it would end at once.
+ */
+export async function changeKey(deps: KeyDeps, session: SessionRef, id: string, change: KeyChange): Promise<ApiKey> {
+  const { db, bus, clock } = deps
   const { userId } = session
+  const columns = columnsOf(change)
+  const { name, ...limits } = columns
+  const isOfLimits = Object.keys(limits).length > 0
+  requireFuture(deps, change.expiresAt ?? null)
   return transaction(db, async (tx) => {
-    if (models !== undefined) await lockSessionUser(deps, tx, session)
+    if (isOfLimits) {
+      await lockSessionUser(deps, tx, session)
+      if (!isLive(await findKey(tx, userId, id), clock)) throw apiKeyProblem('key_not_active')
+    }
     const row = await tx
       .updateTable('api_keys')
-      .set({
-        ...(name === undefined ? {} : { name }),
-        ...(models === undefined ? {} : { models_json: models }),
-      })
+      .set(columns)
       .where('user_id', '=', userId)
       .where('id', '=', id)
       .returningAll()
       .executeTakeFirst()
     if (row === undefined) return missing()
-    if (models !== undefined) {
-      await recordKeyAudit(tx, deps, row, 'api-key.changed')
+    if (isOfLimits) {
+      await recordKeyAudit(tx, deps, row, 'api-key.changed', limits)
       afterCommit(tx, () => bus.publish(KEYS_CHANGED, { keyId: id }))
     }
     return row
   })
+}
+
+/** The columns of those settings that are given. */
+function columnsOf<S extends KeyChange>(settings: S) {
+  const { name, expiresAt, scopes, models, addresses, rate, monthlyTokens, budget } = settings
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+    ...(scopes === undefined ? {} : { scopes_json: scopes }),
+    ...(models === undefined ? {} : { models_json: models }),
+    ...(addresses === undefined ? {} : { addresses_json: addresses }),
+    ...(rate === undefined ? {} : { rate_requests: rate?.requests ?? null, rate_seconds: rate?.seconds ?? null }),
+    ...(monthlyTokens === undefined ? {} : { monthly_tokens: monthlyTokens }),
+    ...(budget === undefined
+      ? {}
+      : { budget_nanos: budget?.limitNanos ?? null, budget_period: budget?.period ?? null }),
+  }
+}
+
+function requireFuture({ clock }: Pick<KeyDeps, 'clock'>, expiresAt: Instant | null): void {
+  if (expiresAt === null || Date.parse(expiresAt) > clock.ms()) return
+  throw invalid(['body', 'expires_at'], 'Should be in the future')
+}
+
+function isLive({ is_active, expires_at }: ApiKey, { ms }: Pick<KeyDeps['clock'], 'ms'>): boolean {
+  return is_active && (expires_at === null || Date.parse(expires_at) > ms())
+}
+
+/** A key's own limit of requests. */
+export function rateOf({ rate_requests: requests, rate_seconds: seconds }: ApiKey) {
+  return requests === null || seconds === null ? null : { requests, seconds }
+}
+
+/** A key's own budgets. */
+export function budgetOf({ monthly_tokens: monthlyTokens, budget_nanos, budget_period }: ApiKey): KeyBudget | null {
+  if (monthlyTokens === null && budget_nanos === null) return null
+  const dollars = budget_nanos === null ? null : { limitNanos: budget_nanos, period: budget_period ?? 'month' }
+  return { monthlyTokens, dollars }
+}
+
+/** The user's live keys that have a budget in dollars. */
+export async function keyBudgets({ db, clock }: Pick<KeyDeps, 'db' | 'clock'>, userId: string) {
+  const rows = await db
+    .selectFrom('api_keys')
+    .select(['id', 'budget_period', 'budget_nanos'])
+    .where('user_id', '=', userId)
+    .where('is_active', '=', true)
+    .where('budget_nanos', 'is not', null)
+    .where((e) => e.or([e('expires_at', 'is', null), e('expires_at', '>', clock.now())]))
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+  return rows.map(({ id, budget_period, budget_nanos }) => ({
+    id,
+    period: budget_period ?? 'month',
+    limitNanos: budget_nanos ?? 0,
+  }))
 }
 
 /** Revoking twice is revoking once. @throws Problem 404 when the user has no such key. */
@@ -196,9 +263,7 @@ export async function rotateKey(
   const key = await transaction(db, async (tx) => {
     await lockSessionUser(deps, tx, session)
     const old = await findKey(tx, userId, id)
-    if (!old.is_active || (old.expires_at !== null && Date.parse(old.expires_at) <= clock.ms())) {
-      throw apiKeyProblem('key_not_active')
-    }
+    if (!isLive(old, clock)) throw apiKeyProblem('key_not_active')
     const row = await tx
       .updateTable('api_keys')
       .set({
@@ -236,7 +301,8 @@ export function keyHash({ secrets }: Pick<KeyDeps, 'secrets'>, secret: string): 
   return secrets.hash('api-keys', secret)
 }
 
-async function findKey(tx: Db, userId: string, id: string): Promise<ApiKey> {
+/** @throws Problem 404 when the user has no such key. */
+export async function findKey(tx: Db, userId: string, id: string): Promise<ApiKey> {
   const row = await tx
     .selectFrom('api_keys')
     .selectAll()
@@ -250,12 +316,13 @@ function missing(): never {
   throw apiKeyProblem('key_not_found')
 }
 
-function recordKeyAudit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string): Promise<void> {
+/** `change`: what was set, by its columns. */
+function recordKeyAudit(tx: Db, { clock }: KeyDeps, key: ApiKey, action: string, change?: object): Promise<void> {
   return recordAudit(tx, {
     actorId: key.user_id,
     action,
     subject: `api-key:${key.id}`,
-    data: { name: key.name, prefix: key.key_prefix },
+    data: { name: key.name, prefix: key.key_prefix, ...(change && { set: change }) },
     at: clock.now(),
   })
 }

@@ -7,5 +7,10 @@ export const apiKeyProblem = Problem.define({
   key_not_found: [404, 'API key not found'],
   key_limit_reached: [409, 'At most {max} active API keys', { advice: 'Revoke one first.' }],
   key_not_active: [409, 'This API key is no longer active', { advice: 'Make a new one.' }],
+  api_key_needed: [
+    403,
+    'Only an API key can ask this, and about itself',
+    { advice: 'Send the key as the bearer, or list all keys: `GET /api/api-keys`.' },
+  ],
   key_changed: [409, 'This API key was changed meanwhile', { advice: 'Read it again and repeat the change.' }],
 })

@@ -1,20 +1,46 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import { plus } from '#platform/clock.ts'
 import { callerOf } from '#platform/http/access-control.ts'
+import { isNetwork } from '#platform/http/address.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
-import { type ApiKey, changeKey, issueKey, type KeyDeps, listKeys, revokeKey, rotateKey } from './keys.ts'
+import {
+  type ApiKey,
+  changeKey,
+  findKey,
+  issueKey,
+  type KeyChange,
+  type KeyDeps,
+  listKeys,
+  NO_LIMITS,
+  rateOf,
+  revokeKey,
+  rotateKey,
+} from './keys.ts'
+import { apiKeyProblem } from './problems.ts'
+import type { KeyPeriod } from './tables.ts'
 import type { KeyVerifier } from './verifier.ts'
 
 /** One line with something to see on it. */
 const NAME = '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$'
 const Name = Type.String({ minLength: 1, maxLength: 200, pattern: NAME })
-const Scopes = Type.Array(Named('KeyScope', OneOf('ai', 'rag', 'usage')), { minItems: 1, maxItems: 3 })
+const SCOPES = ['ai', 'rag', 'rag:read', 'usage'] as const
+const Scopes = Type.Array(Named('KeyScope', OneOf(...SCOPES)), {
+  minItems: 1,
+  maxItems: SCOPES.length,
+  description: 'What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists.',
+})
 /** Names of models as the vendors have them, aliases, and patterns with `*`. */
 const Models = Type.Array(Type.String({ pattern: '^[!-~]{1,200}$' }), {
   minItems: 1,
   maxItems: 100,
   description: 'Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`).',
+})
+const Addresses = Type.Array(Type.String({ maxLength: 50 }), {
+  minItems: 1,
+  maxItems: 100,
+  description: 'Networks from which it may be used: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`.',
 })
 const Rate = Type.Object(
   {
@@ -23,8 +49,24 @@ const Rate = Type.Object(
   },
   { title: 'KeyRate' },
 )
+const Period = Named('BudgetPeriod', OneOf('day', 'week', 'month'))
+const Budget = Type.Object(
+  { limit_usd: Type.Number({ minimum: 0.000_001, maximum: 1_000_000 }), period: Period },
+  { title: 'KeyBudget', description: 'Model cost in US dollars, by UTC day, ISO week or month.' },
+)
+const TokenLimit = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })
 
-/** The last four come only with a key that is confined. */
+const LimitsBody = {
+  expires_at: Type.Optional(Nullable(Type.String())),
+  scopes: Type.Optional(Nullable(Scopes)),
+  models: Type.Optional(Nullable(Models)),
+  addresses: Type.Optional(Nullable(Addresses)),
+  rate_limit: Type.Optional(Nullable(Rate)),
+  monthly_token_limit: Type.Optional(Nullable(TokenLimit)),
+  budget: Type.Optional(Nullable(Budget)),
+}
+
+/** The optional ones come only with a key that is confined. */
 const KeyFields = {
   id: Type.String(),
   name: Type.String(),
@@ -35,16 +77,48 @@ const KeyFields = {
   expires_at: Nullable(Instant),
   scopes: Type.Optional(Scopes),
   models: Type.Optional(Models),
+  addresses: Type.Optional(Addresses),
   rate_limit: Type.Optional(Rate),
   monthly_token_limit: Type.Optional(Type.Integer()),
+  budget: Type.Optional(Budget),
 }
 const KeyView = Type.Object(KeyFields, { title: 'ApiKey' })
 const KeyCreated = Type.Object({ ...KeyFields, key: Type.String() }, { title: 'ApiKeyCreated' })
 
+/** What is left of each limit that is set, and when it begins anew. */
+const KeySelf = Type.Object(
+  {
+    ...KeyFields,
+    left: Type.Object(
+      {
+        requests: Type.Optional(Type.Object({ left: Type.Integer(), renews_at: Instant }, { title: 'RequestsLeft' })),
+        tokens: Type.Optional(
+          Type.Object({ used: Type.Integer(), left: Type.Integer(), renews_at: Instant }, { title: 'TokensLeft' }),
+        ),
+        budget: Type.Optional(
+          Type.Object(
+            { used_usd: Type.Number(), left_usd: Type.Number(), renews_at: Instant },
+            { title: 'DollarsLeft' },
+          ),
+        ),
+      },
+      { title: 'KeyLeft' },
+    ),
+  },
+  { title: 'ApiKeySelf' },
+)
+
 const GRACE_SECONDS_DEFAULT = 24 * 60 * 60
 const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60
 
-export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
+/** What a key has used in the running period; `end` is when the next begins. */
+export type KeyUse = (
+  userId: string,
+  keyId: string,
+  period: KeyPeriod,
+) => Promise<{ tokens: number; nanos: number; end: string }>
+
+export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, keyUse: KeyUse) {
   const config = { access: 'user', needs: 'api_keys' } as const
   const tags = ['api-keys']
   const viewOf = (key: ApiKey) => keyView(key, verifier.lastUse(key))
@@ -56,14 +130,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
         operationId: 'createApiKey',
         tags,
         summary: 'Make an API key; its secret is shown only here',
-        body: Type.Object({
-          name: Name,
-          expires_at: Type.Optional(Nullable(Type.String())),
-          scopes: Type.Optional(Nullable(Scopes)),
-          models: Type.Optional(Nullable(Models)),
-          rate_limit: Type.Optional(Nullable(Rate)),
-          monthly_token_limit: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
-        }),
+        body: Type.Object({ name: Name, ...LimitsBody }),
         response: { 201: KeyCreated },
       },
       config,
@@ -71,12 +138,9 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     async (request, reply) => {
       const { body } = request
       const { key, secret } = await issueKey(deps, callerOf(request), {
+        ...NO_LIMITS,
+        ...withoutUndefined(settingsOf(body)),
         name: body.name,
-        expiresAt: readInstant(body.expires_at ?? null),
-        scopes: body.scopes ?? null,
-        models: body.models ?? null,
-        rate: body.rate_limit ?? null,
-        monthlyTokens: body.monthly_token_limit ?? null,
       })
       return reply.status(201).send({ ...viewOf(key), key: secret })
     },
@@ -94,6 +158,25 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
       config,
     },
     async (request) => (await listKeys(deps, callerOf(request).userId)).map(viewOf),
+  )
+
+  app.get(
+    '/api/api-keys/self',
+    {
+      schema: {
+        operationId: 'getOwnApiKey',
+        tags,
+        summary: 'What the API key that asks may do, what is left of its limits, and when they begin anew',
+        response: { 200: KeySelf },
+      },
+      config: { access: 'user-or-key', needs: 'api_keys' },
+    },
+    async (request) => {
+      const { userId, keyId } = callerOf(request)
+      if (keyId === null) throw apiKeyProblem('api_key_needed')
+      const key = await findKey(deps.db, userId, keyId)
+      return { ...viewOf(key), left: await leftOf(deps, key, keyUse) }
+    },
   )
 
   app.delete(
@@ -120,11 +203,11 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
       schema: {
         operationId: 'changeApiKey',
         tags,
-        summary: 'Rename an API key, or change what it may ask for',
+        summary: 'Rename an API key, or change its limits: what is left out stays, null lifts it',
         params: Type.Object({ key_id: Uuid }),
         querystring: Type.Object({ name: Type.Optional(Name) }),
         body: Type.Optional(
-          Nullable(Type.Object({ name: Type.Optional(Name), models: Type.Optional(Nullable(Models)) })),
+          Nullable(Type.Object({ name: Type.Optional(Name), ...LimitsBody }, { title: 'ApiKeyChange' })),
         ),
         response: { 200: KeyView },
       },
@@ -132,10 +215,9 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
     },
     async (request) => {
       const { params, query, body } = request
-      const name = query.name ?? body?.name
-      const models = body?.models
-      if (name === undefined && models === undefined) throw invalid(['query', 'name'], 'Field required', 'missing')
-      return viewOf(await changeKey(deps, callerOf(request), params.key_id, { name, models }))
+      const change: KeyChange = withoutUndefined({ ...settingsOf(body ?? {}), name: query.name ?? body?.name })
+      if (Object.keys(change).length === 0) throw invalid(['query', 'name'], 'Field required', 'missing')
+      return viewOf(await changeKey(deps, callerOf(request), params.key_id, change))
     },
   )
 
@@ -168,6 +250,7 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier) {
 }
 
 export function keyView(key: ApiKey, lastUsedAt: string | null) {
+  const rate = rateOf(key)
   return {
     id: key.id,
     name: key.name,
@@ -176,13 +259,68 @@ export function keyView(key: ApiKey, lastUsedAt: string | null) {
     created_at: key.created_at,
     last_used_at: lastUsedAt,
     expires_at: key.expires_at,
-    ...(key.scopes_json === null ? {} : { scopes: key.scopes_json as ('ai' | 'rag' | 'usage')[] }),
+    ...(key.scopes_json === null ? {} : { scopes: key.scopes_json as (typeof SCOPES)[number][] }),
     ...(key.models_json === null ? {} : { models: key.models_json }),
-    ...(key.rate_requests === null || key.rate_seconds === null
-      ? {}
-      : { rate_limit: { requests: key.rate_requests, seconds: key.rate_seconds } }),
+    ...(key.addresses_json === null ? {} : { addresses: key.addresses_json }),
+    ...(rate === null ? {} : { rate_limit: rate }),
     ...(key.monthly_tokens === null ? {} : { monthly_token_limit: key.monthly_tokens }),
+    ...(key.budget_nanos === null
+      ? {}
+      : { budget: { limit_usd: key.budget_nanos / 1e9, period: key.budget_period ?? 'month' } }),
   }
+}
+
+async function leftOf({ limiter, clock }: Pick<KeyDeps, 'limiter' | 'clock'>, key: ApiKey, keyUse: KeyUse) {
+  const { user_id, id, monthly_tokens, budget_nanos, budget_period } = key
+  const rate = rateOf(key)
+  const hit = rate === null ? null : await limiter.look('key', id, rate)
+  const month = monthly_tokens === null ? null : await keyUse(user_id, id, 'month')
+  const spent = budget_nanos === null ? null : await keyUse(user_id, id, budget_period ?? 'month')
+  return {
+    ...(hit && { requests: { left: hit.remaining, renews_at: plus(clock.now(), hit.resetSeconds * 1_000) } }),
+    ...(month && {
+      tokens: {
+        used: month.tokens,
+        left: Math.max(0, (monthly_tokens ?? 0) - month.tokens),
+        renews_at: month.end,
+      },
+    }),
+    ...(spent && {
+      budget: {
+        used_usd: spent.nanos / 1e9,
+        left_usd: Math.max(0, (budget_nanos ?? 0) - spent.nanos) / 1e9,
+        renews_at: spent.end,
+      },
+    }),
+  }
+}
+
+type LimitsBody = Static<ReturnType<typeof Type.Object<typeof LimitsBody>>>
+
+/** @throws Problem 422 for a time or a network that is none. */
+function settingsOf(body: LimitsBody): KeyChange {
+  const { budget } = body
+  return {
+    expiresAt: body.expires_at === undefined ? undefined : readInstant(body.expires_at),
+    scopes: body.scopes,
+    models: body.models,
+    addresses: body.addresses?.map(readNetwork) ?? body.addresses,
+    rate: body.rate_limit,
+    monthlyTokens: body.monthly_token_limit,
+    budget: budget && { limitNanos: Math.round(budget.limit_usd * 1e9), period: budget.period },
+  }
+}
+
+function withoutUndefined<T extends object>(settings: T) {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof T]?: Exclude<T[Name], undefined>
+  }
+}
+
+function readNetwork(text: string, index: number): string {
+  if (isNetwork(text)) return text.toLowerCase()
+  const issue = 'Should be an address or a network, as 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32'
+  throw invalid(['body', 'addresses', index], issue)
 }
 
 /** ISO 8601: a day, or a time with or without its zone (then UTC). */

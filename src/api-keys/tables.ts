@@ -1,5 +1,7 @@
 import type { Json } from '#platform/db/tables.ts'
 
+export type KeyPeriod = 'day' | 'week' | 'month'
+
 export type ApiKeysTable = {
   user_id: string
   id: string
@@ -15,6 +17,11 @@ export type ApiKeysTable = {
   rate_requests: number | null
   rate_seconds: number | null
   monthly_tokens: number | null
+  /** In thousand-millionths of a dollar, in each of the periods. */
+  budget_nanos: number | null
+  budget_period: KeyPeriod | null
+  /** Networks from which it may be used, as `10.0.0.0/8`; null: from everywhere. */
+  addresses_json: Json<string[]> | null
   created_at: string
   last_used_at: string | null
   expires_at: string | null

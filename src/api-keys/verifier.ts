@@ -6,7 +6,7 @@ import { USER_CHANGED } from '#identity/user-changes.ts'
 import { findUser } from '#identity/users.ts'
 import type { Caller, MaybePromise } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
-import { type ApiKey, KEYS_CHANGED, keyHash } from './keys.ts'
+import { type ApiKey, budgetOf, KEYS_CHANGED, keyHash, rateOf } from './keys.ts'
 import { isKeyShaped } from './secret.ts'
 
 type VerifierDeps = Pick<Platform, 'db' | 'clock' | 'secrets' | 'bus' | 'log'>
@@ -18,8 +18,6 @@ export type KeyVerifier = {
   verify(secret: string, options?: { fresh?: boolean | undefined }): MaybePromise<Caller | null>
   /** When the key was last used: what the database says, or what it will say in a moment. */
   lastUse(key: Pick<ApiKey, 'id' | 'last_used_at'>): string | null
-  /** The tokens that the key may use in a month; null: no limit of its own. */
-  monthlyTokens(keyId: string): number | null
   close(): Promise<void>
 }
 
@@ -32,14 +30,11 @@ type KeyState = {
   caller: Caller
   endsMs: number
   readMs: number
-  monthlyTokens: number | null
 }
 
 export function createVerifier(deps: VerifierDeps): KeyVerifier {
   const { clock, bus } = deps
   const states = new Map<string, KeyState>()
-  /** Not forgotten with the state: a change of the key between its check and its call must not lift its limit. */
-  const monthlyTokens = new Map<string, number>()
   const reading = new Map<string, Promise<KeyState | null>>()
   /** Of keys that opened lately: the checksum and the hash cost more than all the rest of a check. */
   const hashes = new Map<string, string>()
@@ -72,7 +67,6 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
       return state instanceof Promise ? state.then((read) => open(secret, hash, read)) : open(secret, hash, state)
     },
     lastUse: uses.lastUse,
-    monthlyTokens: (keyId) => monthlyTokens.get(keyId) ?? null,
     close: uses.close,
   }
 
@@ -88,11 +82,6 @@ export function createVerifier(deps: VerifierDeps): KeyVerifier {
       if (state?.caller.keyId) {
         if (states.size >= STATES_MAX) states.delete(states.keys().next().value ?? '')
         states.set(hash, state)
-        monthlyTokens.delete(state.caller.keyId)
-        if (state.monthlyTokens !== null) {
-          if (monthlyTokens.size >= STATES_MAX) monthlyTokens.delete(monthlyTokens.keys().next().value ?? '')
-          monthlyTokens.set(state.caller.keyId, state.monthlyTokens)
-        }
       }
       return state
     })
@@ -129,7 +118,6 @@ async function readKeyState({ db, clock }: VerifierDeps, hash: string): Promise<
   return {
     readMs,
     endsMs: Math.min(...ends.map((end) => (end === null ? Number.POSITIVE_INFINITY : Date.parse(end)))),
-    monthlyTokens: key.monthly_tokens,
     caller: {
       userId: user.id,
       email: user.email,
@@ -141,10 +129,9 @@ async function readKeyState({ db, clock }: VerifierDeps, hash: string): Promise<
       isSuperuser: false,
       scopes: key.scopes_json,
       models: key.models_json,
-      rate:
-        key.rate_requests === null || key.rate_seconds === null
-          ? null
-          : { requests: key.rate_requests, seconds: key.rate_seconds },
+      addresses: key.addresses_json,
+      rate: rateOf(key),
+      budget: budgetOf(key),
     },
   }
 }

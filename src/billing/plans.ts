@@ -4,7 +4,7 @@
 import { type Static, Type } from 'typebox'
 import { type CataloguePlan, FREE, type Tier } from '#catalogue/catalogue.ts'
 import { HOUR_MS } from '#platform/clock.ts'
-import { inUnits } from '#platform/money.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
 import type { BillingDeps } from './deps.ts'
 
 export const PlanView = Type.Object(
@@ -43,7 +43,7 @@ export function createPlans(deps: BillingDeps) {
     },
   }
 
-  function planOf({ name, tier, prices, features, grants }: CataloguePlan): PlanView {
+  function planOf({ name, tier, prices, features, grants, allowanceUsd }: CataloguePlan): PlanView {
     const amount = amounts.get(prices.month ?? '')
     const yearly = amounts.get(prices.year ?? '')
     const currency = (amount ?? yearly)?.currency
@@ -59,6 +59,9 @@ export function createPlans(deps: BillingDeps) {
       features: [
         ...modelsLine(tier),
         ...features,
+        ...(allowanceUsd === null
+          ? []
+          : [`${formatMoney(allowanceUsd, 'usd', { short: true })} of model calls a month`]),
         ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`]),
       ],
       grants: [...grants],

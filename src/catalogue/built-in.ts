@@ -7,6 +7,7 @@ export const FREE_PLAN: FilePlan = {
   name: 'Free',
   prices: null,
   grants: [],
+  allowanceUsd: null,
   features: [
     'An account with two-factor sign-in and passkeys',
     'Export and deletion of your data at any time',
@@ -22,6 +23,7 @@ const PLANS: readonly FilePlan[] = [
     name: 'Pro',
     prices: null,
     grants: ENTITLEMENTS,
+    allowanceUsd: 20,
     features: [
       'Streaming answers',
       'Your own documents: search and grounded answers',
@@ -35,6 +37,7 @@ const PLANS: readonly FilePlan[] = [
     name: 'Enterprise',
     prices: null,
     grants: ENTITLEMENTS,
+    allowanceUsd: 80,
     features: ['Everything in Pro', 'Priority support'],
   },
 ]

@@ -23,6 +23,8 @@ export type CataloguePlan = {
   prices: Readonly<Partial<Record<Interval, string>>>
   /** Entitlements: ours, and what the file names beside them. */
   grants: readonly string[]
+  /** What a user's calls to models may cost in a month, in US dollars; null: no limit. */
+  allowanceUsd: number | null
   features: readonly string[]
 }
 

@@ -15,8 +15,8 @@ export type CatalogueFile = { plans: readonly FilePlan[]; products: readonly Cat
 export class CatalogueError extends Error {}
 
 /** Part of the form, without an effect yet; so they are not looked at either. */
-const WITHOUT_EFFECT = ['trial_days', 'allowance_usd', 'limits']
-const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'features', ...WITHOUT_EFFECT]
+const WITHOUT_EFFECT = ['trial_days', 'limits']
+const PLAN_FIELDS = ['tier', 'name', 'prices', 'grants', 'allowance_usd', 'features', ...WITHOUT_EFFECT]
 const PRODUCT_FIELDS = 'tier name price currency description includes images features tax_code'.split(' ')
 
 /** @throws CatalogueError */
@@ -51,9 +51,18 @@ function planOf(value: unknown, at: string, words: readonly string[]): FilePlan 
     name: textOf(fields.name, `${at}.name`),
     prices,
     grants: listOf(fields.grants, `${at}.grants`, (grant, place) => grantOf(grant, place, words)),
+    allowanceUsd: allowanceOf(fields.allowance_usd ?? null, `${at}.allowance_usd`),
     features: listOf(fields.features ?? [], `${at}.features`, textOf),
   }
 }
+
+function allowanceOf(value: unknown, at: string): number | null {
+  const isAmount = typeof value === 'number' && value >= 0 && value <= ALLOWANCE_USD_MAX
+  return value === null || isAmount ? value : wrong(value, at, `US dollars, from 0 to ${ALLOWANCE_USD_MAX}`)
+}
+
+/** Budgets are counted in thousand-millionths of a dollar, exactly up to here and beyond. */
+const ALLOWANCE_USD_MAX = 1_000_000
 
 function pricesOf(value: unknown, at: string): CataloguePlan['prices'] {
   const fields = fieldsOf(value, at, INTERVALS)

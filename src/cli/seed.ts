@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { costOf } from '#ai/cost.ts'
-import { issueKey } from '#api-keys/keys.ts'
+import { issueKey, NO_LIMITS } from '#api-keys/keys.ts'
 import { listUsers } from '#identity/admin/administration.ts'
 import { openSession } from '#identity/sessions/sessions.ts'
 import { setSubscription } from '#identity/subscription.ts'
@@ -104,11 +104,10 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
         await transaction(db, (tx) => setSubscription(tx, userId, { status: 'active', tier: deed.tier }, deed.at))
         break
       case 'issue-key': {
-        const terms = { name: 'laptop', expiresAt: null, scopes: null, rate: null, monthlyTokens: null }
         // A key is made in a session that is alive.
         const origin = { userAgent: null, address: null }
         const { sessionId } = await transaction(db, (tx) => openSession(platform, tx, userId, origin))
-        const { key } = await issueKey(platform, { userId, sessionId }, terms)
+        const { key } = await issueKey(platform, { userId, sessionId }, { ...NO_LIMITS, name: 'laptop' })
         keys.set(deed.email, key.id)
         counts['API keys']++
         break

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
-import { issueKey, rotateKey } from '#api-keys/keys.ts'
+import { issueKey, NO_LIMITS, rotateKey } from '#api-keys/keys.ts'
 import { auditOf } from '#audit/audit.ts'
 import { deleteAccount } from '#identity/account/deletion.ts'
 import { changeEmail } from '#identity/account/email-change.ts'
@@ -528,8 +528,7 @@ test('a session that was ended while it asked for an API key gets none', async (
   // The request has passed the check of its bearer when the owner ends the session.
   const maker = { userId: ada.userId, sessionId: session.id }
   assert.equal((await ada.delete(`/api/users/me/sessions/${session.id}`)).status, 200)
-  const terms = { name: 'late', expiresAt: null, scopes: null, rate: null, monthlyTokens: null }
-  await assert.rejects(issueKey(app.platform, maker, terms), { status: 401 })
+  await assert.rejects(issueKey(app.platform, maker, { ...NO_LIMITS, name: 'late' }), { status: 401 })
   await assert.rejects(rotateKey(app.platform, maker, id, 0), { status: 401 })
 })
 

@@ -15,6 +15,11 @@ export const platformProblem = Problem.define({
     "This API key is not allowed to use '{scope}'",
     { advice: 'Use a key with this scope, or one without scopes.' },
   ],
+  address_not_allowed: [
+    403,
+    'This API key may not be used from {address}',
+    { advice: 'Call from one of its networks, or have its owner change them.' },
+  ],
   rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', alias: 'rate_limit_exceeded' }],
   validation_failed: [422, 'The request is not valid', { advice: '`detail` lists what is wrong where; mend it.' }],
   malformed_json: [422, 'The body is not valid JSON', { advice: 'Send JSON (RFC 8259) in UTF-8.' }],

@@ -19,6 +19,8 @@ export type Hit = {
 export type RateLimiter = {
   /** Counts one hit of `key` in `bucket`; a refused hit is not counted. */
   hit(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
+  /** What a hit would find; nothing is counted. */
+  look(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
   /** Forgets the count, as after a successful sign-in. */
   clear(bucket: string, key: string): Promise<void>
 }
@@ -42,6 +44,12 @@ export function memoryLimiter(clock: Clock): RateLimiter {
       const allowed = window.count < rate.requests
       if (allowed) window.count++
       return hitOf(allowed, rate.requests, window.count, window.endsMs - now)
+    },
+    look(bucket, key, rate) {
+      const now = clock.ms()
+      const window = windows.get(`${bucket}:${key}`)
+      if (!window || window.endsMs <= now) return unused(rate)
+      return hitOf(window.count < rate.requests, rate.requests, window.count, window.endsMs - now)
     },
     async clear(bucket, key) {
       windows.delete(`${bucket}:${key}`)
@@ -81,6 +89,15 @@ export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): 
         return fallback.hit(bucket, key, rate)
       }
     },
+    async look(bucket, key, rate) {
+      try {
+        const [count, ends] = await redis.ask((client) => client.hmget(nameOf(bucket, key), 'count', 'ends'))
+        const leftMs = Number(ends ?? 0) - clock.ms()
+        return leftMs <= 0 ? unused(rate) : hitOf(Number(count) < rate.requests, rate.requests, Number(count), leftMs)
+      } catch {
+        return fallback.look(bucket, key, rate)
+      }
+    },
     async clear(bucket, key) {
       await Promise.all([
         fallback.clear(bucket, key),
@@ -102,6 +119,11 @@ export function rateHeaders(hit: Hit): Record<string, string> {
 /** The 429 of a refused hit. */
 export function rateProblem(hit: Hit): Problem {
   return platformProblem('rate_limited', { headers: { ...rateHeaders(hit), 'Retry-After': String(hit.resetSeconds) } })
+}
+
+/** A window opens with its first hit. */
+function unused({ requests, seconds }: NonNullable<Rate>): Hit {
+  return hitOf(true, requests, 0, seconds * 1_000)
 }
 
 function hitOf(allowed: boolean, limit: number, count: number, leftMs: number): Hit {

@@ -3,6 +3,8 @@ import { Type } from 'typebox'
 import { JsonObject } from '#platform/http/schema.ts'
 
 export const RAG_POLICY = { access: 'user-or-key', needs: 'rag', limit: 'rag', scope: 'rag' } as const
+/** Of what changes nothing: search, ask, list. */
+export const RAG_READ_POLICY = { ...RAG_POLICY, scope: 'rag:read' } as const
 
 export const Chunk = Type.Object(
   {

@@ -58,6 +58,15 @@ export function responsesRoutes(app: FastifyInstance, { clock }: { clock: Clock 
     if (wanted.stream === true) return stream(reply, response, item, said)
     return { ...response, ...endOf(said), output: [item] }
   })
+
+  app.post('/openai/v1/responses/input_tokens', { ...OPEN, bodyLimit: BODY_BYTES_MAX }, async (request, reply) => {
+    if (!requireKey(request, reply)) return reply
+    const wanted = objectOf(request.body)
+    if (!requireModel(wanted, reply)) return reply
+    const items = itemsOf(wanted.input)
+    const { promptTokens } = replyTo(wishOf(wanted, items, toolsOf(wanted, items)))
+    return { object: 'response.input_tokens', input_tokens: promptTokens }
+  })
 }
 
 /** A text is a message of the user's. */

@@ -129,8 +129,12 @@ const BY_NAME: Record<string, unknown> = {
   authenticatorData: 'SZYN5YgOjGh0NBcP',
   signature: 'MEUCIQDN2rX',
   userHandle: 'MDE5MGE2YTg',
+  // Of weeks and months, whose ends come nearer each day.
+  period_start: '2026-11-01T00:00:00.000Z',
+  period_end: '2026-12-01T00:00:00.000Z',
+  renews_at: '2026-12-01T00:00:00.000Z',
+  next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
-
 /** What stands for how long something took. */
 const DURATIONS: Record<string, number> = { latency_ms: 840, first_token_ms: 310, p50: 620, p95: 2_400 }
 
@@ -139,6 +143,12 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
   { pattern: /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g, letters: '0123456789abcdef' },
   { pattern: /(?<=\beyJ)[\w-]+\.[\w-]+\.[\w-]+/g, letters: BASE64URL, like: 'hbGciOiJFZERTQSJ9.sub_and_exp.signature' },
   { pattern: /(?<=\b(?:chatcmpl-|msg_|resp_))[0-9a-f]{24,36}/g, letters: '0123456789abcdef' },
+  // Of a call: when it began, which it is of its process, and the process.
+  {
+    pattern: /(?<![\w-])0[0-9a-z]{8}0[0-9a-z]{3}[\w-]{8}(?![\w-])/g,
+    letters: '0123456789abcdefghij',
+    like: '0'.repeat(21),
+  },
   { pattern: /(?<=\blk_)[0-9A-Za-z]{9,}/g, letters: BASE64URL, known: 9 },
   {
     pattern: /(?<=\bLK-)[0-9A-HJKMNP-TV-Z]{4}(?:-[0-9A-HJKMNP-TV-Z•]{4}){6}/g,
@@ -197,7 +207,7 @@ function stabilizer({ config: { http }, clock }: TestApp) {
     if (Object.hasOwn(BY_NAME, name) && value !== null) return BY_NAME[name]
     if (typeof value === 'string') return text(value, name)
     if (typeof value === 'number') {
-      if (name in DURATIONS) return DURATIONS[name]
+      if (Object.hasOwn(DURATIONS, name)) return DURATIONS[name]
       return Math.abs(value * 1_000 - started) < DAY_MS ? BASE / 1_000 : rounded(value)
     }
     if (Array.isArray(value)) return value.slice(0, ITEMS_MAX).map((item) => stable(item, name))

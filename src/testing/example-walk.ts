@@ -30,6 +30,8 @@ export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<
   await askModels(key)
   await askDocuments(key)
   await ada.get('/api/usage?group_by=model')
+  await key.get('/api/usage/allowance')
+  await key.get('/api/api-keys/self')
   await ada.get('/api/usage/calls?outcome=ok&limit=2')
   await guardAccount(walk, ada)
   await signInElsewhere(walk)
@@ -115,13 +117,19 @@ async function makeKeys(walk: Walk, ada: Calls): Promise<Calls> {
   const { body } = await ada.post('/api/api-keys', {
     name: 'laptop',
     expires_at: null,
-    scopes: ['ai', 'rag'],
+    scopes: ['ai', 'rag', 'usage'],
     rate_limit: { requests: 600, seconds: 60 },
+    budget: { limit_usd: 5, period: 'week' },
+    addresses: ['127.0.0.0/8', '::1'],
   })
   const rotated = await ada.post(`/api/api-keys/${body.id}/rotate`, { grace_seconds: 0 })
   await ada.get('/api/api-keys')
   const spare = await walk.app.post('/api/api-keys', { name: 'spare' }, { headers: ada.headers })
-  await ada.patch(`/api/api-keys/${spare.body.id}?name=batch`, { models: ['gpt-*'] })
+  await ada.patch(`/api/api-keys/${spare.body.id}?name=batch`, {
+    models: ['gpt-*'],
+    monthly_token_limit: 1_000_000,
+    budget: { limit_usd: 2.5, period: 'day' },
+  })
   await ada.delete(`/api/api-keys/${spare.body.id}`)
   return callsOf(walk, 'api', { authorization: `Bearer ${rotated.body.key}` })
 }
@@ -139,6 +147,7 @@ async function askModels(key: Calls): Promise<void> {
   await key.post('/v1/chat/completions', { model: id, messages, stream: true })
   await key.post('/v1/responses', { model: id, input: 'Say hello.' })
   await key.post('/v1/responses', { model: id, input: 'Say hello.', stream: true })
+  await key.post('/v1/responses/input_tokens', { model: id, input: 'Say hello.' })
   await key.post('/v1/messages', { model: id, max_tokens: 100, messages })
   await key.post('/v1/messages', { model: id, max_tokens: 100, messages, stream: true })
   await key.post('/v1/messages/count_tokens', { model: id, messages })

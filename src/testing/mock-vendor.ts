@@ -16,6 +16,8 @@ export type MockCall = {
 
 export type Step = (call: MockCall, reply: ServerResponse) => void | Promise<void>
 
+export type MockVendor = Awaited<ReturnType<typeof mockVendor>>
+
 export async function mockVendor(t: Pick<TestContext, 'after'>) {
   const calls: MockCall[] = []
   let steps: Step[] = [says('Hello')]

@@ -1,260 +1,409 @@
-// The months' budgets: what is reserved and what is used never exceed the limit together.
-// A claim that does not fit because others still run waits for them, and the last tokens of a month go to a shorter answer;
-// so nothing is refused while tokens are left, and nothing is spent that is not there.
+// Budgets in tokens and in dollars, of a user or of one of its keys: what is reserved and what is used never exceed a limit.
+// A claim that does not fit because others still run waits for them, and the last of a budget goes to a shorter answer; so
+// nothing is refused while something is left, and nothing is spent that is not there.
 import './tables.ts'
-import { sql } from 'kysely'
-import { type Db, forUpdate, transaction, withoutTimeLimit } from '#platform/db/db.ts'
-import type { UsageRecord } from './record.ts'
-import { monthTokens } from './store.ts'
+import { type CompiledQuery, type QueryResult, sql } from 'kysely'
+import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import type { Run } from '#platform/db/async-commit.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Tables } from '#platform/db/tables.ts'
+import { compiledQueries } from './compiled.ts'
+import { type Period, periodsAt, spanAt } from './periods.ts'
+import { nanosOf, type UsageRecord } from './record.ts'
+import { usedIn } from './store.ts'
 
-/** `scope` is '' for the user's budget, or the id of a key with its own. */
-export type BudgetLimit = { scope: string; tokens: number }
+/** A transaction: `db` builds its queries. */
+export type BudgetTx = { db: Db; run: Run }
+
+/** What may be used in a period. `scope` is '' for the user, or the id of a key; null: no limit in this unit. */
+export type BudgetLimit = { scope: string; period: Period; tokens: number | null; nanos: number | null }
 
 export type BudgetClaim = {
   userId: string
-  month: string
+  at: Instant
   limits: BudgetLimit[]
   promptTokens: number
+  /** What the prompt costs at most, in thousand-millionths of a dollar; `tokenNanos`: each token of the answer. */
+  promptNanos: number
+  tokenNanos: number
   completionTokens: number
-  /** So many will do while other calls hold the rest; none fewer than `completionTokens` where it is left out. */
+  /** So many will do where a budget is short; none fewer than `completionTokens` where it is left out. */
   completionTokensMin?: number | undefined
 }
 
-export type Granted = { userId: string; month: string; scopes: string[]; tokens: number }
+/** What a claim holds, on each of its budgets. */
+export type Granted = {
+  userId: string
+  at: Instant
+  budgets: { scope: string; period: Period }[]
+  tokens: number
+  nanos: number
+  completionTokens: number
+}
 
-/** Answers in the claims' order. `wait`: it may fit when a running call ends. */
-export async function reserveAll(
-  tx: Db,
-  nodeId: string,
-  claims: BudgetClaim[],
-): Promise<(Granted | 'wait' | 'exhausted')[]> {
-  const answers: (Granted | 'wait' | 'exhausted')[] = []
-  for (const group of groupsOf(claims)) {
-    const first = group.claims[0]
+export type Unit = 'tokens' | 'nanos'
+/** `wait`: it may fit when a running call of this scope ends. */
+export type BudgetAnswer =
+  | { is: 'granted'; granted: Granted }
+  | { is: 'wait'; scope: string }
+  | { is: 'exhausted'; scope: string; period: Period; unit: Unit }
+
+const compiled = compiledQueries()
+
+/** Answers in the claims' order. */
+export async function reserveAll(tx: BudgetTx, nodeId: string, claims: BudgetClaim[]): Promise<BudgetAnswer[]> {
+  const [only] = claims
+  if (only !== undefined && claims.length === 1) return [await reserveOne(tx, nodeId, only)]
+  const answers: BudgetAnswer[] = []
+  for (const entries of groupsOf(claims)) {
+    const [first] = entries
     if (first === undefined) continue
-    const all = group.claims.reduce((sum, claim) => sum + wanted(claim), 0)
-    if (group.claims.length > 1 && (await take(tx, nodeId, first, all)) === null) {
-      for (const { index, claim } of group.entries) answers[index] = granted(claim, wanted(claim))
-      continue
+    if (entries.length > 1) {
+      const all = { tokens: 0, nanos: 0 }
+      for (const { claim } of entries) {
+        const { tokens, nanos } = amountsOf(claim, claim.completionTokens)
+        all.tokens += tokens
+        all.nanos += nanos
+      }
+      if ((await take(tx, nodeId, first.claim, all)) === null) {
+        for (const { index, claim } of entries) {
+          answers[index] = { is: 'granted', granted: granted(claim, claim.completionTokens) }
+        }
+        continue
+      }
     }
     // Together they do not fit: one by one, first come, first served.
-    for (const { index, claim } of group.entries) answers[index] = await reserveOne(tx, nodeId, claim)
+    let refused: { claim: BudgetClaim; answer: BudgetAnswer } | null = null
+    for (const { index, claim } of entries) {
+      // A crowd that asks for the same waits for the same: only its first is worth a look.
+      const answer: BudgetAnswer =
+        refused !== null && isAlike(refused.claim, claim) ? refused.answer : await reserveOne(tx, nodeId, claim)
+      answers[index] = answer
+      if (answer.is !== 'granted') refused = { claim, answer }
+    }
   }
   return answers
 }
 
 /** Claims on the same budgets, in their order. */
 function groupsOf(claims: BudgetClaim[]) {
-  const groups = new Map<string, { claims: BudgetClaim[]; entries: { index: number; claim: BudgetClaim }[] }>()
+  const groups = new Map<string, { index: number; claim: BudgetClaim }[]>()
   claims.forEach((claim, index) => {
-    const limits = claim.limits.map(({ scope, tokens }) => `${scope}:${tokens}`).join(',')
-    const name = `${claim.userId}|${claim.month}|${limits}`
-    const group = groups.get(name) ?? { claims: [], entries: [] }
-    group.claims.push(claim)
-    group.entries.push({ index, claim })
-    groups.set(name, group)
+    let name = `${claim.userId}|${claim.at.slice(0, 10)}`
+    for (const { scope, period, tokens, nanos } of claim.limits) name += `|${scope}/${period}:${tokens}:${nanos}`
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [{ index, claim }])
+    else group.push({ index, claim })
   })
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group)
+  // Sorted, so that two nodes lock rows in one order.
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, entries]) => entries)
 }
 
-async function reserveOne(tx: Db, nodeId: string, claim: BudgetClaim): Promise<Granted | 'wait' | 'exhausted'> {
-  const refusal = await take(tx, nodeId, claim, wanted(claim))
-  if (refusal === null) return granted(claim, wanted(claim))
-  const least = claim.promptTokens + (claim.completionTokensMin ?? claim.completionTokens)
-  if (refusal.isHeldByOthers && refusal.left < least) return 'wait'
-  if (refusal.left <= claim.promptTokens) return 'exhausted'
-  // Where nothing else runs, what is left is all there will be; else some is left to the next.
-  const tokens = refusal.isHeldByOthers ? least : refusal.left
-  const second = await take(tx, nodeId, claim, tokens)
-  if (second === null) return granted(claim, tokens)
-  return second.isHeldByOthers ? 'wait' : second.left <= claim.promptTokens ? 'exhausted' : 'wait'
+function isAlike(a: BudgetClaim, b: BudgetClaim): boolean {
+  return (
+    a.promptTokens === b.promptTokens &&
+    a.promptNanos === b.promptNanos &&
+    a.tokenNanos === b.tokenNanos &&
+    a.completionTokens === b.completionTokens &&
+    a.completionTokensMin === b.completionTokensMin
+  )
 }
 
-function wanted(claim: BudgetClaim): number {
-  return claim.promptTokens + claim.completionTokens
+async function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Promise<BudgetAnswer> {
+  const least = claim.completionTokensMin ?? claim.completionTokens
+  for (let completionTokens = claim.completionTokens; ; ) {
+    const refusal = await take(tx, nodeId, claim, amountsOf(claim, completionTokens))
+    if (refusal === null) return { is: 'granted', granted: granted(claim, completionTokens) }
+    const { scope, period, unit, fit, isHeldByOthers } = refusal
+    if (isHeldByOthers && fit < least) return { is: 'wait', scope }
+    if (fit < Math.min(1, claim.completionTokens)) return { is: 'exhausted', scope, period, unit }
+    // Who set no limit gets half of what is left, so that the next finds something, too.
+    if (fit < completionTokens) completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
+  }
 }
 
-function granted(claim: BudgetClaim, tokens: number): Granted {
-  return { userId: claim.userId, month: claim.month, scopes: claim.limits.map(({ scope }) => scope), tokens }
+function amountsOf({ promptTokens, promptNanos, tokenNanos }: BudgetClaim, completionTokens: number) {
+  return { tokens: promptTokens + completionTokens, nanos: promptNanos + Math.ceil(completionTokens * tokenNanos) }
 }
 
-type Refusal = { left: number; isHeldByOthers: boolean }
+function granted(claim: BudgetClaim, completionTokens: number): Granted {
+  const { userId, at, limits } = claim
+  return { userId, at, budgets: limits, ...amountsOf(claim, completionTokens), completionTokens }
+}
+
+/** `fit`: the tokens of an answer that what is left would hold; below nothing where it does not even hold the prompt. */
+type Refusal = { scope: string; period: Period; unit: Unit; fit: number; isHeldByOthers: boolean }
+type Amounts = { tokens: number; nanos: number }
 
 /**
- * The one conditional update of a budget. With several limits all or none is taken.
- * @returns null when taken, else what the first limit that refused looked like.
+ * One conditional update for each budget: with several all or none is taken.
+ * @returns null when taken, else what the first budget that refused looked like.
  */
-async function take(tx: Db, nodeId: string, claim: BudgetClaim, tokens: number): Promise<Refusal | null> {
-  const taken: BudgetLimit[] = []
-  for (const limit of claim.limits) {
-    if (await takeOne(tx, claim, limit, tokens)) {
-      taken.push(limit)
-      continue
+async function take(tx: BudgetTx, nodeId: string, claim: BudgetClaim, amounts: Amounts): Promise<Refusal | null> {
+  const { userId, at, limits } = claim
+  const periods = periodsAt(at)
+  for (const [index, limit] of limits.entries()) {
+    const refusal = await takeOne(tx, claim, limit, amounts)
+    if (refusal === null) continue
+    for (const { scope, period } of limits.slice(0, index)) {
+      await tx.run(giveBackOf(tx.db, { userId, scope, period: periods[period], ...amounts }))
     }
-    for (const { scope } of taken) await addReserved(tx, claim, scope, -tokens)
-    return readRefusal(tx, claim, limit)
+    return refusal
   }
-  for (const { scope } of claim.limits) await addOwn(tx, nodeId, claim, scope, tokens)
+  for (const { scope, period } of limits) {
+    const row = { node_id: nodeId, user_id: userId, scope, period: periods[period], ...amounts }
+    await tx.run(ownOf(tx.db, row))
+  }
   return null
 }
 
-async function takeOne(tx: Db, claim: BudgetClaim, { scope, tokens: limit }: BudgetLimit, tokens: number) {
-  const update = () =>
-    tx
+/** @returns null when taken. */
+async function takeOne(
+  tx: BudgetTx,
+  claim: BudgetClaim,
+  limit: BudgetLimit,
+  amounts: Amounts,
+): Promise<Refusal | null> {
+  const query = takeOf(tx.db, claim.userId, limit.scope, periodsAt(claim.at)[limit.period], limit, amounts)
+  if (hasChanged(await tx.run(query))) return null
+  const row = await readBudget(tx, claim, limit)
+  if (row !== null) return refusalOf(claim, limit, row)
+  await openPeriod(tx, claim, limit)
+  if (hasChanged(await tx.run(query))) return null
+  const opened = await readBudget(tx, claim, limit)
+  if (opened === null) throw new Error('a budget has gone while it was claimed')
+  return refusalOf(claim, limit, opened)
+}
+
+function hasChanged({ numAffectedRows = 0n }: QueryResult<unknown>): boolean {
+  return numAffectedRows > 0n
+}
+
+/** Beyond every sum that a double holds. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
+function takeOf(
+  db: Db,
+  userId: string,
+  scope: string,
+  period: string,
+  { tokens: tokensMax, nanos: nanosMax }: Pick<BudgetLimit, 'tokens' | 'nanos'>,
+  { tokens, nanos }: Amounts,
+): CompiledQuery {
+  const [most, dearest] = [tokensMax ?? NO_LIMIT, nanosMax ?? NO_LIMIT]
+  const parameters = [tokens, nanos, userId, scope, period, tokens, most, nanos, dearest]
+  return compiled(db, 'take', parameters, () =>
+    db
       .updateTable('usage_budgets')
-      .set({ reserved_tokens: sql`reserved_tokens + ${tokens}` })
-      .where('user_id', '=', claim.userId)
-      .where('month', '=', claim.month)
+      .set({
+        reserved_tokens: sql`reserved_tokens + ${tokens}`,
+        reserved_nanos: sql`reserved_nanos + ${nanos}`,
+      })
+      .where('user_id', '=', userId)
       .where('scope', '=', scope)
-      .where(sql<boolean>`used_tokens + reserved_tokens + ${tokens} <= ${limit}`)
-      .executeTakeFirst()
-
-  if ((await update()).numUpdatedRows > 0n) return true
-  if (await hasRow(tx, claim, scope)) return false
-  await openMonth(tx, claim, scope)
-  return (await update()).numUpdatedRows > 0n
+      .where('period', '=', period)
+      .where(sql<boolean>`used_tokens + reserved_tokens + ${tokens} <= ${most}`)
+      .where(sql<boolean>`used_nanos + reserved_nanos + ${nanos} <= ${dearest}`),
+  )
 }
 
-async function hasRow(tx: Db, { userId, month }: BudgetClaim, scope: string): Promise<boolean> {
-  const row = await tx
-    .selectFrom('usage_budgets')
-    .select('scope')
-    .where('user_id', '=', userId)
-    .where('month', '=', month)
-    .where('scope', '=', scope)
-    .executeTakeFirst()
-  return row !== undefined
+/** A period's first claim: what was used without a budget counts, too. */
+async function openPeriod({ db, run }: BudgetTx, { userId, at }: BudgetClaim, limit: BudgetLimit): Promise<void> {
+  const { scope } = limit
+  const period = periodsAt(at)[limit.period]
+  const opened = await run(
+    db
+      .insertInto('usage_budgets')
+      .values({
+        ...{ user_id: userId, scope, period },
+        ...{ used_tokens: 0, used_nanos: 0, reserved_tokens: 0, reserved_nanos: 0 },
+      })
+      .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
+      .compile(),
+  )
+  if (!hasChanged(opened)) return
+  const used = await usedIn({ db, run }, userId, scope === '' ? null : scope, spanAt(limit.period, at))
+  await run(
+    db
+      .updateTable('usage_budgets')
+      .set({ used_tokens: used.tokens, used_nanos: used.nanos })
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', '=', period)
+      .compile(),
+  )
+  // No call runs that long: nobody counts on them any more.
+  const past = plus(at, -KEPT_MS).slice(0, 10)
+  await run(
+    db
+      .deleteFrom('usage_budgets')
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', '<', past)
+      .compile(),
+  )
 }
 
-/** The month's first claim: what was used without a budget counts, too. */
-async function openMonth(tx: Db, { userId, month }: BudgetClaim, scope: string): Promise<void> {
-  await tx
-    .insertInto('usage_budgets')
-    .values({ user_id: userId, month, scope, used_tokens: 0, reserved_tokens: 0 })
-    .onConflict((conflict) => conflict.columns(['user_id', 'month', 'scope']).doNothing())
-    .execute()
-  const used = await monthTokens(tx, userId, month, scope === '' ? null : scope)
-  await tx
-    .updateTable('usage_budgets')
-    .set({ used_tokens: used })
-    .where('user_id', '=', userId)
-    .where('month', '=', month)
-    .where('scope', '=', scope)
-    // Another node may have opened and used it meanwhile; its count includes what we read.
-    .where('used_tokens', '<', used)
-    .execute()
+const KEPT_MS = 40 * DAY_MS
+
+type Budget = Pick<Tables['usage_budgets'], 'used_tokens' | 'used_nanos' | 'reserved_tokens' | 'reserved_nanos'>
+
+/** Locked, so that what is decided on it holds. */
+async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: BudgetLimit): Promise<Budget | null> {
+  const parameters = [claim.userId, limit.scope, periodsAt(claim.at)[limit.period]] as const
+  const [userId, scope, period] = parameters
+  const query = compiled(db, 'read', [...parameters], () =>
+    forUpdate(
+      db,
+      db
+        .selectFrom('usage_budgets')
+        .select(['used_tokens', 'used_nanos', 'reserved_tokens', 'reserved_nanos'])
+        .where('user_id', '=', userId)
+        .where('scope', '=', scope)
+        .where('period', '=', period),
+    ),
+  )
+  return ((await run(query)).rows[0] as Budget | undefined) ?? null
 }
 
-async function readRefusal(tx: Db, claim: BudgetClaim, limit: BudgetLimit): Promise<Refusal> {
-  const row = await forUpdate(
-    tx,
-    tx
-      .selectFrom('usage_budgets')
-      .select(['used_tokens', 'reserved_tokens'])
-      .where('user_id', '=', claim.userId)
-      .where('month', '=', claim.month)
-      .where('scope', '=', limit.scope),
-  ).executeTakeFirstOrThrow()
-  const left = limit.tokens - row.used_tokens - row.reserved_tokens
-  return { left, isHeldByOthers: row.reserved_tokens > 0 }
+function refusalOf(claim: BudgetClaim, { scope, period, tokens, nanos }: BudgetLimit, row: Budget): Refusal {
+  const { promptTokens, promptNanos, tokenNanos } = claim
+  const tokensLeft = (tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
+  const nanosLeft = (nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
+  const dollarsFit = nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
+  const unit = dollarsFit < tokensLeft ? 'nanos' : 'tokens'
+  const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
+  return { scope, period, unit, fit: Math.min(dollarsFit, tokensLeft), isHeldByOthers: held > 0 }
 }
 
-/** Less than nothing gives back. */
-export async function addReserved(tx: Db, claim: { userId: string; month: string }, scope: string, tokens: number) {
-  await tx
-    .updateTable('usage_budgets')
-    .set({ reserved_tokens: sql`reserved_tokens + ${tokens}` })
-    .where('user_id', '=', claim.userId)
-    .where('month', '=', claim.month)
-    .where('scope', '=', scope)
-    .execute()
-}
-
-async function addOwn(tx: Db, nodeId: string, claim: { userId: string; month: string }, scope: string, tokens: number) {
-  await tx
-    .insertInto('usage_reservations')
-    .values({ node_id: nodeId, user_id: claim.userId, month: claim.month, scope, tokens })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['node_id', 'user_id', 'month', 'scope'])
-        .doUpdateSet({ tokens: sql`usage_reservations.tokens + excluded.tokens` }),
-    )
-    .execute()
+/** Whose reservation it is, so that those of a node that died can be given back. */
+function ownOf(db: Db, row: { node_id: string; user_id: string; scope: string; period: string } & Amounts) {
+  return compiled(db, 'own', Object.values(row), () =>
+    db
+      .insertInto('usage_reservations')
+      .values(row)
+      .onConflict((conflict) =>
+        conflict.columns(['node_id', 'user_id', 'scope', 'period']).doUpdateSet({
+          tokens: sql`usage_reservations.tokens + excluded.tokens`,
+          nanos: sql`usage_reservations.nanos + excluded.nanos`,
+        }),
+      ),
+  )
 }
 
 /** Gives reservations back and counts what was used, also of calls that ran without a budget. */
 export async function settleBudgets(
-  tx: Db,
+  tx: BudgetTx,
   nodeId: string,
   settled: { granted: Granted | null; record: UsageRecord | null }[],
 ): Promise<void> {
-  const changes = new Map<string, { userId: string; month: string; scope: string; used: number; freed: number }>()
-  const changeOf = (userId: string, month: string, scope: string) => {
-    const name = `${userId}|${month}|${scope}`
-    const change = changes.get(name) ?? { userId, month, scope, used: 0, freed: 0 }
-    changes.set(name, change)
+  for (const change of changesOf(settled)) {
+    const { freedTokens, freedNanos } = change
+    const isFreed = freedTokens > 0 || freedNanos > 0
+    // A node that was taken for dead has had its reservations given back already.
+    if (isFreed && !hasChanged(await tx.run(giveBackOwnOf(tx.db, nodeId, change)))) {
+      change.freedTokens = 0
+      change.freedNanos = 0
+    }
+    await tx.run(settleOf(tx.db, change))
+  }
+}
+
+/** `period`: the one that is changed; of a key's use, which may be limited in any of them, null. */
+type Change = {
+  userId: string
+  scope: string
+  at: Instant
+  period: Period | null
+  usedTokens: number
+  usedNanos: number
+  freedTokens: number
+  freedNanos: number
+}
+
+/** Sorted, so that two nodes lock rows in one order. */
+function changesOf(settled: { granted: Granted | null; record: UsageRecord | null }[]): Change[] {
+  const changes = new Map<string, Change>()
+  const changeOf = (userId: string, scope: string, at: Instant, period: Period | null) => {
+    const name = `${userId}|${scope}|${period === null ? at.slice(0, 10) : periodsAt(at)[period]}`
+    let change = changes.get(name)
+    if (change === undefined) {
+      change = { userId, scope, at, period, usedTokens: 0, usedNanos: 0, freedTokens: 0, freedNanos: 0 }
+      changes.set(name, change)
+    }
     return change
   }
   for (const { granted: grant, record } of settled) {
     if (record) {
-      const month = record.startedAt.slice(0, 7)
       const tokens = record.promptTokens + record.completionTokens
-      changeOf(record.userId, month, '').used += tokens
-      if (record.keyId !== null) changeOf(record.userId, month, record.keyId).used += tokens
+      // Plans' budgets are monthly.
+      const all = [changeOf(record.userId, '', record.startedAt, 'month')]
+      if (record.keyId !== null) all.push(changeOf(record.userId, record.keyId, record.startedAt, null))
+      for (const change of all) {
+        change.usedTokens += tokens
+        change.usedNanos += nanosOf(record.costUsd)
+      }
     }
-    for (const scope of grant?.scopes ?? []) {
-      if (grant) changeOf(grant.userId, grant.month, scope).freed += grant.tokens
+    if (!grant) continue
+    for (const { scope, period } of grant.budgets) {
+      const change = changeOf(grant.userId, scope, grant.at, period)
+      change.freedTokens += grant.tokens
+      change.freedNanos += grant.nanos
     }
   }
-
-  for (const [, change] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    // A node that was taken for dead has had its reservations given back already.
-    const freed = change.freed > 0 && (await giveBackOwn(tx, nodeId, change)) ? change.freed : 0
-    await tx
-      .updateTable('usage_budgets')
-      .set({
-        used_tokens: sql`used_tokens + ${change.used}`,
-        reserved_tokens: sql`reserved_tokens - ${freed}`,
-      })
-      .where('user_id', '=', change.userId)
-      .where('month', '=', change.month)
-      .where('scope', '=', change.scope)
-      .execute()
-  }
+  if (changes.size === 1) return [...changes.values()]
+  return [...changes].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, change]) => change)
 }
 
-async function giveBackOwn(
-  tx: Db,
-  nodeId: string,
-  { userId, month, scope, freed }: { userId: string; month: string; scope: string; freed: number },
-): Promise<boolean> {
-  const result = await tx
-    .updateTable('usage_reservations')
-    .set({ tokens: sql`tokens - ${freed}` })
-    .where('node_id', '=', nodeId)
-    .where('user_id', '=', userId)
-    .where('month', '=', month)
-    .where('scope', '=', scope)
-    .where('tokens', '>=', freed)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
+function giveBackOwnOf(db: Db, nodeId: string, { userId, scope, at, period, freedTokens, freedNanos }: Change) {
+  const name = periodsAt(at)[period ?? 'month']
+  const parameters = [freedTokens, freedNanos, nodeId, userId, scope, name, freedTokens, freedNanos]
+  return compiled(db, 'give-back-own', parameters, () =>
+    db
+      .updateTable('usage_reservations')
+      .set({ tokens: sql`tokens - ${freedTokens}`, nanos: sql`nanos - ${freedNanos}` })
+      .where('node_id', '=', nodeId)
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', '=', name)
+      .where('tokens', '>=', freedTokens)
+      .where('nanos', '>=', freedNanos),
+  )
 }
 
-/** While no tier has a limit, calls are not counted here; when one gets a limit, what the days say is counted anew. */
-export async function recountBudgets(db: Db, month: string): Promise<void> {
-  await transaction(db, async (tx) => {
-    await withoutTimeLimit(tx)
-    // PostgreSQL's subquery would see the days as they were before a settlement that the update waited for.
-    await forUpdate(tx, tx.selectFrom('usage_budgets').select('user_id').where('month', '=', month)).execute()
-    await tx
+function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): CompiledQuery {
+  const { usedTokens, usedNanos, freedTokens, freedNanos } = change
+  const { day, week, month } = periodsAt(at)
+  const names = period === null ? [day, week, month] : [periodsAt(at)[period]]
+  const parameters = [usedTokens, usedNanos, freedTokens, freedNanos, userId, scope, ...names]
+  return compiled(db, `settle:${names.length}`, parameters, () =>
+    db
       .updateTable('usage_budgets')
       .set({
-        used_tokens: sql`coalesce((
-          select sum(d.prompt_tokens + d.completion_tokens) from usage_days as d
-          where d.user_id = usage_budgets.user_id and d.day >= ${`${month}-01`} and d.day <= ${`${month}-31`}
-            and (usage_budgets.scope = '' or d.key_id = usage_budgets.scope)), 0)`,
+        used_tokens: sql`used_tokens + ${usedTokens}`,
+        used_nanos: sql`used_nanos + ${usedNanos}`,
+        reserved_tokens: sql`reserved_tokens - ${freedTokens}`,
+        reserved_nanos: sql`reserved_nanos - ${freedNanos}`,
       })
-      .where('month', '=', month)
-      .execute()
-  })
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', 'in', names),
+  )
+}
+
+type Held = { userId: string; scope: string; period: string } & Amounts
+
+/** Gives back what was reserved under a period's name. */
+export function giveBackOf(db: Db, { userId, scope, period, tokens, nanos }: Held): CompiledQuery {
+  return compiled(db, 'give-back', [tokens, nanos, userId, scope, period], () =>
+    db
+      .updateTable('usage_budgets')
+      .set({
+        reserved_tokens: sql`reserved_tokens - ${tokens}`,
+        reserved_nanos: sql`reserved_nanos - ${nanos}`,
+      })
+      .where('user_id', '=', userId)
+      .where('scope', '=', scope)
+      .where('period', '=', period),
+  )
 }

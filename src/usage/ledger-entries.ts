@@ -1,46 +1,40 @@
 // What the ledger writes in one transaction: settled calls and reservations, as they come in one batch, or from the spool.
 import './tables.ts'
 import type { CompiledQuery } from 'kysely'
-import { commitAsync } from '#platform/db/async-commit.ts'
+import { commitAsync, type Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
-import { type BudgetClaim, type Granted, reserveAll, settleBudgets } from './budgets.ts'
+import { type BudgetAnswer, type BudgetClaim, type Granted, reserveAll, settleBudgets } from './budgets.ts'
 import { removalOf } from './open-calls.ts'
 import type { UsageRecord } from './record.ts'
 import { isRecorded, recordQueries } from './store.ts'
-
-/** `countsAll`: calls without a budget are counted as well. */
-export type WriteDeps = { db: Db; countsAll: boolean }
 
 export type Entry =
   | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null; note: Note | null; id: string }
   | { kind: 'reserve'; claim: BudgetClaim }
 /** Of a running call, to be removed with its end. */
 type Note = { userId: string; id: string }
-export type Result = Granted | 'wait' | 'exhausted' | null
+export type Result = BudgetAnswer | null
 
 /**
- * Records alone are handed over without waiting for the disk. Where a budget is decided on, the disk has it first, or a
- * power cut would give back what was spent. Settlements go first: they free what the reservations beside them may take.
+ * Handed over without waiting for the disk: what is used of a budget is as sure as the records that it is the sum of.
+ * Settlements go first: they free what the reservations beside them may take.
  */
-export function writeEntries(deps: WriteDeps, nodeId: string, entries: Entry[]): Promise<Result[]> {
-  return withoutDeadlock(() => writeOnce(deps, nodeId, entries))
+export function writeEntries(db: Db, nodeId: string, entries: Entry[]): Promise<Result[]> {
+  return withoutDeadlock(() => writeOnce(db, nodeId, entries))
 }
 
-async function writeOnce({ db, countsAll }: WriteDeps, nodeId: string, entries: Entry[]): Promise<Result[]> {
-  const settled = entries.filter((entry) => entry.kind === 'settle')
-  const counted = settled.filter(({ granted }) => countsAll || granted !== null)
-  const queries = queriesOf(db, settled)
-  if (counted.length === 0 && settled.length === entries.length) {
-    await commitAsync(db, queries)
-    return entries.map(() => null)
+async function writeOnce(db: Db, nodeId: string, entries: Entry[]): Promise<Result[]> {
+  const settled: Settled[] = []
+  const claims: BudgetClaim[] = []
+  for (const entry of entries) {
+    if (entry.kind === 'settle') settled.push(entry)
+    else claims.push(entry.claim)
   }
-
-  return db.transaction().execute(async (tx) => {
-    for (const query of queries) await tx.executeQuery(query)
-    await settleBudgets(tx, nodeId, counted)
-
-    const claims = entries.flatMap((entry) => (entry.kind === 'reserve' ? [entry.claim] : []))
-    const answers = claims.length === 0 ? [] : await reserveAll(tx, nodeId, claims)
+  const queries = queriesOf(db, settled)
+  return commitAsync(db, async (run) => {
+    for (const query of queries) await run(query)
+    if (settled.length > 0) await settleBudgets({ db, run }, nodeId, settled)
+    const answers = claims.length === 0 ? [] : await reserveAll({ db, run }, nodeId, claims)
     let next = 0
     return entries.map((entry) => (entry.kind === 'reserve' ? (answers[next++] ?? null) : null))
   })
@@ -62,17 +56,16 @@ function queriesOf(db: Db, settled: Pick<Settled, 'id' | 'record' | 'note'>[]): 
 export type Spooled = Omit<Settled, 'kind'> & { nodeId: string }
 
 /** What is there already was committed by the try that seemed to fail, or by a replay whose process died. */
-export function writeSpooled({ db, countsAll }: WriteDeps, entries: Spooled[]): Promise<void> {
+export function writeSpooled(db: Db, entries: Spooled[]): Promise<void> {
   const write = async (tx: Db) => {
+    const run: Run = (query) => tx.executeQuery(query)
     const fresh: Spooled[] = []
     for (const entry of entries) {
       const { record, id } = entry
       if (record === null || !(await isRecorded(tx, record.userId, id))) fresh.push(entry)
     }
     for (const query of queriesOf(tx, fresh)) await tx.executeQuery(query)
-    for (const entry of fresh) {
-      if (countsAll || entry.granted !== null) await settleBudgets(tx, entry.nodeId, [entry])
-    }
+    for (const entry of fresh) await settleBudgets({ db: tx, run }, entry.nodeId, [entry])
   }
   return withoutDeadlock(() => db.transaction().execute(write))
 }

@@ -1,15 +1,18 @@
 // The ledger: every call to a model becomes one record, whatever became of it, and no budget is overspent.
 // A budget is reserved before a call and settled after it, and the caller's reply (a stream's last event) waits until the
-// record is committed: a crash of ours loses none that was acknowledged. Under a budget it waits for the disk as well.
+// record is committed: a crash of ours loses none that was acknowledged.
+import type { Instant } from '#platform/clock.ts'
 import { isUniqueViolation } from '#platform/db/db.ts'
 import { databaseFailure } from '#platform/db/failures.ts'
+import type { KeyBudget } from '#platform/http/access-control.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
 import { createBudgetWaits } from './budget-waits.ts'
-import type { BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
+import type { BudgetAnswer, BudgetClaim, BudgetLimit, Granted } from './budgets.ts'
 import { timeOrderedIds } from './ids.ts'
 import { type Entry, type Result, type Spooled, writeEntries, writeSpooled } from './ledger-entries.ts'
 import type { OpenCalls, OpenCallTerms, OpenHandle } from './open-calls.ts'
+import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
 import type { UsageRecord } from './record.ts'
 import { createSpool } from './spool.ts'
@@ -19,22 +22,27 @@ export type ReserveCall = {
   userId: string
   keyId: string | null
   tier: string
+  /** The key's own budgets. */
+  budget?: KeyBudget | null | undefined
   /** A fair guess at the prompt's tokens, rather too many. */
   promptTokens: number
+  /** What the prompt costs at most, in thousand-millionths of a dollar; `tokenNanos`: each token of the answer. */
+  promptNanos: number
+  tokenNanos: number
   /** What the answer may take at most. */
   completionTokens: number
-  /** What will do while other calls hold the rest of a budget; else the call waits for them. */
+  /** What will do where a budget is short; else the call waits for those that hold the rest of it. */
   completionTokensMin?: number | undefined
   signal?: AbortSignal
   /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
-  call?: OpenCallTerms
+  call?: Omit<OpenCallTerms, 'startedAt'>
 }
 
-/** `completionTokens` is what the answer may take; less than asked for where a budget ends. */
-export type Reservation = { completionTokens: number; granted: Granted | null; open: OpenHandle | null }
+/** `completionTokens` is what the answer may take; less than asked for where a budget ends. `at`: the days that it counts in. */
+export type Reservation = { completionTokens: number; at: Instant; granted: Granted | null; open: OpenHandle | null }
 
 export type Ledger = {
-  /** @throws Problem 429 `Monthly token budget exhausted`; the signal's reason when the caller leaves meanwhile. */
+  /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
   reserve(call: ReserveCall): Promise<Reservation>
   /** Resolves when the record is committed. Gives back what was reserved and not used. */
   settle(reservation: Reservation | null, record: UsageRecord): Promise<void>
@@ -45,12 +53,12 @@ export type Ledger = {
   close(): Promise<void>
 }
 
+/** Null: no limit in this unit. */
+export type PlanBudget = { tokens: number | null; nanos: number | null }
+
 export type LedgerNeeds = {
-  /** The month's tokens for a tier; null: no limit. */
-  tierTokens(tier: string): number | null
-  keyTokens(keyId: string): number | null
-  /** True when any tier has a limit; then calls without one are counted for the day when they have. */
-  readonly countsAll: boolean
+  /** What a plan's users may use in a month. */
+  planBudget(tier: string): PlanBudget
 }
 
 /** How long a call waits for others of the same budget to end before it is refused. */
@@ -64,12 +72,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   const { db, clock, log, config } = deps
   const nextId = timeOrderedIds()
   const waits = createBudgetWaits()
-  const writeDeps = { db, countsAll: needs.countsAll }
-  const writes = batchWrites<Entry, Result>((entries) => writeEntries(writeDeps, nodeId, entries))
-  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, (entries) => writeSpooled(writeDeps, entries))
+  const writes = batchWrites<Entry, Result>((entries) => writeEntries(db, nodeId, entries))
+  const spool = createSpool<Spooled>({ dataDir: config.dataDir, log }, (entries) => writeSpooled(db, entries))
 
-  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall): OpenHandle | null =>
-    call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call })
+  const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, startedAt: Instant): OpenHandle | null =>
+    call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call, startedAt })
 
   /** Tried at once, then after pauses; what the database does not take goes to the spool. */
   const settleEntry = async (granted: Granted | null, record: UsageRecord | null, open: OpenHandle | null) => {
@@ -86,7 +93,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       try {
         // What failed among others is tried again alone: one record that cannot be written keeps no other from it.
         if (isFirst) await writes.add(entry)
-        else await writeEntries(writeDeps, nodeId, [entry])
+        else await writeEntries(db, nodeId, [entry])
         break
       } catch (error) {
         // The try before was committed, or another node has taken this one for dead and recorded its call.
@@ -100,37 +107,42 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         await new Promise((resolve) => setTimeout(resolve, delay))
       }
     }
-    if (granted) waits.wake(granted.userId)
+    for (const { scope } of granted?.budgets ?? []) waits.wake(waitName(granted?.userId ?? '', scope))
   }
 
   return {
     async reserve(call) {
       const limits = limitsOf(needs, call)
-      if (limits.length === 0) return { completionTokens: call.completionTokens, granted: null, open: opened(call) }
-
-      const claim: BudgetClaim = {
-        userId: call.userId,
-        month: clock.now().slice(0, 7),
-        limits,
-        promptTokens: call.promptTokens,
-        completionTokens: call.completionTokens,
-        completionTokensMin: call.completionTokensMin,
+      const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin, signal } = call
+      if (limits.length === 0) {
+        const at = clock.now()
+        return { completionTokens, at, granted: null, open: opened(call, at) }
       }
+
       const until = performance.now() + WAIT_MS
       while (true) {
-        const result = await writes.add({ kind: 'reserve', claim })
-        if (call.signal?.aborted) {
-          if (result !== null && typeof result === 'object') await settleEntry(result, null, null)
-          throw call.signal.reason
+        const claim: BudgetClaim = {
+          ...{ userId, at: clock.now(), limits, promptTokens, promptNanos, tokenNanos },
+          ...{ completionTokens, completionTokensMin },
         }
-        if (result !== null && typeof result === 'object') {
-          return { completionTokens: result.tokens - call.promptTokens, granted: result, open: opened(call) }
+        const answer = await writes.add({ kind: 'reserve', claim })
+        if (answer === null) throw new Error('a claim was not answered')
+        if (signal?.aborted) {
+          if (answer.is === 'granted') await settleEntry(answer.granted, null, null)
+          throw signal.reason
         }
-        if (result !== 'wait' || performance.now() > until) {
-          if (result !== 'wait') waits.wakeAll(call.userId)
-          throw exhausted()
+        if (answer.is === 'granted') {
+          const { granted } = answer
+          const { at } = granted
+          return { completionTokens: granted.completionTokens, at, granted, open: opened(call, at) }
         }
-        await waits.anotherEnds(call.userId, call.signal)
+        const budget = waitName(userId, answer.scope)
+        if (answer.is === 'exhausted') {
+          waits.wakeAll(budget)
+          throw exhausted(answer)
+        }
+        if (performance.now() > until) throw usageProblem('budget_busy', { headers: { 'Retry-After': '5' } })
+        await waits.anotherEnds(budget, signal)
       }
     },
     settle: (reservation, record) =>
@@ -146,17 +158,33 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   }
 }
 
-function exhausted(): Problem {
-  // OpenAI's clients repeat a 429 otherwise, and the month does not end so soon.
-  return usageProblem('budget_exhausted', { headers: { 'x-should-retry': 'false' } })
+const waitName = (userId: string, scope: string) => `${userId}|${scope}`
+
+const ADVERBS = { day: 'Daily', week: 'Weekly', month: 'Monthly' } as const
+
+function exhausted({ scope, period, unit }: Extract<BudgetAnswer, { is: 'exhausted' }>): Problem {
+  // OpenAI's clients repeat a 429 otherwise, and no budget begins anew so soon.
+  const headers = { 'x-should-retry': 'false' }
+  if (unit === 'tokens') return usageProblem('token_budget_exhausted', { headers })
+  if (scope === '') return usageProblem('budget_exhausted', { headers })
+  return usageProblem('key_budget_exhausted', { period: ADVERBS[period] }, { headers })
 }
 
-function limitsOf(needs: LedgerNeeds, { tier, keyId }: ReserveCall): BudgetLimit[] {
+function limitsOf(needs: LedgerNeeds, { tier, keyId, budget, promptNanos, tokenNanos }: ReserveCall): BudgetLimit[] {
   const limits: BudgetLimit[] = []
-  const tierTokens = needs.tierTokens(tier)
-  if (tierTokens !== null) limits.push({ scope: '', tokens: tierTokens })
-  const keyTokens = keyId === null ? null : needs.keyTokens(keyId)
-  if (keyId !== null && keyTokens !== null) limits.push({ scope: keyId, tokens: keyTokens })
+  // What costs nothing is refused by no price.
+  const isFree = promptNanos === 0 && tokenNanos === 0
+  const add = (scope: string, period: Period, tokens: number | null, dollars: number | null) => {
+    const nanos = isFree ? null : dollars
+    if (tokens !== null || nanos !== null) limits.push({ scope, period, tokens, nanos })
+  }
+  const plan = needs.planBudget(tier)
+  add('', 'month', plan.tokens, plan.nanos)
+  if (keyId === null || !budget) return limits
+  const { monthlyTokens, dollars } = budget
+  const isMonthly = dollars?.period === 'month'
+  add(keyId, 'month', monthlyTokens, isMonthly ? dollars.limitNanos : null)
+  if (dollars !== null && !isMonthly) add(keyId, dollars.period, null, dollars.limitNanos)
   return limits
 }
 

@@ -67,19 +67,22 @@ export const usageMigrations: Migration[] = [
     sql: `
       create table usage_budgets (
         user_id {id} not null,
-        month text not null,
         scope text not null,
+        period text not null,
         used_tokens {bigint} not null,
+        used_nanos {bigint} not null,
         reserved_tokens {bigint} not null,
-        primary key (user_id, month, scope)
+        reserved_nanos {bigint} not null,
+        primary key (user_id, scope, period)
       );
       create table usage_reservations (
         node_id {id} not null,
         user_id {id} not null,
-        month text not null,
         scope text not null,
+        period text not null,
         tokens {bigint} not null,
-        primary key (node_id, user_id, month, scope)
+        nanos {bigint} not null,
+        primary key (node_id, user_id, scope, period)
       );
       create table usage_nodes (
         node_id {id} primary key,

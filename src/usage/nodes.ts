@@ -5,7 +5,7 @@ import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'
 import type { Platform } from '#platform/platform.ts'
 import { seldom } from '#platform/telemetry/log.ts'
-import { addReserved } from './budgets.ts'
+import { giveBackOf } from './budgets.ts'
 
 const BEAT_MS = 10_000
 /** A node that has not been seen for so long is dead. */
@@ -40,7 +40,7 @@ export function watchNodes(
       for (const { node_id, seen_at } of dead) {
         await recordCalls(tx, node_id, seen_at)
         const rows = await tx.deleteFrom('usage_reservations').where('node_id', '=', node_id).returningAll().execute()
-        for (const row of rows) await addReserved(tx, { userId: row.user_id, month: row.month }, row.scope, -row.tokens)
+        for (const { user_id, ...held } of rows) await tx.executeQuery(giveBackOf(tx, { userId: user_id, ...held }))
         await tx.deleteFrom('usage_nodes').where('node_id', '=', node_id).execute()
       }
     })
@@ -63,6 +63,7 @@ export function watchNodes(
         .deleteFrom('usage_reservations')
         .where('node_id', '=', nodeId)
         .where('tokens', '=', 0)
+        .where('nanos', '=', 0)
         .execute()
         .catch((error) => log.warn({ err: error }, 'empty reservations were left behind'))
     },

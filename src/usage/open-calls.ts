@@ -178,7 +178,7 @@ export async function recordOrphans(tx: Db, deadNodeId: string, seenAt: Instant)
   let next = 0
   for (const query of recordQueries(tx, records, () => ids[next++] ?? '')) await tx.executeQuery(query)
   await settleBudgets(
-    tx,
+    { db: tx, run: (query) => tx.executeQuery(query) },
     deadNodeId,
     records.map((record) => ({ granted: null, record })),
   )

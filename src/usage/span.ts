@@ -30,6 +30,6 @@ export type CallScope = { userId: string; keyId: string | null }
  * alone makes no calls: it is for reading the account's.
  */
 export function scopeOf({ userId, keyId, scopes }: Pick<Caller, 'userId' | 'keyId' | 'scopes'>): CallScope {
-  const isOwn = keyId !== null && scopes !== null && scopes.some((scope) => scope !== 'usage')
+  const isOwn = keyId !== null && scopes?.some((scope) => scope !== 'usage')
   return { userId, keyId: isOwn ? keyId : null }
 }

@@ -70,7 +70,15 @@ const recordsOf = (app: TestApp) =>
 test('calls that the database does not take are recorded when it does, once, with their budget', async (t) => {
   const { app, spool, refuse, accept } = await appWithDatabase(t, { BUDGET_PRO_TOKENS: '1000' })
   const { ledger } = app.service.usage
-  const call = { userId: 'ada', keyId: null, tier: 'pro', promptTokens: 10, completionTokens: 90 }
+  const call = {
+    userId: 'ada',
+    keyId: null,
+    tier: 'pro',
+    promptTokens: 10,
+    completionTokens: 90,
+    promptNanos: 0,
+    tokenNanos: 0,
+  }
   const reservations = [await ledger.reserve(call), await ledger.reserve(call)]
 
   await refuse()

@@ -1,8 +1,10 @@
 // SQL of the ledger: records of calls, their sums by day, and what remains of a deleted user's.
 import './tables.ts'
 import { type CompiledQuery, sql } from 'kysely'
+import type { Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
 import { compiledQueries } from './compiled.ts'
+import type { PeriodSpan } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
 import type { CallScope, Span } from './span.ts'
 import type { UsageDaysTable } from './tables.ts'
@@ -191,20 +193,56 @@ export async function sumUsage(
   }))
 }
 
-/** The tokens that the user (or one key) has used in a month, from the days' sums. */
-export async function monthTokens(tx: Db, userId: string, month: string, keyId: string | null): Promise<number> {
-  let query = tx
+/** What the user (or one key) has used in a time, from the days' sums. */
+export async function usedIn(
+  { db, run }: { db: Db; run: Run },
+  userId: string,
+  keyId: string | null,
+  { start, end }: PeriodSpan,
+): Promise<{ tokens: number; nanos: number }> {
+  let query = db
     .selectFrom('usage_days')
     .select(({ fn }) => [
       fn.sum<number | null>('prompt_tokens').as('prompt'),
       fn.sum<number | null>('completion_tokens').as('completion'),
+      fn.sum<number | null>('cost_nanos').as('nanos'),
     ])
     .where('user_id', '=', userId)
-    .where('day', '>=', `${month}-01`)
-    .where('day', '<=', `${month}-31`)
+    .where('day', '>=', start.slice(0, 10))
+    .where('day', '<', end.slice(0, 10))
   if (keyId !== null) query = query.where('key_id', '=', keyId)
-  const row = await query.executeTakeFirst()
-  return Number(row?.prompt ?? 0) + Number(row?.completion ?? 0)
+  const [row] = (await run(query.compile())).rows
+  // PostgreSQL gives sums of bigint as text.
+  return { tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0), nanos: Number(row?.nanos ?? 0) }
+}
+
+/** What each of the user's keys has cost in a time. */
+export async function costOfKeys(
+  db: Db,
+  userId: string,
+  { start, end }: PeriodSpan,
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('usage_days')
+    .select(({ fn }) => ['key_id', fn.sum<number>('cost_nanos').as('nanos')])
+    .where('user_id', '=', userId)
+    .where('day', '>=', start.slice(0, 10))
+    .where('day', '<', end.slice(0, 10))
+    .groupBy('key_id')
+    .execute()
+  return new Map(rows.map(({ key_id, nanos }) => [key_id, Number(nanos)]))
+}
+
+/** What running calls hold of a budget. */
+export async function reservedNanos(db: Db, userId: string, scope: string, period: string): Promise<number> {
+  const row = await db
+    .selectFrom('usage_budgets')
+    .select('reserved_nanos')
+    .where('user_id', '=', userId)
+    .where('scope', '=', scope)
+    .where('period', '=', period)
+    .executeTakeFirst()
+  return row?.reserved_nanos ?? 0
 }
 
 /** The newest calls, one by one. */

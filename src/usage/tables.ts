@@ -48,22 +48,25 @@ type UsageDaysTable = {
   cost_nanos: number
 }
 
-/** What a month's budget is compared with; `scope` is '' for the user, or the id of a key with a limit of its own. */
+/** What a budget is compared with. `scope` is '' for the user, or the id of a key; `period` as `2026-11-16/week`. */
 type UsageBudgetsTable = {
   user_id: string
-  month: string
   scope: string
+  period: string
   used_tokens: number
+  used_nanos: number
   reserved_tokens: number
+  reserved_nanos: number
 }
 
 /** Whose reservations they are, so that those of a node that died can be given back. */
 type UsageReservationsTable = {
   node_id: string
   user_id: string
-  month: string
   scope: string
+  period: string
   tokens: number
+  nanos: number
 }
 
 /** A call that runs for longer than a moment, in case that its process dies. */

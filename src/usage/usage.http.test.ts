@@ -102,7 +102,7 @@ test('a budget is neither overspent nor refused while tokens are left, under two
   const refused = replies.filter(({ status }) => status === 429)
   assert.equal(answered + refused.length, 200)
   assert.equal(answered, 50)
-  const exhausted = { detail: 'Monthly token budget exhausted', code: 'budget_exhausted' }
+  const exhausted = { detail: 'Monthly token budget exhausted', code: 'token_budget_exhausted' }
   for (const { body } of refused) assert.deepEqual(body, exhausted)
   assert.equal((await ada.get('/api/usage')).body.totals.total_tokens, budget)
 
@@ -159,6 +159,8 @@ test('a thousand claims at once take what a budget holds, to the last token', as
         tier: 'pro',
         promptTokens: 10,
         completionTokens: 90,
+        promptNanos: 0,
+        tokenNanos: 0,
       })
       running++
       most = Math.max(most, running)
@@ -211,7 +213,8 @@ test('an answer without a limit has room for its model’s thoughts, and less of
 
   vendor.play(says('ok', { usage: { prompt: 10, completion: 30_000 } }))
   assert.equal((await ask('claude-sonnet-5-5')).status, 200)
-  assert.deepEqual([vendor.calls[0]!.body.max_tokens, vendor.calls[0]!.body.output_config], [32_000, undefined])
+  // Half of what is left, so that the next finds something, too.
+  assert.deepEqual([vendor.calls[0]!.body.max_tokens, vendor.calls[0]!.body.output_config], [24_995, undefined])
 
   // 20,000 are left: half of them are held while the next two are asked.
   const held = Promise.withResolvers<void>()
@@ -223,15 +226,17 @@ test('an answer without a limit has room for its model’s thoughts, and less of
   })
   const holder = ask('gpt-6-luna', { max_tokens: 10_000 })
   await arrived[0]?.promise
-  const [second, third] = [ask('claude-sonnet-5-5'), ask('gpt-6-luna')]
-  await Promise.all(arrived.map(({ promise }) => promise))
+  const second = ask('gpt-6-luna')
+  await arrived[1]?.promise
+  const third = ask('claude-sonnet-5-5')
+  await arrived[2]?.promise
   held.resolve()
   assert.deepEqual(
     (await Promise.all([holder, second, third])).map(({ status }) => status),
     [200, 200, 200],
   )
-  const [claude, gpt] = vendor.calls.slice(1).toSorted((a, b) => (a.path < b.path ? 1 : -1))
-  assert.deepEqual([claude!.body.max_tokens, gpt!.body.max_completion_tokens], [4_096, 4_096])
+  const [, gpt, claude] = vendor.calls
+  assert.deepEqual([gpt!.body.max_completion_tokens, claude!.body.max_tokens], [4_986, 4_096])
   assert.deepEqual(claude!.body.output_config, { effort: 'low' }, 'what is short is not thought away')
 })
 
@@ -261,7 +266,7 @@ test('what a crashed process had reserved is given back', async (t) => {
   await db.insertInto('usage_nodes').values({ node_id: 'dead', seen_at: clock.now() }).execute()
   await db
     .insertInto('usage_reservations')
-    .values({ node_id: 'dead', user_id: ada.userId, month, scope: '', tokens: 1_000 })
+    .values({ node_id: 'dead', user_id: ada.userId, scope: '', period: `${month}-01/month`, tokens: 1_000, nanos: 0 })
     .execute()
   await db.updateTable('usage_budgets').set({ reserved_tokens: 1_000 }).execute()
 
@@ -394,7 +399,7 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
       ms: () => clock.ms() + skewMs,
       now: () => new Date(clock.ms() + skewMs).toISOString(),
     }
-    const node = createUsage({ ...app.platform, clock: wrong }, { keyTokens: () => null })
+    const node = createUsage({ ...app.platform, clock: wrong }, { keyBudgets: async () => [] })
     t.after(() => node.close())
     return node.open()
   }

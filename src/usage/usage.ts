@@ -3,33 +3,37 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
-import { recountBudgets } from './budgets.ts'
+import { allowanceRoute, type KeyAllowance, keyUse } from './allowance.ts'
 import { callRoutes } from './calls-routes.ts'
 import { timeOrderedIds } from './ids.ts'
-import { createLedger, type LedgerNeeds } from './ledger.ts'
+import { createLedger, type PlanBudget } from './ledger.ts'
 import { watchNodes } from './nodes.ts'
 import { createOpenCalls, recordOrphans } from './open-calls.ts'
+import type { Period } from './periods.ts'
 import { usageProblem } from './problems.ts'
+import { nanosOf } from './record.ts'
 import { usageRoutes } from './routes.ts'
 import { eraseUsage, listRecords } from './store.ts'
 
 export type Usage = ReturnType<typeof createUsage>
 
-export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds, 'keyTokens'>) {
-  const { budgets } = platform.config
+const NO_BUDGET: PlanBudget = { tokens: null, nanos: null }
+
+/** `keyBudgets`: the user's live keys that have a budget in dollars. */
+export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]> }
+
+export function createUsage(platform: Platform, { keyBudgets }: UsageNeeds) {
+  const { budgets, catalogue } = platform.config
   const nodeId = randomUUID()
-  const countsAll = budgets.size > 0
   const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds())
-  const ledger = createLedger(
-    platform,
-    {
-      keyTokens,
-      countsAll,
-      tierTokens: (tier) => budgets.get(tier) ?? null,
-    },
-    nodeId,
-    openCalls,
+  const planBudgets = new Map(
+    catalogue.plans.map(({ tier, allowanceUsd }) => [
+      tier,
+      { tokens: budgets.get(tier) ?? null, nanos: allowanceUsd === null ? null : nanosOf(allowanceUsd) },
+    ]),
   )
+  const planBudget = (tier: string) => planBudgets.get(tier) ?? NO_BUDGET
+  const ledger = createLedger(platform, { planBudget }, nodeId, openCalls)
   const nodes = watchNodes(platform, nodeId, recordOrphans)
 
   return {
@@ -38,12 +42,14 @@ export function createUsage(platform: Platform, { keyTokens }: Pick<LedgerNeeds,
     routes(app: App) {
       usageRoutes(app, platform)
       callRoutes(app, platform)
+      allowanceRoute(app, platform, { planBudget, keyBudgets })
     },
+    /** What a key has used of its own budgets. */
+    keyUse: (userId: string, keyId: string, period: Period) => keyUse(platform, userId, keyId, period),
     /** For the user's full export. */
     collect: async (db: Db, userId: string) => ({ usage: await listRecords(db, userId) }),
     erase: (tx: Db, userId: string) => eraseUsage(tx, userId),
     async open() {
-      if (countsAll) await recountBudgets(platform.db, platform.clock.now().slice(0, 7))
       // Before the notes of the process that left it there become records of a crash.
       await ledger.start()
       await nodes.start()

@@ -30,7 +30,7 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
   const { body } = await ada.post('/api/api-keys', { name: 'client' })
   const headers = { authorization: `Bearer ${body.key}`, 'anthropic-version': '2023-06-01' }
   return {
-    ...{ app, vendor, ada, key: body.key as string },
+    ...{ app, vendor, ada, headers, key: body.key as string },
     post: (request: object, more: Record<string, string> = {}) =>
       app.post('/v1/messages', request, { headers: { ...headers, ...more } }),
     count: (request: object) => app.post('/v1/messages/count_tokens', request, { headers }),
@@ -391,6 +391,32 @@ test('tokens are counted by Anthropic for its own models, and guessed for others
   assert.ok(guess.body.input_tokens > 1 && guess.body.input_tokens < 50)
   assert.equal(vendor.calls.length, 1)
   assert.equal((await ada.get('/api/usage')).body.totals.requests, 0)
+})
+
+test('searches of the web that a vendor makes cost what it bills for them', async (t) => {
+  const { app, vendor, post, headers } = await setting(t)
+  const searched = { input_tokens: 10, output_tokens: 5, server_tool_use: { web_search_requests: 2 } }
+  const message = { type: 'message', role: 'assistant', model: 'claude-haiku-5-5', stop_reason: 'end_turn' }
+  const search = (status: string) => ({ type: 'web_search_call', id: 'ws_1', status })
+  const costs: number[] = []
+  for (const usage of [{ ...searched, server_tool_use: null }, searched]) {
+    vendor.play((_call, reply) => {
+      reply.setHeader('content-type', 'application/json')
+      reply.end(JSON.stringify({ ...message, content: [], usage }))
+    })
+    costs.push((await post({ ...ASKED, model: 'claude-haiku-5-5' })).body.usage.cost_usd)
+  }
+  for (const output of [[search('failed')], [search('completed'), search('completed')]]) {
+    vendor.play((_call, reply) => {
+      reply.setHeader('content-type', 'application/json')
+      reply.end(JSON.stringify(responseOf(output)))
+    })
+    const asked = { model: 'gpt-6-luna', input: 'News?', tools: [{ type: 'web_search' }] }
+    costs.push((await app.post('/v1/responses', asked, { headers })).body.usage.cost_usd)
+  }
+  const [plain = 0, claude = 0, none = 0, openai = 0] = costs.map((usd) => Math.round(usd * 1e9))
+  assert.ok(plain > 0 && none > 0)
+  assert.deepEqual([claude - plain, openai - none], [20_000_000, 20_000_000])
 })
 
 test('a chat completion cannot pose as a request in another’s words', async (t) => {

@@ -62,3 +62,8 @@ export const ResponseEvent = Type.Object(
       "OpenAI's events, each under its own name. The last is `response.completed` or `response.incomplete`; a stream that breaks off ends with `response.failed` and `error`.",
   },
 )
+
+export const ResponseTokens = Type.Object(
+  { object: Type.Literal('response.input_tokens'), input_tokens: Type.Integer() },
+  { title: 'ResponseInputTokens' },
+)

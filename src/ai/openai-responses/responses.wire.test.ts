@@ -583,6 +583,26 @@ test('whoever stands in is asked in its own words: Claude for OpenAI, and OpenAI
   assert.deepEqual([status, body.error.code, anthropic.calls.length], [502, 'vendor_unauthorized', 0])
 })
 
+test('tokens are counted by OpenAI where it is asked, and guessed for others', async () => {
+  const count = (model: string, more: object = {}) =>
+    app.post('/v1/responses/input_tokens', { model, input: 'How long is this?', ...more }, { headers })
+  openai.play((_call, reply) => {
+    reply.writeHead(200, { 'content-type': 'application/json' })
+    reply.end('{"object":"response.input_tokens","input_tokens":11}')
+  })
+  const { body } = await count('gpt-6-luna', { tools: [WEATHER], store: true, metadata: { a: 'b' }, novelty: 1 })
+  assert.deepEqual(body, { object: 'response.input_tokens', input_tokens: 11 })
+  const { path, body: told } = toldTo('gpt')
+  assert.equal(path, '/v1/responses/input_tokens')
+  assert.deepEqual(told, { model: 'gpt-6-luna', input: 'How long is this?', tools: [WEATHER] })
+  for (const model of OTHERS) {
+    const { body: guessed } = await count(model)
+    assert.ok(guessed.input_tokens >= 4 && guessed.input_tokens < 100, `${model} ${guessed.input_tokens}`)
+  }
+  assert.equal(anthropic.calls.length + gemini.calls.length, 0)
+  assert.equal((await count('gpt-6-luna', { previous_response_id: 'resp_1' })).status, 400)
+})
+
 test('the sandbox plays all three: a turn with a tool, as Codex and as LangChain ask for it', async (t) => {
   const sandbox = await testApp(t)
   const { body: key } = await (await sandbox.as('ada', { tier: 'pro' })).post('/api/api-keys', { name: 'client' })
@@ -616,6 +636,13 @@ test('the sandbox plays all three: a turn with a tool, as Codex and as LangChain
     const result = { type: 'custom_tool_call_output', call_id: call.call_id, output }
     const events = eventsOf((await post({ ...codex, model, input: [...codex.input, call, result] })).text)
     assert.match(events.at(-1).response.output[0].content[0].text, /four files/, model)
+
+    const counted = await sandbox.post(
+      '/v1/responses/input_tokens',
+      { model, input: 'How long?' },
+      { headers: { authorization: `Bearer ${key.key}` } },
+    )
+    assert.ok(counted.body.input_tokens > 0, counted.text)
 
     const langchain = { model, stream: false, input: [{ content: 'Weather?', role: 'user', type: 'message' }] }
     const { body } = await post({ ...langchain, tools: [WEATHER] })

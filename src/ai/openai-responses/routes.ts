@@ -5,7 +5,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { originOf } from '../call-origin.ts'
-import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
+import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { routeForModel } from '../routing.ts'
@@ -14,7 +14,7 @@ import { isWrapped } from '../thought-envelope.ts'
 import type { NativeRequest } from '../vendors/vendor.ts'
 import { namesThoughts, ResponsesBody, requireStateless } from './body.ts'
 import { passedHeaders } from './passed-headers.ts'
-import { Response, ResponseEvent } from './replies.ts'
+import { Response, ResponseEvent, ResponseTokens } from './replies.ts'
 import { responseBody, responseEncoder } from './reply.ts'
 import { type Translation, translate } from './translation.ts'
 
@@ -41,11 +41,7 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       const body = request.body as ResponsesBody
       const caller = callerOf(request)
       requireStateless(body)
-      let translation: Translation | null = null
-      const translated = () => {
-        translation ??= translate(body)
-        return translation
-      }
+      const translated = translationOf(body)
       const call: GatewayCall = {
         caller,
         route: '/v1/responses',
@@ -63,6 +59,33 @@ export function responsesRoutes(app: App, gateway: Gateway) {
     },
   )
 
+  app.post(
+    '/v1/responses/input_tokens',
+    {
+      schema: {
+        operationId: 'countResponseTokens',
+        tags,
+        summary: 'How many tokens a response would read',
+        description: 'Counted by OpenAI for its own models; for others it is a guess, rather too many.',
+        body: ResponsesBody,
+      },
+      config: {
+        ...AI_POLICY,
+        described: { replies: { 200: { description: 'Done.', content: { 'application/json': ResponseTokens } } } },
+      },
+      bodyLimit: gateway.bodyBytesMax,
+    },
+    async (request, reply) => {
+      const body = request.body as ResponsesBody
+      const caller = callerOf(request)
+      requireStateless(body)
+      const first = routeForModel(gateway.config, caller, body.model)
+      const native = nativeRequest(request.headers, body, translationOf(body))
+      const tokens = await countTokens(gateway, { caller, first, native, signal: clientGone(reply) })
+      return { object: 'response.input_tokens', input_tokens: tokens }
+    },
+  )
+
   // Its clients look for what OpenAI would have kept.
   app.route({
     method: ['GET', 'DELETE'],
@@ -73,6 +96,15 @@ export function responsesRoutes(app: App, gateway: Gateway) {
       throw aiProblem('response_not_found')
     },
   })
+}
+
+/** Made when it is asked for, and once. */
+function translationOf(body: ResponsesBody): () => Translation {
+  let translation: Translation | null = null
+  return () => {
+    translation ??= translate(body)
+    return translation
+  }
 }
 
 function nativeRequest(

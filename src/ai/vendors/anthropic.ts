@@ -3,7 +3,6 @@
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
 import type { AnthropicHabits } from '#models/catalogue.ts'
-import { parseJson } from '#platform/json.ts'
 import {
   type CacheControl,
   type ChatMessage,
@@ -15,7 +14,7 @@ import {
   type ToolDefinition,
 } from './chat-request.ts'
 import { claudeSchema } from './claude-schema.ts'
-import { count, objectOf, parseEvent } from './json.ts'
+import { count, objectIn, objectOf, parseEvent } from './json.ts'
 import { passThrough } from './native.ts'
 import { readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
@@ -391,11 +390,7 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
 }
 
 function argumentsOf(call: ToolCall): unknown {
-  try {
-    return objectOf(parseJson(call.function.arguments || '{}')) ?? {}
-  } catch {
-    return {}
-  }
+  return objectIn(call.function.arguments) ?? {}
 }
 
 /** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
@@ -587,7 +582,9 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
     completion: count(usage.output_tokens),
     ...(details === null ? {} : { reasoning: count(details.thinking_tokens) }),
   }
-  if (before !== null && usage.input_tokens == null) return { ...before, ...completion }
+  const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
+  const searches = searched > 0 ? { webSearches: searched } : {}
+  if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
   const cached = count(usage.cache_read_input_tokens)
   const cacheWrites = count(usage.cache_creation_input_tokens)
   // Only the first count tells how long what was written is kept.
@@ -599,5 +596,6 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
     cacheWrites,
     ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
     ...completion,
+    ...searches,
   }
 }

@@ -3,7 +3,6 @@
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
 
 import type { GeminiHabits } from '#models/catalogue.ts'
-import { parseJson } from '#platform/json.ts'
 import {
   type ChatMessage,
   type ChatRequest,
@@ -11,7 +10,7 @@ import {
   SHORT_ANSWER_TOKENS,
   type ToolCall,
 } from './chat-request.ts'
-import { count, objectOf, parseEvent } from './json.ts'
+import { count, objectIn, objectOf, parseEvent } from './json.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
@@ -239,7 +238,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
   for (const call of calls) {
     const signature = call.extra_content?.google?.thought_signature ?? (isLost ? UNSIGNED : undefined)
     parts.push({
-      functionCall: { name: call.function.name, args: parsed(call.function.arguments) ?? {} },
+      functionCall: { name: call.function.name, args: objectIn(call.function.arguments) ?? {} },
       ...(isSigned && signature !== undefined ? { thoughtSignature: signature } : {}),
     })
   }
@@ -288,15 +287,7 @@ function resultParts(message: ChatMessage, toolNames: Map<string, string>, isSig
 }
 
 function toolResult(text: string): Record<string, unknown> {
-  return parsed(text) ?? { result: text }
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    return objectOf(parseJson(text))
-  } catch {
-    return null
-  }
+  return objectIn(text) ?? { result: text }
 }
 
 /** What Google's documentation offers for calls whose signature was lost, as by a client that keeps only what it knows. */

@@ -1,4 +1,6 @@
 // Reads what vendors send, which may be anything.
+import { parseExactly } from '#platform/exact-json.ts'
+import { requireShallow } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
 
 /** A JSON value as an object; null when it is anything else. */
@@ -8,10 +10,20 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
     : null
 }
 
+/** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
+export function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    requireShallow(text)
+    return objectOf(parseExactly(text))
+  } catch {
+    return null
+  }
+}
+
 export function parseEvent(data: string): Record<string, unknown> {
   let value: unknown
   try {
-    value = JSON.parse(data)
+    value = parseExactly(data)
   } catch (cause) {
     throw new VendorError('nonsense', 'sent an event that is no JSON', { cause })
   }

@@ -11,6 +11,7 @@ import type { FinishReason, Piece, ToolDelta } from './piece.ts'
 import { type ReasoningDetail, thoughtText } from './reasoning.ts'
 import {
   chatBodyOf,
+  countedBody,
   createResponseEvents,
   isResponseEvent,
   nativeResponsesBody,
@@ -61,6 +62,18 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       }),
       readAnswer: (value) => ({ ...readAnswer(value), body: objectOf(value) }),
       createReader: () => passThrough(createReader(), responseWords),
+      count: {
+        shape: (model, request) => ({
+          path: '/responses/input_tokens',
+          headers: { ...headers, ...request.headers },
+          body: JSON.stringify(countedBody(model, request)),
+        }),
+        readAnswer(value) {
+          const { input_tokens: tokens } = objectOf(value) ?? {}
+          if (typeof tokens !== 'number') throw new VendorError('nonsense', 'answered without a count')
+          return tokens
+        },
+      },
     },
     embed: {
       shape: (model, inputs, dimensions) => ({
@@ -500,6 +513,7 @@ function usageOf(value: unknown): Usage | null {
     // Billed since GPT-5.6, and counted within the prompt.
     cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
+    ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
     ...(cost === null ? {} : { costUsd: cost }),
   }
 }

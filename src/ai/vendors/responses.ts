@@ -48,6 +48,23 @@ export function nativeResponsesBody(model: string, { body, limit }: NativeReques
   return sent
 }
 
+/** What fills a prompt; whatever else stands in a request is refused where it is only counted. */
+const COUNTED = [
+  'input',
+  'instructions',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+]
+
+export function countedBody(model: string, request: NativeRequest): Json {
+  const body = nativeResponsesBody(model, request, false)
+  return { model, ...Object.fromEntries(COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))) }
+}
+
 const TEXT_DELTA = '{"type":"response.output_text.delta",'
 const DELTA = '"delta":"'
 
@@ -254,7 +271,7 @@ export function chatBodyOf(response: Json): Json {
     ...headOf(response),
     object: 'chat.completion',
     choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(response, calls.length > 0) }],
-    ...(objectOf(response.usage) === null ? {} : { usage: usageBodyOf(objectOf(response.usage) ?? {}) }),
+    ...usageMember(response),
   }
 }
 
@@ -309,8 +326,21 @@ function finishOf(response: Json, hasCalls: boolean): string {
   return hasCalls ? 'tool_calls' : 'stop'
 }
 
+function usageMember(response: Json): Json {
+  const counts = objectOf(response.usage)
+  return counts === null ? {} : { usage: { ...usageBodyOf(counts), ...searchesOf(response) } }
+}
+
+/** Each search is an item of its own, and billed beside the tokens. */
+function searchesOf({ output }: Json): Json {
+  const searches = Array.isArray(output)
+    ? output.filter((item) => objectOf(item)?.type === 'web_search_call' && objectOf(item)?.status === 'completed')
+    : []
+  return searches.length === 0 ? {} : { web_searches: searches.length }
+}
+
 /** The same counts under chat completions' names. */
-export function usageBodyOf({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
+function usageBodyOf({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
   return {
     prompt_tokens: input_tokens,
     completion_tokens: output_tokens,
@@ -406,7 +436,7 @@ export function createResponseEvents(): ResponseEvents {
     requireNoFailure(response)
     if (typeof response.model === 'string') reader.model = response.model
     const counts = objectOf(response.usage)
-    if (counts !== null) reader.usage = usageBodyOf(counts)
+    if (counts !== null) reader.usage = { ...usageBodyOf(counts), ...searchesOf(response) }
     reader.isWhole = true
     return [chunk({}, finishOf(response, calls.size > 0))]
   }

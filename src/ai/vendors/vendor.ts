@@ -17,6 +17,8 @@ export type Usage = {
   costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
+  /** Searches of the web that the vendor made for it, which are billed apart; absent where there was none. */
+  webSearches?: number
 }
 
 export type Answer = {

@@ -2,6 +2,7 @@
 // Nothing is retried here and nothing is logged: every failure leaves as a VendorError, and a caller's
 // abort destroys the vendor's socket at once, whether or not a byte has come.
 import type { Agent } from 'undici'
+import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
 import { splitEvents } from './event-stream.ts'
 import { dispatch, type ExchangeDeps } from './exchange.ts'
@@ -111,7 +112,7 @@ function sendWhole(
           return
         }
         try {
-          resolve(JSON.parse(text))
+          resolve(parseExactly(text))
         } catch (cause) {
           reject(new VendorError('nonsense', 'answered with a body that is no JSON', { status, cause }))
         }

@@ -1,8 +1,11 @@
 /** What both engines' adapters can do beyond Kysely's own: commit without the disk, read one row at once, lift their time limits. */
-import type { CompiledQuery } from 'kysely'
+import type { CompiledQuery, QueryResult } from 'kysely'
+
+/** Runs one query of a transaction; at once where the database is in this process. */
+export type Run = <R>(query: CompiledQuery<R>) => QueryResult<R> | Promise<QueryResult<R>>
 
 /** An adapter that can commit without waiting for the disk. */
-export type AsyncCommit = { commitAsync(queries: CompiledQuery[]): Promise<void> }
+export type AsyncCommit = { commitAsync<T>(work: (run: Run) => Promise<T>): Promise<T> }
 
 /** An adapter that can run a read outside of transactions at once, for its first row. */
 export type FastRead = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { testApp } from '#testing/app.ts'
 import { commitAsync } from './async-commit.ts'
 import { afterCommit, transaction } from './db.ts'
@@ -106,20 +106,25 @@ test('an asynchronous commit is read at once, in whole or not at all, and in its
       .insertInto('secrets')
       .values({ name, value: new Uint8Array([value]), created_at: platform.clock.now() })
       .compile()
+  const commit = (...queries: CompiledQuery[]) =>
+    commitAsync(db, async (run) => {
+      for (const query of queries) await run(query)
+      return queries.length
+    })
   const names = async () =>
     (await db.selectFrom('secrets').select('name').where('name', 'like', 'async-%').orderBy('name').execute()).map(
       ({ name }) => name,
     )
 
-  await commitAsync(db, [secret('async-a', 1), secret('async-b', 2)])
+  assert.equal(await commit(secret('async-a', 1), secret('async-b', 2)), 2)
   assert.deepEqual(await names(), ['async-a', 'async-b'])
-  await assert.rejects(commitAsync(db, [secret('async-c', 3), secret('async-a', 4)]))
+  await assert.rejects(commit(secret('async-c', 3), secret('async-a', 4)))
   assert.deepEqual(await names(), ['async-a', 'async-b'], 'a failure leaves nothing')
 
   const during = transaction(db, async (tx) => {
     await tx.deleteFrom('secrets').where('name', 'like', 'async-%').execute()
     // Begun while the transaction runs: on SQLite it waits for it.
-    const later = commitAsync(db, [secret('async-d', 5)])
+    const later = commit(secret('async-d', 5))
     later.catch(() => {})
     await new Promise((resolve) => setImmediate(resolve))
     return { later }
@@ -127,7 +132,7 @@ test('an asynchronous commit is read at once, in whole or not at all, and in its
   await (await during).later
   assert.deepEqual(await names(), ['async-d'])
   await assert.rejects(
-    transaction(db, async (tx) => commitAsync(tx, [])),
+    transaction(db, async (tx) => commitAsync(tx, async () => {})),
     /inside another/,
   )
 })

@@ -14,7 +14,7 @@ import {
 } from 'kysely'
 import type { Pool, PoolClient, PoolConfig } from 'pg'
 import { lazyRequire } from '../lazy-require.ts'
-import { type AsyncCommit, type FastRead, WITHOUT_TIME_LIMIT } from './adapter.ts'
+import { type AsyncCommit, type FastRead, type Run, WITHOUT_TIME_LIMIT } from './adapter.ts'
 import { DatabaseUnreachable, databaseFailure } from './failures.ts'
 
 const pg = lazyRequire<typeof import('pg')>('pg')
@@ -133,17 +133,18 @@ class PooledPostgresAdapter extends PostgresAdapter implements FastRead, AsyncCo
   constructor(server: PostgresPool) {
     super()
     this.firstRow = (text, parameters) => firstRow(server, text, parameters)
-    this.commitAsync = (queries) => commitAsync(server, queries)
+    this.commitAsync = (work) => commitAsync(server, work)
   }
 }
 
 /** The server answers the commit before its disk has it, and flushes within some tenths of a second. */
-async function commitAsync(server: PostgresPool, queries: CompiledQuery[]): Promise<void> {
+async function commitAsync<T>(server: PostgresPool, work: (run: Run) => Promise<T>): Promise<T> {
   const connection = await connect(server)
   try {
     await connection.run('begin; set local synchronous_commit = off')
-    for (const query of queries) await connection.run(query.sql, query.parameters)
+    const result = await work(async (query) => resultOf(await connection.run(query.sql, query.parameters)))
     await connection.run('commit')
+    return result
   } catch (error) {
     await connection.rollBack()
     throw error

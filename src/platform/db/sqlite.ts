@@ -77,12 +77,13 @@ function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCo
     }
   }
 
-  return async (queries) => {
+  return async (work) => {
     const release = await lock.acquire()
+    let result: Awaited<ReturnType<typeof work>>
     try {
       writer.waitForDisk(!isDiskWell)
       writer.exec('begin immediate')
-      for (const query of queries) writer.run(query)
+      result = await work(writer.run)
       writer.exec('commit')
     } catch (error) {
       if (writer.inTransaction()) writer.exec('rollback')
@@ -90,9 +91,11 @@ function createAsyncCommit(writer: Handle, lock: Lock, logPath: string): AsyncCo
     } finally {
       release()
     }
-    if (isFlushDue) return
-    isFlushDue = true
-    setTimeout(flush, FLUSH_DELAY_MS).unref()
+    if (!isFlushDue) {
+      isFlushDue = true
+      setTimeout(flush, FLUSH_DELAY_MS).unref()
+    }
+    return result
   }
 }
 

@@ -8,7 +8,7 @@ import type { Rate } from '../../config.ts'
 import type { Problem } from '../problem.ts'
 import { platformProblem, unauthenticated } from '../problems.ts'
 import { type Hit, type RateLimiter, rateHeaders, rateProblem } from '../rate-limiter.ts'
-import { addressKey } from './address.ts'
+import { addressKey, isWithin, plainAddress } from './address.ts'
 import { isApiRequest } from './path.ts'
 
 /** Who asks. `keyId` is set for an API key, `sessionId` for a JWT or a session's cookie. */
@@ -27,6 +27,16 @@ export type Caller = {
   models?: readonly string[] | null
   /** A key's own limit, which counts beside the bucket's. */
   rate?: { requests: number; seconds: number } | null
+  /** A key's own budgets, which count beside the plan's. */
+  budget?: KeyBudget | null
+  /** Networks from which a key may be used, as `10.0.0.0/8`; null: from everywhere. */
+  addresses?: readonly string[] | null
+}
+
+/** What a key may use in UTC months, and in dollars in each UTC day, ISO week or month; null: no limit of its own. */
+export type KeyBudget = {
+  monthlyTokens: number | null
+  dollars: { limitNanos: number; period: 'day' | 'week' | 'month' } | null
 }
 
 export type Access = 'anyone' | 'user' | 'user-or-key' | 'superuser' | 'session'
@@ -128,10 +138,18 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     policy: RoutePolicy,
     caller: Caller | null,
   ): MaybePromise<void> {
+    // Whoever has a key and is elsewhere is counted by the address: its owner's limits are not a thief's to use up.
+    if (caller?.addresses && !isWithin(caller.addresses, request.ip)) return authorizeElsewhere(request, reply, policy)
     request.caller = caller
     const counted = count(request, reply, policy)
     if (counted !== undefined) return counted.then(() => authorizeAsOfNow(request, policy))
     return authorizeAsOfNow(request, policy)
+  }
+
+  /** What is remembered of the key's networks may be old by a moment. */
+  async function authorizeElsewhere(request: FastifyRequest, reply: FastifyReply, policy: RoutePolicy): Promise<void> {
+    await count(request, reply, policy)
+    await authorizeAnew(request, policy)
   }
 
   /** Who cannot be identified, because the database is away, is counted by the address. */
@@ -181,7 +199,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
    */
   function authorizeAsOfNow(request: FastifyRequest, policy: RoutePolicy): MaybePromise<void> {
     try {
-      authorize(request.caller, policy)
+      authorize(request, policy)
     } catch (refusal) {
       if (!request.caller || policy.access === 'session') throw refusal
       return authorizeAnew(request, policy)
@@ -190,20 +208,32 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
 
   async function authorizeAnew(request: FastifyRequest, policy: RoutePolicy): Promise<void> {
     request.caller = await identify(request, policy.access ?? 'anyone', authenticators, { fresh: true })
-    authorize(request.caller, policy)
+    authorize(request, policy)
   }
 
-  function authorize(caller: Caller | null, policy: RoutePolicy): void {
+  function authorize({ caller, ip }: FastifyRequest, policy: RoutePolicy): void {
     const { access = 'anyone', scope } = policy
     if (access === 'anyone') return
     if (!caller) throw access === 'session' ? authenticators.session.problem() : unauthenticated()
+    if (caller.addresses && !isWithin(caller.addresses, ip)) {
+      throw platformProblem('address_not_allowed', { address: plainAddress(ip) })
+    }
     if (!caller.isActive) throw platformProblem('inactive_account')
     if (access === 'superuser' && !caller.isSuperuser) throw platformProblem('not_superuser')
     entitlements.require(caller, policy)
-    if (scope && caller.scopes && !caller.scopes.includes(scope)) {
-      throw platformProblem('scope_missing', { scope })
-    }
+    if (scope) requireScope(caller, scope)
   }
+}
+
+/** A scope is part of the one before its colon, as `notes:read` is of `notes`. @throws Problem 403 */
+export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: string): void {
+  if (!hasScope(scopes, scope)) throw platformProblem('scope_missing', { scope })
+}
+
+export function hasScope(scopes: Caller['scopes'], scope: string): boolean {
+  if (scopes === null || scopes.includes(scope)) return true
+  const colon = scope.indexOf(':')
+  return colon !== -1 && scopes.includes(scope.slice(0, colon))
 }
 
 /** The caller of a route whose `access` is not `anyone`. */

@@ -1,14 +1,56 @@
+import { BlockList, isIP } from 'node:net'
+
 /**
  * What limits count an address by: an IPv4 address itself, an IPv6 address by its /64, since one customer holds a whole /64.
  * IPv4 in IPv6 (`::ffff:192.0.2.1`) counts as the IPv4 address.
  */
 export function addressKey(ip: string): string {
+  const plain = plainAddress(ip)
+  if (!plain.includes(':')) return plain
+  return `${expand(plain).slice(0, 4).join(':')}::/64`
+}
+
+/** Without its zone; IPv4 in IPv6 as IPv4. */
+export function plainAddress(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)
-  if (mapped?.[1]) return mapped[1]
-  if (!ip.includes(':')) return ip
-  return `${expand(ip.split('%')[0] ?? ip)
-    .slice(0, 4)
-    .join(':')}::/64`
+  return mapped?.[1] ?? ip.split('%')[0] ?? ip
+}
+
+/** A network as `10.0.0.0/8` or `2001:db8::/32`, or one address. IPv4 in IPv6 is written as IPv4. */
+export function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const version = isIP(address)
+  if (version === 0 || rest.length > 0 || address.includes('%') || /^::(ffff:)?(0:)?\d+\./i.test(address)) return false
+  return bits === undefined || (/^(0|[1-9]\d{0,2})$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128))
+}
+
+/** `networks` are as `isNetwork` takes them. */
+export function isWithin(networks: readonly string[], ip: string): boolean {
+  const address = plainAddress(ip)
+  const version = isIP(address) as 0 | 4 | 6
+  return version !== 0 && listsOf(networks)[FAMILIES[version]].check(address, FAMILIES[version])
+}
+
+const FAMILIES = { 4: 'ipv4', 6: 'ipv6' } as const
+
+/** Remembered by the list: a key's is asked at each of its calls. */
+const lists = new WeakMap<readonly string[], Lists>()
+
+/** One for each family: in one list `::/0` would hold every IPv4 address, too. */
+type Lists = Readonly<Record<'ipv4' | 'ipv6', BlockList>>
+
+function listsOf(networks: readonly string[]): Lists {
+  const known = lists.get(networks)
+  if (known !== undefined) return known
+  const made: Lists = { ipv4: new BlockList(), ipv6: new BlockList() }
+  for (const network of networks) {
+    const [address = '', bits] = network.split('/')
+    const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    if (bits === undefined) made[family].addAddress(address, family)
+    else made[family].addSubnet(address, Number(bits), family)
+  }
+  lists.set(networks, made)
+  return made
 }
 
 /** The eight groups of an IPv6 address, without leading zeros. */

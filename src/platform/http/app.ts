@@ -19,6 +19,7 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify'
+import { hasLongIntegers, parseExactly } from '#platform/exact-json.ts'
 import type { Config } from '../../config.ts'
 import { requireShallow } from '../json.ts'
 import type { Platform } from '../platform.ts'
@@ -149,13 +150,15 @@ export async function createApp(
   // Many clients announce JSON on every POST, also where there is no body to send: that is no body, not a malformed one.
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') return done(null, undefined)
+    const text = String(body)
+    if (text === '') return done(null, undefined)
     try {
-      requireShallow(String(body))
+      requireShallow(text)
     } catch (cause) {
       return done(malformedJson(cause))
     }
-    return parseJson(request, String(body), done)
+    if (!request.routeOptions.config.passesOn || !hasLongIntegers(text)) return parseJson(request, text, done)
+    return parseJson(request, text, (error) => (error ? done(error) : done(null, parseExactly(text))))
   })
 
   if (cookies) await app.register(cookie)

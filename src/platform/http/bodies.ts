@@ -41,6 +41,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone. */
     bodies?: 'packed' | 'uncounted'
+    /** What a JSON body holds goes elsewhere as it is: integers keep all their digits, as exact-json.ts has them. */
+    passesOn?: boolean
   }
 }
 

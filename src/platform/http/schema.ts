@@ -1,7 +1,11 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-/** A primitive or null, as `type: [T, null]`: serialised without a union's detour. */
-export function Nullable<T extends TSchema & { type?: string }>(schema: T) {
+/** Or null, as `type: [T, null]`: serialised without a union's detour. What is a union already has one member more. */
+export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[] }>(schema: T) {
+  if (schema.anyOf !== undefined) {
+    return Type.Unsafe<Static<T> | null>({ ...schema, anyOf: [...schema.anyOf, { type: 'null' }] })
+  }
+  if (schema.type === undefined) throw new Error('Nullable takes a schema with a type, or a union')
   return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
 }
 

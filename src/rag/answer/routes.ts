@@ -9,7 +9,7 @@ import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
 import { streamProblem } from '#platform/http/sse.ts'
 import type { RagCall } from '../metering.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_POLICY, TopK } from '../schemas.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, TopK } from '../schemas.ts'
 import { parseFilter } from '../search/filter.ts'
 import { type AnswerDeps, answer, answerStream, type Question } from './answer.ts'
 import { NOTHING_FOUND } from './prompt.ts'
@@ -71,7 +71,7 @@ export function answerRoutes(app: App, deps: AnswerDeps): void {
           }),
         },
       },
-      config: { ...RAG_POLICY, events: EVENTS },
+      config: { ...RAG_READ_POLICY, events: EVENTS },
     },
     async (request, reply) => {
       const { body } = request

@@ -3,7 +3,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
-import { RAG_POLICY } from '../schemas.ts'
+import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { deleteDocument, listDocuments } from './documents.ts'
 
 const Document = Type.Object(
@@ -55,7 +55,7 @@ export function documentRoutes(app: App, deps: Pick<RagDeps, 'db' | 'jobs' | 've
         }),
         response: { 200: Type.Array(Document) },
       },
-      config: RAG_POLICY,
+      config: RAG_READ_POLICY,
     },
     async (request, reply) => {
       const { limit, offset } = request.query

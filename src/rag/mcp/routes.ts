@@ -18,7 +18,7 @@ import { parseJson } from '#platform/json.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
-import { RAG_POLICY } from '../schemas.ts'
+import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
 import { METHOD_NAMES, respond } from './methods.ts'
 import { failure, INTERNAL_ERROR, idOf, noJson, RpcError, readMessage } from './protocol.ts'
 
@@ -124,7 +124,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
           summary: 'Model Context Protocol',
           description: 'A program of its own speaks it: give it this address and an API key as the bearer.',
         },
-        config: { ...RAG_POLICY, described: MESSAGES },
+        config: { ...RAG_READ_POLICY, described: MESSAGES },
       },
       async (request, reply) => {
         requireOwnPage(request)
@@ -153,7 +153,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
         method,
         url: '/mcp',
         schema: { hide: true },
-        config: RAG_POLICY,
+        config: RAG_READ_POLICY,
         handler: async (request, reply) => {
           requireOwnPage(request)
           reply.header('allow', 'POST')

@@ -4,7 +4,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable, OneOf } from '#platform/http/schema.ts'
-import { Chunk, QUERY_CHARACTERS_MAX, RAG_POLICY, TopK } from '../schemas.ts'
+import { Chunk, QUERY_CHARACTERS_MAX, RAG_READ_POLICY, TopK } from '../schemas.ts'
 import { parseFilter } from './filter.ts'
 import { checkMode, MODES, type SearchDeps, search } from './search.ts'
 
@@ -34,7 +34,7 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
         body: SearchBody,
         response: { 200: Type.Object({ results: Type.Array(Chunk) }) },
       },
-      config: RAG_POLICY,
+      config: RAG_READ_POLICY,
     },
     async (request, reply) => {
       const { query, top_k, mode, min_score, filter } = request.body

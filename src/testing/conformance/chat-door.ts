@@ -54,7 +54,7 @@ function body({
       ? {}
       : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    ...(limit === undefined ? {} : { max_completion_tokens: limit }),
+    ...(limit == null ? {} : { max_completion_tokens: limit }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(stop === undefined ? {} : { stop }),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
@@ -176,6 +176,7 @@ function readStream(events: SseEvent[]): Reading {
     name: String(objectOf(call.function).name),
     args: told.error === undefined && told.finish !== null ? argumentsOf(objectOf(call.function).arguments) : {},
   }))
+  told.callTexts = [...calls.values()].map((call) => String(objectOf(call.function).arguments))
   told.isWhole = isDone && told.error === undefined
   told.kept = message
   return told

@@ -15,7 +15,10 @@ export type Door = {
 }
 
 /** What was said, and what the door's shape asks for and was missing. */
-export type Reading = Pick<Told, 'text' | 'thought' | 'calls' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'> & {
+export type Reading = Pick<
+  Told,
+  'text' | 'thought' | 'calls' | 'callTexts' | 'finish' | 'tokens' | 'isWhole' | 'faults' | 'kept'
+> & {
   error?: Told['error']
 }
 
@@ -25,6 +28,7 @@ export const EMPTY: Omit<Reading, 'kept'> = {
   text: '',
   thought: '',
   calls: [],
+  callTexts: [],
   finish: null,
   tokens: null,
   isWhole: false,

@@ -233,6 +233,7 @@ function readStream(events: SseEvent[]): Reading {
   const told = readWhole(message)
   return {
     ...told,
+    callTexts: [...inputs.values()],
     isWhole: told.isWhole && isOver && error === undefined,
     faults: [...faults, ...told.faults],
     ...(error === undefined ? {} : { error }),

@@ -54,7 +54,7 @@ function body({
       ? {}
       : { text: { format: { type: 'json_schema', name: 'answer', schema, strict: true } } }),
     ...(effort === undefined ? {} : { reasoning: { effort, summary: 'auto' } }),
-    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...(limit == null ? {} : { max_output_tokens: limit }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(stream ? { stream: true } : {}),
     ...more,
@@ -168,33 +168,34 @@ function readWhole(reply: Json): Reading {
 /** Reads the events as OpenAI's SDKs do: what has been told in pieces must be what the end says. */
 function readStream(events: SseEvent[]): Reading {
   const told: Reading = { ...EMPTY, calls: [], faults: [], kept: null }
-  const texts = new Map<unknown, string>()
   const args = new Map<unknown, string>()
-  const added = new Set<unknown>()
+  /** Items by their places, and their parts, as OpenAI's SDKs build them: pieces of what was not begun make them fail. */
+  const added = new Map<unknown, unknown>()
+  const parts = new Set<string>()
   const done = new Set<unknown>()
   let text = ''
   let thought = ''
   let number = -1
   let end: Reading | null = null
   for (const { name, data } of events) {
-    if (data === '[DONE]') {
-      told.faults.push('a [DONE], which this API does not know')
-      continue
-    }
+    // Not this API's, but its SDKs end at it as well.
+    if (data === '[DONE]') continue
     const event = parsed(data)
     const type = String(event.type)
     if (name !== null && name !== type) told.faults.push(`event: ${name} holds a ${type}`)
     if (typeof event.sequence_number === 'number') {
       if (event.sequence_number <= number) told.faults.push('the sequence numbers do not rise')
       number = event.sequence_number
-    } else told.faults.push(`${type} has no sequence_number`)
+    }
     const place = event.output_index
-    if (type === 'response.output_item.added') added.add(place)
+    if (type === 'response.output_item.added') added.set(place, objectOf(event.item).id)
+    if (type === 'response.content_part.added') parts.add(`${place} ${event.content_index}`)
     if (type === 'response.output_item.done') done.add(place)
-    if (/\.delta$/.test(type) && !added.has(place)) told.faults.push(`${type} of an item that was not added`)
+    if (/\.delta$/.test(type) && added.get(place) !== event.item_id)
+      told.faults.push(`${type} of an item that was not added`)
     if (type === 'response.output_text.delta') {
       text += event.delta
-      texts.set(place, `${texts.get(place) ?? ''}${event.delta}`)
+      if (!parts.has(`${place} ${event.content_index}`)) told.faults.push('words of a part that was not added')
     }
     if (/^response\.reasoning_(summary_)?text\.delta$/.test(type)) thought += event.delta
     if (type === 'response.function_call_arguments.delta') args.set(place, `${args.get(place) ?? ''}${event.delta}`)
@@ -215,6 +216,7 @@ function readStream(events: SseEvent[]): Reading {
   if (end.text !== text) told.faults.push('the text differs from its pieces')
   return {
     ...end,
+    callTexts: [...args.values()],
     faults: [...told.faults, ...end.faults],
     ...(told.error === undefined ? {} : { error: told.error, isWhole: false }),
   }

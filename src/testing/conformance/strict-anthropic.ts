@@ -34,6 +34,7 @@ const MEMBERS = [
   'mcp_servers',
   'context_management',
   'output_config',
+  'output_format',
   'cache_control',
 ]
 const COUNTED_MEMBERS = [
@@ -146,11 +147,15 @@ function hear({ body, headers, path }: { body: Json; headers: Heard['headers']; 
     throw invalid('Thinking may not be enabled when tool_choice forces tool use.')
   if (tools.filter(({ strict }) => strict).length > STRICT_TOOLS_MAX) throw invalid('tools: too many strict tools')
 
+  // Its older place.
+  const before = betas.some((beta) => beta.startsWith('structured-outputs')) ? body.output_format : undefined
+  if (body.output_format !== undefined && before === undefined)
+    throw invalid('output_format: Extra inputs are not permitted')
   const output = objectOf(body.output_config)
   extra(output, ['effort', 'format', 'task_budget'], 'output_config')
   if (output.effort !== undefined && !['low', 'medium', 'high', 'xhigh', 'max'].includes(String(output.effort)))
     throw invalid("output_config.effort: Input should be 'low', 'medium', 'high', 'xhigh' or 'max'")
-  const format = objectOf(output.format)
+  const format = objectOf(output.format ?? before)
   if (format.type === 'json_schema') checkSchema(objectOf(format.schema), 'output_config.format.schema')
 
   const messages = listOf(body.messages)
@@ -197,7 +202,11 @@ function extra(from: Json, members: readonly string[], at: string): void {
   }
 }
 
+/** Run by Anthropic itself. */
+const OWN_TOOL = /^(web_search|web_fetch|code_execution|bash|text_editor|computer|memory)_\d{8}$/
+
 function toolOf(tool: Json, at: string): Heard['tools'][number] {
+  if (OWN_TOOL.test(String(tool.type))) return { name: String(tool.name), schema: {}, strict: false }
   extra(tool, TOOL_MEMBERS, at)
   if (typeof tool.name !== 'string' || !/^[a-zA-Z0-9_-]{1,128}$/.test(tool.name))
     throw invalid(`${at}.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'`)

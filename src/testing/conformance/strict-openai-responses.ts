@@ -50,7 +50,7 @@ const MEMBERS = [
 ]
 const ITEM_MEMBERS: Record<string, string[]> = {
   message: ['type', 'id', 'role', 'content', 'status', 'phase'],
-  function_call: ['type', 'id', 'call_id', 'name', 'arguments', 'status', 'namespace'],
+  function_call: ['type', 'caller', 'id', 'call_id', 'name', 'arguments', 'status', 'namespace'],
   function_call_output: ['type', 'id', 'call_id', 'output', 'status'],
   custom_tool_call: ['type', 'id', 'call_id', 'name', 'input', 'status', 'namespace'],
   custom_tool_call_output: ['type', 'id', 'call_id', 'output', 'status'],
@@ -68,6 +68,7 @@ const TOOL_MEMBERS: Record<string, string[]> = {
   function: ['type', 'name', 'description', 'parameters', 'strict'],
   custom: ['type', 'name', 'description', 'format'],
   namespace: ['type', 'name', 'description', 'tools'],
+  code_interpreter: ['type', 'container'],
   web_search: ['type', 'external_web_access', 'search_context_size', 'user_location', 'filters'],
 }
 const OUTPUT_TOKENS_MIN = 16

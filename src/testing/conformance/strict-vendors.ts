@@ -102,6 +102,7 @@ async function answer(cells: Map<string, VendorCell>, request: IncomingMessage, 
   })
   try {
     const heard = dialect.hear({ body: objectOf(JSON.parse(text)), headers: request.headers, path })
+    heard.raw = text
     cell.heard.push(heard)
     const play = cell.plays.length > 1 ? cell.plays.shift() : cell.plays[0]
     if (play === undefined) throw new Refused('nothing to play')

@@ -34,7 +34,8 @@ export type Ask = {
   parallel?: boolean
   schema?: Json
   effort?: string
-  limit?: number
+  /** Null: as long as it likes. */
+  limit?: number | null
   temperature?: number
   stop?: string[]
   stream?: boolean
@@ -64,6 +65,8 @@ export type HeardPart =
 /** What a strict vendor understood. */
 export type Heard = {
   address: string
+  /** The request as it came. */
+  raw?: string
   headers: Record<string, string | string[] | undefined>
   body: Json
   system: string
@@ -91,6 +94,8 @@ export type Told = {
   text: string
   thought: string
   calls: Call[]
+  /** Arguments as they were written, where they come as text or in pieces. */
+  callTexts: string[]
   finish: string | null
   tokens: Tokens | null
   /** The door's own end mark has come, and all of its shape is there. */

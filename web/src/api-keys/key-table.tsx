@@ -7,12 +7,13 @@ import type { ApiKey } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { ago, day, moment } from '../components/format.ts'
 import { useReturnFocus } from '../components/return-focus.ts'
-import { RenameKey } from './rename-key.tsx'
+import { EditKey } from './edit-key.tsx'
+import { limitsOf } from './key-settings.ts'
 import { RotateKey } from './rotate-key.tsx'
 
 export function KeyTable({ keys }: { keys: ApiKey[] }) {
   const focus = useReturnFocus()
-  const [toRename, setToRename] = useState<ApiKey | null>(null)
+  const [toEdit, setToEdit] = useState<ApiKey | null>(null)
   const [toRotate, setToRotate] = useState<ApiKey | null>(null)
   const [toRevoke, setToRevoke] = useState<ApiKey | null>(null)
   const close = (clear: (key: null) => void) => {
@@ -43,6 +44,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                     {key.name}
                   </Text>
                   <KeyState apiKey={key} />
+                  <KeyLimits apiKey={key} />
                   <Text c="dimmed" size="sm" hiddenFrom="sm">
                     {key.last_used_at ? `Used ${ago(key.last_used_at)}` : 'Never used'}
                     {key.expires_at && `, ends ${day(key.expires_at)}`}
@@ -64,8 +66,8 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
                       </ActionIcon>
                     </Menu.Target>
                     <Menu.Dropdown>
-                      <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setToRename(key)}>
-                        Rename
+                      <Menu.Item leftSection={<IconPencil size={18} aria-hidden />} onClick={() => setToEdit(key)}>
+                        Edit
                       </Menu.Item>
                       <Menu.Item
                         leftSection={<IconRotate size={18} aria-hidden />}
@@ -91,7 +93,7 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
         </Table>
       </section>
       {toRotate && <RotateKey apiKey={toRotate} onClose={() => close(setToRotate)} />}
-      {toRename && <RenameKey apiKey={toRename} onClose={() => close(setToRename)} />}
+      {toEdit && <EditKey apiKey={toEdit} isLive={stateOf(toEdit) === 'Active'} onClose={() => close(setToEdit)} />}
       <Confirm
         opened={toRevoke !== null}
         onClose={() => close(setToRevoke)}
@@ -109,8 +111,25 @@ export function KeyTable({ keys }: { keys: ApiKey[] }) {
   )
 }
 
+const COLORS = { Revoked: 'gray', Ended: 'red', Active: 'pine' } as const
+
 function KeyState({ apiKey }: { apiKey: ApiKey }) {
-  if (!apiKey.is_active) return <Badge color="gray">Revoked</Badge>
-  if (apiKey.expires_at && Date.parse(apiKey.expires_at) <= Date.now()) return <Badge color="red">Ended</Badge>
-  return <Badge color="pine">Active</Badge>
+  const state = stateOf(apiKey)
+  return <Badge color={COLORS[state]}>{state}</Badge>
+}
+
+function stateOf({ is_active, expires_at }: ApiKey): keyof typeof COLORS {
+  if (!is_active) return 'Revoked'
+  return expires_at && Date.parse(expires_at) <= Date.now() ? 'Ended' : 'Active'
+}
+
+/** What it is confined to; nothing is said of a key that is not. */
+function KeyLimits({ apiKey }: { apiKey: ApiKey }) {
+  const limits = limitsOf(apiKey)
+  if (limits.length === 0) return null
+  return (
+    <Text c="dimmed" size="sm" style={{ overflowWrap: 'anywhere' }}>
+      {limits.join(' · ')}
+    </Text>
+  )
 }

@@ -1,4 +1,4 @@
-import { Button, Group, Modal, Select, Stack, TextInput } from '@mantine/core'
+import { Modal, Stack } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -6,16 +6,9 @@ import { api } from '../api/client.ts'
 import { keysQuery, queries } from '../api/queries.ts'
 import type { ApiKeyCreated } from '../api/types.ts'
 import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { KeyButtons, KeyFields } from './key-fields.tsx'
+import { bodyOf, NEW_KEY } from './key-settings.ts'
 import { ShownKey } from './shown-key.tsx'
-
-const LIFETIMES = [
-  { value: '0', label: 'No end' },
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
-]
-const DAY_MS = 86_400_000
 
 /**
  * Makes a key and shows it, once. While it is shown the dialog closes by its own button alone: the service keeps only a
@@ -24,15 +17,11 @@ const DAY_MS = 86_400_000
 export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   const [made, setMade] = useState<ApiKeyCreated | null>(null)
   const form = useForm({
-    initialValues: { name: '', days: '0' },
+    initialValues: NEW_KEY,
     validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
   })
   const make = useMutation({
-    mutationFn: ({ name, days }: typeof form.values) =>
-      api.post<ApiKeyCreated>('/api/api-keys', {
-        name: name.trim(),
-        ...(days !== '0' && { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
-      }),
+    mutationFn: (values: typeof form.values) => api.post<ApiKeyCreated>('/api/api-keys', bodyOf(values, Date.now())),
     onSuccess: (key) => {
       setMade(key)
       form.reset()
@@ -66,22 +55,9 @@ export function NewKey({ opened, onClose }: { opened: boolean; onClose: () => vo
     <Modal opened={opened} onClose={onClose} title="New API key">
       <form onSubmit={form.onSubmit((values) => make.mutate(values))}>
         <Stack>
-          <TextInput
-            label="Name"
-            description="What or where it is for, such as “laptop” or “website”"
-            data-autofocus
-            {...form.getInputProps('name')}
-          />
-          <Select label="Ends after" data={LIFETIMES} {...form.getInputProps('days')} />
-          <FormProblem problem={make.error} fields={['name']} />
-          <Group justify="flex-end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={make.isPending}>
-              Make key
-            </Button>
-          </Group>
+          <KeyFields form={form} end={null} isOpen={false} />
+          <FormProblem problem={make.error} fields={Object.keys(form.values)} />
+          <KeyButtons action="Make key" isPending={make.isPending} onClose={onClose} />
         </Stack>
       </form>
     </Modal>

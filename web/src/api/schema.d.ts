@@ -18,7 +18,7 @@ export type AccountExport = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'job_not_found'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'job_not_found'
 }
 
 export type AdminUser = {
@@ -38,7 +38,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AllUsageGroup = {
@@ -73,6 +73,18 @@ export type AllUsageTotals = {
   cost_usd: number
   latency_ms: Percentiles | null
   first_token_ms: Percentiles | null
+}
+
+export type Allowance = {
+  period_start: string
+  period_end: string
+  /** What the plan has in a UTC month; null: no limit. */
+  limit_usd: number | null
+  used_usd: number
+  /** Held by calls that are running. */
+  reserved_usd: number
+  /** Live keys that have a budget in dollars of their own. */
+  keys: Array<KeyAllowance>
 }
 
 export type AnthropicError = {
@@ -140,11 +152,29 @@ export type ApiKey = {
   created_at: string
   last_used_at: string | null
   expires_at: string | null
+  /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope>
   /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
   models?: Array<string>
+  /** Networks from which it may be used: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. */
+  addresses?: Array<string>
   rate_limit?: KeyRate
   monthly_token_limit?: number
+  budget?: KeyBudget
+}
+
+export type ApiKeyChange = {
+  name?: string
+  expires_at?: string | null
+  /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
+  scopes?: Array<KeyScope> | null
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string> | null
+  /** Networks from which it may be used: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. */
+  addresses?: Array<string> | null
+  rate_limit?: KeyRate | null
+  monthly_token_limit?: number | null
+  budget?: KeyBudget | null
 }
 
 export type ApiKeyCreated = {
@@ -155,31 +185,57 @@ export type ApiKeyCreated = {
   created_at: string
   last_used_at: string | null
   expires_at: string | null
+  /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope>
   /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
   models?: Array<string>
+  /** Networks from which it may be used: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. */
+  addresses?: Array<string>
   rate_limit?: KeyRate
   monthly_token_limit?: number
+  budget?: KeyBudget
   key: string
+}
+
+export type ApiKeySelf = {
+  id: string
+  name: string
+  key_prefix: string
+  is_active: boolean
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+  /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
+  scopes?: Array<KeyScope>
+  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
+  models?: Array<string>
+  /** Networks from which it may be used: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. */
+  addresses?: Array<string>
+  rate_limit?: KeyRate
+  monthly_token_limit?: number
+  budget?: KeyBudget
+  left: KeyLeft
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type ApiKeysError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'key_changed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'key_not_found' | 'key_limit_reached' | 'key_not_active' | 'api_key_needed' | 'key_changed'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AuthError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type BillingError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
 }
+
+export type BudgetPeriod = 'day' | 'week' | 'month'
 
 export type Call = {
   id: string
@@ -224,12 +280,6 @@ export type CallLabels = Record<string, unknown>
 export type CallPage = {
   calls: Array<Call>
   next_cursor: string | null
-}
-
-export type ChangeApiKeyRequest = {
-  name?: string
-  /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
-  models?: Array<string> | null
 }
 
 export type ChangeEmailRequest = {
@@ -464,14 +514,37 @@ export type CountMessageTokensRequest = {
   [other: string]: unknown
 }
 
+export type CountResponseTokensRequest = {
+  model: string
+  input?: string | Array<ResponseInputItem>
+  instructions?: string | null
+  tools?: Array<ResponseTool> | null
+  parallel_tool_calls?: boolean | null
+  max_output_tokens?: number | null
+  temperature?: number | null
+  top_p?: number | null
+  reasoning?: ResponseReasoning | null
+  text?: ResponseText | null
+  prompt?: ResponsePrompt | null
+  stream?: boolean | null
+  /** Taken, and nothing is kept. */
+  store?: boolean | null
+  background?: boolean | null
+  [other: string]: unknown
+}
+
 export type CreateApiKeyRequest = {
   name: string
   expires_at?: string | null
+  /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope> | null
   /** Models that it may ask for: names, aliases, and patterns (`gpt-*`, `groq/*`). */
   models?: Array<string> | null
+  /** Networks from which it may be used: `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`. */
+  addresses?: Array<string> | null
   rate_limit?: KeyRate | null
   monthly_token_limit?: number | null
+  budget?: KeyBudget | null
 }
 
 export type CreateChatCompletionRequest = {
@@ -559,6 +632,12 @@ export type Document = {
   characters: number
   metadata: JsonObject
   created_at: string
+}
+
+export type DollarsLeft = {
+  used_usd: number
+  left_usd: number
+  renews_at: string
 }
 
 export type Embedding = {
@@ -712,12 +791,32 @@ export type JsonRpcRequest = {
   params?: JsonObject
 }
 
+export type KeyAllowance = {
+  id: string
+  limit_usd: number
+  used_usd: number
+  period: BudgetPeriod
+  period_end: string
+}
+
+/** Model cost in US dollars, by UTC day, ISO week or month. */
+export type KeyBudget = {
+  limit_usd: number
+  period: BudgetPeriod
+}
+
+export type KeyLeft = {
+  requests?: RequestsLeft
+  tokens?: TokensLeft
+  budget?: DollarsLeft
+}
+
 export type KeyRate = {
   requests: number
   seconds: number
 }
 
-export type KeyScope = 'ai' | 'rag' | 'usage'
+export type KeyScope = 'ai' | 'rag' | 'rag:read' | 'usage'
 
 export type KeySet = {
   keys: Array<SigningKey>
@@ -757,7 +856,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -974,7 +1073,7 @@ export type QueryDocumentsSourcesEvent = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type RefreshTokensRequest = {
@@ -1004,6 +1103,11 @@ export type RequestToolCall = {
   [other: string]: unknown
 }
 
+export type RequestsLeft = {
+  left: number
+  renews_at: string
+}
+
 export type ResendVerificationRequest = {
   email: string
 }
@@ -1029,6 +1133,11 @@ export type ResponseInputItem = {
   type?: string
   role?: string
   [other: string]: unknown
+}
+
+export type ResponseInputTokens = {
+  object: 'response.input_tokens'
+  input_tokens: number
 }
 
 export type ResponseObject = {
@@ -1189,6 +1298,12 @@ export type TokenUser = {
   created_at: string
 }
 
+export type TokensLeft = {
+  used: number
+  left: number
+  renews_at: string
+}
+
 export type Tool = {
   type: string
   function?: ToolFunction
@@ -1249,7 +1364,7 @@ export type UpdateUserRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsageError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy'
 }
 
 export type UsageGroup = {
@@ -1298,7 +1413,7 @@ export type User = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type UsersError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'paid_tier_needed' | 'email_taken' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared'
 }
 
 export type VerifyResetTokenResponse = {

@@ -1,4 +1,4 @@
-import { Card, Group, NativeSelect, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { Box, Card, Group, NativeSelect, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -12,6 +12,7 @@ import { Notice } from '../components/notice.tsx'
 import { Page } from '../components/page.tsx'
 import { Stat } from '../components/stat.tsx'
 import { useUser } from '../session/user.ts'
+import { AllowanceCard } from './allowance-card.tsx'
 import { daysUpTo, everyDay } from './days.ts'
 import { groupName } from './group-name.ts'
 import type { Bar } from './usage-chart.tsx'
@@ -39,6 +40,9 @@ export function UsagePage() {
         </LinkButton>
       }
     >
+      <Box mb="lg">
+        <AllowanceCard />
+      </Box>
       <Group mb="md" gap="sm">
         <SegmentedControl
           aria-label="Time"

@@ -1,7 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
-import type { GetUsageResponse, UsageGrouping } from '../api/types.ts'
+import type { Allowance, GetUsageResponse, UsageGrouping } from '../api/types.ts'
 import { daysUpTo } from './days.ts'
+
+export const allowanceQuery = queryOptions({
+  queryKey: ['usage', 'allowance'],
+  queryFn: ({ signal }) => api.get<Allowance>('/api/usage/allowance', { signal }),
+})
 
 export type Grouping = UsageGrouping
 

@@ -1,0 +1,99 @@
+// What is left: of the plan's dollars in this month, of each key's budget in its own period, and of one key's, for the key itself.
+// What was used is told by the days' sums, which are committed together with the budgets.
+import type { CompiledQuery } from 'kysely'
+import { Type } from 'typebox'
+import type { Db } from '#platform/db/db.ts'
+import { callerOf } from '#platform/http/access-control.ts'
+import type { App } from '#platform/http/app.ts'
+import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { PlanBudget } from './ledger.ts'
+import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
+import { scopeOf } from './span.ts'
+import { costOfKeys, reservedNanos, usedIn } from './store.ts'
+
+/** A key's own budget in dollars. */
+export type KeyAllowance = { id: string; period: Period; limitNanos: number }
+
+type Deps = Pick<Platform, 'db' | 'clock'>
+type Needs = { planBudget(tier: string): PlanBudget; keyBudgets(userId: string): Promise<KeyAllowance[]> }
+
+const Allowance = Type.Object(
+  {
+    period_start: Instant,
+    period_end: Instant,
+    limit_usd: Nullable(Type.Number({ description: 'What the plan has in a UTC month; null: no limit.' })),
+    used_usd: Type.Number(),
+    reserved_usd: Type.Number({ description: 'Held by calls that are running.' }),
+    keys: Type.Array(
+      Type.Object(
+        {
+          id: Type.String(),
+          limit_usd: Type.Number(),
+          used_usd: Type.Number(),
+          period: Named('BudgetPeriod', OneOf(...PERIODS)),
+          period_end: Instant,
+        },
+        { title: 'KeyAllowance' },
+      ),
+      { description: 'Live keys that have a budget in dollars of their own.' },
+    ),
+  },
+  { title: 'Allowance' },
+)
+
+export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyBudgets }: Needs) {
+  app.get(
+    '/api/usage/allowance',
+    {
+      schema: {
+        operationId: 'getAllowance',
+        tags: ['usage'],
+        summary: 'What is left of the month’s dollars, and of each key’s',
+        description: 'A key that is confined, and to more than this, hears of what it has used itself.',
+        response: { 200: Allowance },
+      },
+      config: { access: 'user-or-key', scope: 'usage' },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      const { userId, tier } = caller
+      const { keyId } = scopeOf(caller)
+      const at = clock.now()
+      const month = spanAt('month', at)
+      const { nanos: limit } = planBudget(tier)
+      const used = await usedIn(readIn(db), userId, keyId, month)
+      const keys = await keyBudgets(userId)
+      return {
+        period_start: month.start,
+        period_end: month.end,
+        limit_usd: limit === null ? null : limit / 1e9,
+        used_usd: used.nanos / 1e9,
+        reserved_usd: (await reservedNanos(db, userId, keyId ?? '', periodsAt(at).month)) / 1e9,
+        keys: await keysOf(db, userId, at, keyId === null ? keys : keys.filter(({ id }) => id === keyId)),
+      }
+    },
+  )
+}
+
+async function keysOf(db: Db, userId: string, at: string, keys: KeyAllowance[]) {
+  const costs = new Map<Period, ReadonlyMap<string, number>>()
+  for (const { period } of keys) {
+    if (!costs.has(period)) costs.set(period, await costOfKeys(db, userId, spanAt(period, at)))
+  }
+  return keys.map(({ id, period, limitNanos }) => ({
+    id,
+    limit_usd: limitNanos / 1e9,
+    used_usd: (costs.get(period)?.get(id) ?? 0) / 1e9,
+    period,
+    period_end: spanAt(period, at).end,
+  }))
+}
+
+/** In tokens and thousand-millionths of a dollar; `end` is when it begins anew. */
+export async function keyUse({ db, clock }: Deps, userId: string, keyId: string, period: Period) {
+  const span = spanAt(period, clock.now())
+  return { ...(await usedIn(readIn(db), userId, keyId, span)), end: span.end }
+}
+
+const readIn = (db: Db) => ({ db, run: <R>(query: CompiledQuery<R>) => db.executeQuery(query) })

@@ -1,0 +1,48 @@
+import { Modal, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useMutation } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { keysQuery, queries } from '../api/queries.ts'
+import type { ApiKey } from '../api/types.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { day } from '../components/format.ts'
+import { KeyButtons, KeyFields } from './key-fields.tsx'
+import { changeOf, formOf, limitsOf } from './key-settings.ts'
+
+/** Of a key that has ended the name alone: nothing opens it again. */
+export function EditKey({ apiKey, isLive, onClose }: { apiKey: ApiKey; isLive: boolean; onClose: () => void }) {
+  const form = useForm({
+    initialValues: formOf(apiKey),
+    validate: { name: (name) => (name.trim() ? null : 'Give it a name') },
+  })
+  const edit = useMutation({
+    mutationFn: async (values: typeof form.values) => {
+      const change = changeOf(apiKey, values, Date.now())
+      if (Object.keys(change).length > 0) await api.patch<ApiKey>(`/api/api-keys/${apiKey.id}`, change)
+    },
+    onSuccess: () => {
+      void queries.invalidateQueries({ queryKey: keysQuery.queryKey })
+      onClose()
+    },
+    onError: (problem) => setFieldErrors(form, problem),
+  })
+  return (
+    <Modal opened onClose={onClose} title="Edit key">
+      <form onSubmit={form.onSubmit((values) => edit.mutate(values))}>
+        <Stack>
+          {isLive ? (
+            <KeyFields
+              form={form}
+              end={apiKey.expires_at && `ends ${day(apiKey.expires_at)}`}
+              isOpen={limitsOf(apiKey).length > 0}
+            />
+          ) : (
+            <TextInput label="Name" data-autofocus {...form.getInputProps('name')} />
+          )}
+          <FormProblem problem={edit.error} fields={Object.keys(form.values)} />
+          <KeyButtons action="Save" isPending={edit.isPending} onClose={onClose} />
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

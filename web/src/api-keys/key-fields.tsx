@@ -1,0 +1,158 @@
+import {
+  Button,
+  Collapse,
+  Group,
+  MultiSelect,
+  NumberInput,
+  Select,
+  SimpleGrid,
+  Stack,
+  TagsInput,
+  TextInput,
+} from '@mantine/core'
+import type { UseFormReturnType } from '@mantine/form'
+import { useDisclosure } from '@mantine/hooks'
+import { IconChevronDown, IconChevronUp } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { modelsQuery } from '../chat/models-query.ts'
+import { type KeyForm, PERIODS, SCOPES, WINDOWS } from './key-settings.ts'
+
+const LIFETIMES = [
+  { value: '0', label: 'No end' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+  { value: '365', label: 'A year' },
+]
+
+type KeyFieldsProps = {
+  form: UseFormReturnType<KeyForm>
+  /** The end that it has, in words; null for a key that has none, or is new. */
+  end: string | null
+  isOpen: boolean
+}
+
+/** The name and the end of a key, and behind a button what else it may be confined to. */
+export function KeyFields({ form, end, isOpen }: KeyFieldsProps) {
+  const [opened, { toggle }] = useDisclosure(isOpen)
+  return (
+    <>
+      <TextInput
+        label="Name"
+        description="What or where it is for, such as “laptop” or “website”"
+        data-autofocus
+        {...form.getInputProps('name')}
+      />
+      <Select
+        label="Ends after"
+        data={end === null ? LIFETIMES : [{ value: '', label: `As it is: ${end}` }, ...LIFETIMES]}
+        {...form.getInputProps('days')}
+      />
+      <div>
+        <Button
+          variant="subtle"
+          px="xs"
+          aria-expanded={opened}
+          onClick={toggle}
+          rightSection={opened ? <IconChevronUp size={18} aria-hidden /> : <IconChevronDown size={18} aria-hidden />}
+        >
+          Limits
+        </Button>
+        <Collapse expanded={opened} keepMounted={false}>
+          <Limits form={form} />
+        </Collapse>
+      </div>
+    </>
+  )
+}
+
+function Limits({ form }: Pick<KeyFieldsProps, 'form'>) {
+  const models = useQuery(modelsQuery)
+  const { seconds } = form.values
+  const isListed = WINDOWS.some(({ value }) => value === seconds)
+  const windows = isListed ? WINDOWS : [...WINDOWS, { value: seconds, label: `${seconds} seconds` }]
+  return (
+    <Stack pt="xs">
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        <NumberInput
+          label="Budget"
+          description="What its calls may cost"
+          placeholder="No limit"
+          prefix="$"
+          min={0.01}
+          max={1_000_000}
+          decimalScale={6}
+          hideControls
+          {...form.getInputProps('limitUsd')}
+        />
+        <Select label="in" description="In UTC" data={PERIODS} {...form.getInputProps('period')} />
+        <NumberInput
+          label="Calls"
+          placeholder="No limit"
+          min={1}
+          max={1_000_000}
+          allowDecimal={false}
+          thousandSeparator=" "
+          hideControls
+          {...form.getInputProps('requests')}
+        />
+        <Select label="in" data={windows} aria-label="Time for calls" {...form.getInputProps('seconds')} />
+      </SimpleGrid>
+      <NumberInput
+        label="Tokens a month"
+        placeholder="No limit"
+        min={1}
+        allowDecimal={false}
+        thousandSeparator=" "
+        hideControls
+        {...form.getInputProps('monthlyTokens')}
+      />
+      <MultiSelect
+        size="md"
+        label="May use"
+        placeholder={form.values.scopes.length === 0 ? 'Everything that keys may' : ''}
+        data={SCOPES}
+        clearable
+        {...form.getInputProps('scopes')}
+      />
+      <TagsInput
+        size="md"
+        label="Models"
+        description="Names or patterns, such as gpt-* or groq/*; Enter after each"
+        placeholder={form.values.models.length === 0 ? 'All of your plan' : ''}
+        data={[...new Set(models.data?.models.map(({ id }) => id))]}
+        limit={8}
+        {...form.getInputProps('models')}
+      />
+      <TagsInput
+        size="md"
+        label="Only from"
+        description="Addresses or networks, such as 203.0.113.7 or 10.0.0.0/8; Enter after each"
+        placeholder={form.values.addresses.length === 0 ? 'Everywhere' : ''}
+        {...form.getInputProps('addresses')}
+      />
+    </Stack>
+  )
+}
+
+/** The buttons below. */
+export function KeyButtons({
+  action,
+  isPending,
+  onClose,
+}: {
+  action: string
+  isPending: boolean
+  onClose: () => void
+}) {
+  return (
+    <Group justify="flex-end">
+      <Button variant="default" onClick={onClose}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={isPending}>
+        {action}
+      </Button>
+    </Group>
+  )
+}

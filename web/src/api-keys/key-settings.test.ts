@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { ApiKey } from '../api/types.ts'
+import { bodyOf, changeOf, formOf, limitsOf, NEW_KEY } from './key-settings.ts'
+
+const NOW = Date.parse('2030-03-04T10:00:00Z')
+const BARE: ApiKey = {
+  id: 'k',
+  name: 'laptop',
+  key_prefix: 'lk_abc',
+  is_active: true,
+  created_at: '2030-01-01T00:00:00.000Z',
+  last_used_at: null,
+  expires_at: null,
+}
+const CONFINED: ApiKey = {
+  ...BARE,
+  expires_at: '2031-01-01T00:00:00.000Z',
+  scopes: ['ai', 'rag:read'],
+  models: ['gpt-*', 'fast', 'groq/*'],
+  addresses: ['10.0.0.0/8', '::1'],
+  budget: { limit_usd: 5, period: 'week' },
+  monthly_token_limit: 1_000_000,
+  rate_limit: { requests: 10, seconds: 90 },
+}
+
+test('a new key without limits sets none', () => {
+  const { name, ...limits } = bodyOf({ ...NEW_KEY, name: ' laptop ' }, NOW)
+  assert.equal(name, 'laptop')
+  assert.ok(Object.values(limits).every((value) => value === null))
+  assert.equal(bodyOf({ ...NEW_KEY, days: '7' }, NOW).expires_at, '2030-03-11T10:00:00.000Z')
+})
+
+test('a form that is not touched changes nothing, of whichever key', () => {
+  for (const key of [BARE, CONFINED]) assert.deepEqual(changeOf(key, formOf(key), NOW), {})
+})
+
+test('what is emptied is lifted, and what is changed is sent alone', () => {
+  const form = formOf(CONFINED)
+  assert.deepEqual(changeOf(CONFINED, { ...form, limitUsd: '', models: [], days: '0' }, NOW), {
+    budget: null,
+    models: null,
+    expires_at: null,
+  })
+  assert.deepEqual(changeOf(BARE, { ...formOf(BARE), limitUsd: 2, period: 'day' }, NOW), {
+    budget: { limit_usd: 2, period: 'day' },
+  })
+})
+
+test('the list tells each limit in few words', () => {
+  assert.deepEqual(limitsOf(BARE), [])
+  assert.deepEqual(limitsOf(CONFINED), [
+    '$5 a week',
+    '1M tokens a month',
+    '10 calls in 90 s',
+    'Models and Documents, reading only',
+    '3 models',
+    '2 networks',
+  ])
+})

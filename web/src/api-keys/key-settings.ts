@@ -1,0 +1,109 @@
+// A key's settings as a form holds them, as the service takes them, and in few words for the list.
+import type { ApiKey, ApiKeyChange, KeyScope } from '../api/types.ts'
+import { compact, count, dollars } from '../components/format.ts'
+
+/** Empty: no limit of this kind. */
+export type KeyForm = {
+  name: string
+  /** Days from now; `0` for no end, `''` for the end that it has. */
+  days: string
+  scopes: KeyScope[]
+  models: string[]
+  addresses: string[]
+  limitUsd: number | ''
+  period: 'day' | 'week' | 'month'
+  monthlyTokens: number | ''
+  requests: number | ''
+  seconds: string
+}
+
+export const SCOPES: { value: KeyScope; label: string }[] = [
+  { value: 'ai', label: 'Models' },
+  { value: 'rag', label: 'Documents' },
+  { value: 'rag:read', label: 'Documents, reading only' },
+  { value: 'usage', label: 'Usage' },
+]
+export const PERIODS = [
+  { value: 'day', label: 'a day' },
+  { value: 'week', label: 'a week' },
+  { value: 'month', label: 'a month' },
+]
+export const WINDOWS = [
+  { value: '1', label: 'a second' },
+  { value: '60', label: 'a minute' },
+  { value: '3600', label: 'an hour' },
+  { value: '86400', label: 'a day' },
+]
+
+export const NEW_KEY: KeyForm = {
+  name: '',
+  days: '0',
+  scopes: [],
+  models: [],
+  addresses: [],
+  limitUsd: '',
+  period: 'month',
+  monthlyTokens: '',
+  requests: '',
+  seconds: '60',
+}
+
+export function formOf(key: ApiKey): KeyForm {
+  return {
+    name: key.name,
+    days: key.expires_at === null ? '0' : '',
+    scopes: key.scopes ?? [],
+    models: key.models ?? [],
+    addresses: key.addresses ?? [],
+    limitUsd: key.budget?.limit_usd ?? '',
+    period: key.budget?.period ?? 'month',
+    monthlyTokens: key.monthly_token_limit ?? '',
+    requests: key.rate_limit?.requests ?? '',
+    seconds: `${key.rate_limit?.seconds ?? 60}`,
+  }
+}
+
+const DAY_MS = 86_400_000
+
+/** All of it, so that what was emptied is lifted. */
+export function bodyOf(form: KeyForm, now: number) {
+  return {
+    name: form.name.trim(),
+    scopes: orNull(form.scopes),
+    models: orNull(form.models),
+    addresses: orNull(form.addresses),
+    budget: form.limitUsd === '' ? null : { limit_usd: form.limitUsd, period: form.period },
+    monthly_token_limit: form.monthlyTokens === '' ? null : form.monthlyTokens,
+    rate_limit: form.requests === '' ? null : { requests: form.requests, seconds: Number(form.seconds) },
+    ...(form.days === ''
+      ? {}
+      : { expires_at: form.days === '0' ? null : new Date(now + Number(form.days) * DAY_MS).toISOString() }),
+  } satisfies ApiKeyChange
+}
+
+/** What of a form differs from the key: the rest stays as it is, whoever else changes it meanwhile. */
+export function changeOf(key: ApiKey, form: KeyForm, now: number): ApiKeyChange {
+  const before: Record<string, unknown> = bodyOf(formOf(key), now)
+  const isOther = ([name, value]: [string, unknown]) => JSON.stringify(value) !== JSON.stringify(before[name])
+  return Object.fromEntries(Object.entries(bodyOf(form, now)).filter(isOther))
+}
+
+function orNull<T>(list: T[]): T[] | null {
+  return list.length === 0 ? null : list
+}
+
+/** In few words each: `$5 a week`, `gpt-*`, `2 networks`. */
+export function limitsOf(key: ApiKey): string[] {
+  const { scopes, models, addresses, budget, monthly_token_limit: tokens, rate_limit: rate } = key
+  const labelOf = (scope: KeyScope) => SCOPES.find(({ value }) => value === scope)?.label ?? scope
+  const wordOf = (list: { value: string; label: string }[], value: string) =>
+    list.find((one) => one.value === value)?.label
+  return [
+    ...(budget ? [`${dollars(budget.limit_usd)} ${wordOf(PERIODS, budget.period)}`] : []),
+    ...(tokens === undefined ? [] : [`${compact(tokens)} tokens a month`]),
+    ...(rate ? [`${count(rate.requests)} calls ${wordOf(WINDOWS, `${rate.seconds}`) ?? `in ${rate.seconds} s`}`] : []),
+    ...(scopes ? [scopes.map(labelOf).join(' and ')] : []),
+    ...(models ? [models.length > 2 ? `${models.length} models` : models.join(', ')] : []),
+    ...(addresses ? [addresses.length > 1 ? `${addresses.length} networks` : `from ${addresses[0]}`] : []),
+  ]
+}

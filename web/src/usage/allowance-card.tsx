@@ -1,0 +1,92 @@
+import { Card, Group, Progress, Skeleton, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { keysQuery } from '../api/queries.ts'
+import type { Allowance, KeyAllowance } from '../api/types.ts'
+import { dollars } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { useUser } from '../session/user.ts'
+import { allowanceQuery } from './usage-query.ts'
+
+/** What is left of the plan's dollars in this month, and of each key that has a budget of its own. */
+export function AllowanceCard() {
+  const allowance = useQuery(allowanceQuery)
+  return (
+    <Loaded query={allowance} skeleton={<Skeleton h={96} />}>
+      {(data) =>
+        data.limit_usd === null && data.keys.length === 0 ? null : (
+          <Card component="section" aria-label="Allowance">
+            {<Meters allowance={data} />}
+          </Card>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Meters({ allowance: { limit_usd, used_usd, reserved_usd, period_end, keys } }: { allowance: Allowance }) {
+  const isGranted = useUser().entitlements.includes('api_keys')
+  const { data } = useQuery({ ...keysQuery, enabled: keys.length > 0 && isGranted })
+  const nameOf = ({ id }: KeyAllowance) => data?.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`
+  return (
+    <Stack>
+      {limit_usd !== null && (
+        <Meter
+          name="This month"
+          used={used_usd}
+          held={reserved_usd}
+          limit={limit_usd}
+          renews={`begins anew on ${utcDay(period_end)}`}
+        />
+      )}
+      {keys.map((key) => (
+        <Meter
+          key={key.id}
+          name={nameOf(key)}
+          used={key.used_usd}
+          held={0}
+          limit={key.limit_usd}
+          renews={`key, begins anew on ${utcDay(key.period_end)}`}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+type MeterProps = { name: string; used: number; held: number; limit: number; renews: string }
+
+function Meter({ name, used, held, limit, renews }: MeterProps) {
+  const share = (amount: number) => (limit === 0 ? 100 : Math.min(100, (amount / limit) * 100))
+  const left = Math.max(0, limit - used - held)
+  const color = share(used) >= 100 ? 'red' : share(used) >= 80 ? 'brass' : 'pine'
+  return (
+    <div>
+      <Group justify="space-between" gap="xs" mb={6}>
+        <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+          {name}
+        </Text>
+        <Text className="numbers">
+          {dollars(roundedDown(left))} left of {dollars(limit)}
+        </Text>
+      </Group>
+      <Progress.Root size="lg">
+        <Progress.Section value={share(used)} color={color} aria-label={`${name}: used`} />
+        {held > 0 && (
+          <Progress.Section value={share(held)} color="gray" aria-label={`${name}: held by running calls`} />
+        )}
+      </Progress.Root>
+      <Text c="dimmed" size="sm" mt={4}>
+        {dollars(used)} used{held > 0 && `, ${dollars(held)} held by running calls`}; {renews}
+      </Text>
+    </div>
+  )
+}
+
+/** Not a cent is promised that is not there. */
+function roundedDown(amount: number): number {
+  return amount < 1 ? amount : Math.floor(amount * 100) / 100
+}
+
+/** Budgets turn at midnight in UTC. */
+function utcDay(iso: string): string {
+  return new Date(iso).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+}
