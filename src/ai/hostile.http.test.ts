@@ -158,6 +158,65 @@ test('JSON that is nested beyond reason is refused at every door, and costs noth
   }
 })
 
+test('names that collide with a language’s own, halves of characters and line ends are words like any other', async (t) => {
+  const { app, ada, vendor } = await setting(t)
+  vendor.play(says('ok'))
+  const names = ['__proto__', 'constructor', 'toString', '\ud800', 'a\u0000b', 'x\r\nX-Evil: 1']
+  for (const name of names) {
+    // As JSON has it: written as a literal, `__proto__` would name the prototype.
+    const named = Object.fromEntries([[name, name]])
+    const labels = { metadata: named, user: name, prompt_cache_key: name }
+    const call = { id: name, type: 'function', function: { name, arguments: JSON.stringify(named) } }
+    const details = ['anthropic-claude-v1', 'google-gemini-v1', 'openai-responses-v1'].map((format) => {
+      return { type: 'reasoning.encrypted', format, index: 1e308, id: name, data: name }
+    })
+    const talk = [
+      ...HI,
+      { role: 'assistant', content: name, tool_calls: [call, call], reasoning_details: details },
+      { role: 'tool', tool_call_id: name, content: name },
+    ]
+    const used = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: name, name, input: named }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: name, content: name }] },
+    ]
+    const items = [
+      { type: 'function_call', call_id: name, name, namespace: name, arguments: name },
+      { type: 'function_call_output', call_id: name, output: name },
+    ]
+    const tools = [{ type: 'function', name, parameters: { properties: named, required: [name] } }]
+    for (const model of MODELS) {
+      const asked: [string, object][] = [
+        ['/v1/chat/completions', { messages: talk, tools: tools.map((own) => ({ type: 'function', function: own })) }],
+        [
+          '/v1/messages',
+          {
+            max_tokens: 9,
+            messages: [...HI, ...used],
+            tools: [{ name, input_schema: named }],
+            tool_choice: { type: 'tool', name },
+          },
+        ],
+        ['/v1/responses', { input: [...HI, ...items], tools: [...tools, { type: 'namespace', name, tools }] }],
+      ]
+      for (const [path, body] of asked) {
+        for (const stream of [false, true]) {
+          const { status, text } = await ada.post(path, { model, stream, ...labels, ...body })
+          assert.ok(status === 200 || status === 400, `${status} for ${JSON.stringify(name)} at ${path}: ${text}`)
+        }
+      }
+    }
+    const input = { jsonrpc: '2.0', id: name, method: 'tools/call', params: { name, arguments: named, _meta: named } }
+    const refused = await ada.post('/mcp', input)
+    assert.ok(refused.status < 500, refused.text)
+    const found = await ada.get(`/api/usage/calls?end_user=${encodeURIComponent(name.toWellFormed())}`)
+    assert.equal(found.status, 200, found.text)
+  }
+  for (const { headers } of vendor.calls) assert.equal(headers['x-evil'], undefined)
+  assert.deepEqual(Object.keys(Object.prototype), [])
+  const rows = await app.platform.db.selectFrom('usage_records').select('outcome').execute()
+  assert.ok(rows.length > names.length * MODELS.length)
+})
+
 test('a message may be large, and one beyond the limit is 413', async (t) => {
   const { chat, vendor } = await setting(t)
   const megabytes = (count: number) => [{ role: 'user', content: 'x'.repeat(count * 1024 * 1024) }]
