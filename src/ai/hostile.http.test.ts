@@ -228,6 +228,22 @@ test('a message may be large, and one beyond the limit is 413', async (t) => {
   assert.equal(reply.body.error.code, 'body_too_large')
 })
 
+test('what is null is as good as left out, also where it is one of a few words', async (t) => {
+  const { ada } = await setting(t)
+  const chat = await ada.post('/api/ai/chat', { messages: HI, provider: null, user: null, metadata: null })
+  assert.equal(chat.status, 200, chat.text)
+  const refused = await ada.post('/api/ai/chat', { messages: HI, provider: 'nobody' })
+  assert.equal(refused.status, 422)
+  assert.doesNotMatch(refused.text, /null/)
+  // The vendor of these tests has no embeddings: it was asked for some.
+  const embedded = await ada.post('/v1/embeddings', {
+    model: 'text-embedding-3-small',
+    input: 'x',
+    encoding_format: null,
+  })
+  assert.equal(embedded.status, 502, embedded.text)
+})
+
 test('a model’s name reaches its vendor as a name and nothing else', async (t) => {
   const { chat, ada, vendor } = await setting(t)
   const refused = ['', ' \u0000', 'gpt-\u0000', 'gpt-6\r\nX-Evil: 1', 'gemini-\ud800', 'gpt-é', 'x'.repeat(201)]

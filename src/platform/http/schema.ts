@@ -1,12 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
 /** Or null, as `type: [T, null]`: serialised without a union's detour. What is a union already has one member more. */
-export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[] }>(schema: T) {
+export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[]; enum?: unknown[] }>(schema: T) {
   if (schema.anyOf !== undefined) {
     return Type.Unsafe<Static<T> | null>({ ...schema, anyOf: [...schema.anyOf, { type: 'null' }] })
   }
   if (schema.type === undefined) throw new Error('Nullable takes a schema with a type, or a union')
-  return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+  const words = schema.enum === undefined ? {} : { enum: [...schema.enum, null] }
+  return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'], ...words })
 }
 
 /** With a name of its own in the API's description. */
