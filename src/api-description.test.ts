@@ -75,3 +75,15 @@ function resolved(schema: unknown, schemas: Record<string, object>): object {
   if ($ref) return resolved(schemas[$ref.split('/').at(-1) ?? ''], schemas)
   return Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, resolved(part, schemas)]))
 }
+
+test('a schema’s types are names of types', () => {
+  const { api, storefront } = described
+  const look = (value: unknown, place: string): void => {
+    if (typeof value !== 'object' || value === null) return
+    const { type } = value as { type?: unknown }
+    if (Array.isArray(type)) for (const one of type) assert.equal(typeof one, 'string', place)
+    for (const [name, inner] of Object.entries(value)) look(inner, `${place}/${name}`)
+  }
+  look(api, 'api')
+  look(storefront, 'storefront')
+})

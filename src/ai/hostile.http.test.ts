@@ -112,6 +112,111 @@ test('JSON that tricks parsers tricks nobody', async (t) => {
     assert.ok((await raw(`{"model":"claude-haiku-5-5","messages":${messages},"${name}":${long}}`)) < 500, name)
 })
 
+test('JSON that is nested beyond reason is refused at every door, and costs nothing', async (t) => {
+  const { ada, vendor } = await setting(t)
+  const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+  const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
+  const doors: [string, string][] = [
+    ...MODELS.flatMap((model): [string, string][] => [
+      ['/v1/chat/completions', `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}`],
+      ['/v1/messages', `{"model":"${model}","max_tokens":9,"messages":[{"role":"user","content":"Hi"}],"x":DEEP}`],
+      ['/v1/messages/count_tokens', `{"model":"${model}","messages":[{"role":"user","content":"Hi"}],"x":DEEP}`],
+      ['/v1/responses', `{"model":"${model}","input":"Hi","tools":[{"type":"function","name":"f","parameters":DEEP}]}`],
+    ]),
+    ['/v1/embeddings', '{"model":"text-embedding-3-small","input":"x","y":DEEP}'],
+    ['/api/ai/chat', '{"messages":[{"role":"user","content":"Hi"}],"metadata":DEEP}'],
+    ['/api/rag/search', '{"query":"x","filter":{"a":DEEP}}'],
+    ['/api/rag/ingest/text', '{"content":"x","metadata":{"a":DEEP}}'],
+    ['/mcp', '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":DEEP}'],
+  ]
+  for (const [path, body] of doors) {
+    for (const deep of [lists(1_000), lists(400_000), objects(100_000)]) {
+      const headers = { 'content-type': 'application/json' }
+      const { status, text } = await ada.post(path, body.replace('DEEP', deep), { headers })
+      assert.ok(status === 400 || status === 422, `${path}: ${status} ${text}`)
+      assert.ok(text.length < 1_000)
+    }
+  }
+  assert.equal(vendor.calls.length, 0)
+
+  // Inside of a text it is a text, and what cannot be read of it is left out.
+  const call = { id: 'a', type: 'function', function: { name: 'f', arguments: `{"x":${lists(300_000)}}` } }
+  const sealed = `latchkey.1.${Buffer.from(`{"details":[],"calls":{"a":${objects(100_000)}}}`).toString('base64url')}`
+  for (const model of MODELS) {
+    const talk = [...HI, { role: 'assistant', tool_calls: [call] }, { role: 'tool', tool_call_id: 'a', content: 'x' }]
+    const chat = await ada.post('/v1/chat/completions', { model, messages: talk })
+    assert.equal(chat.status, 200, chat.text)
+    const thinking = [{ type: 'thinking', thinking: 'x', signature: sealed }]
+    const message = {
+      model,
+      max_tokens: 9,
+      system: null,
+      messages: [...HI, { role: 'assistant', content: thinking }, ...HI],
+    }
+    const messages = await ada.post('/v1/messages', message)
+    assert.equal(messages.status, 200, messages.text)
+  }
+})
+
+test('names that collide with a language’s own, halves of characters and line ends are words like any other', async (t) => {
+  const { app, ada, vendor } = await setting(t)
+  vendor.play(says('ok'))
+  const names = ['__proto__', 'constructor', 'toString', '\ud800', 'a\u0000b', 'x\r\nX-Evil: 1']
+  for (const name of names) {
+    // As JSON has it: written as a literal, `__proto__` would name the prototype.
+    const named = Object.fromEntries([[name, name]])
+    const labels = { metadata: named, user: name, prompt_cache_key: name }
+    const call = { id: name, type: 'function', function: { name, arguments: JSON.stringify(named) } }
+    const details = ['anthropic-claude-v1', 'google-gemini-v1', 'openai-responses-v1'].map((format) => {
+      return { type: 'reasoning.encrypted', format, index: 1e308, id: name, data: name }
+    })
+    const talk = [
+      ...HI,
+      { role: 'assistant', content: name, tool_calls: [call, call], reasoning_details: details },
+      { role: 'tool', tool_call_id: name, content: name },
+    ]
+    const used = [
+      { role: 'assistant', content: [{ type: 'tool_use', id: name, name, input: named }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: name, content: name }] },
+    ]
+    const items = [
+      { type: 'function_call', call_id: name, name, namespace: name, arguments: name },
+      { type: 'function_call_output', call_id: name, output: name },
+    ]
+    const tools = [{ type: 'function', name, parameters: { properties: named, required: [name] } }]
+    for (const model of MODELS) {
+      const asked: [string, object][] = [
+        ['/v1/chat/completions', { messages: talk, tools: tools.map((own) => ({ type: 'function', function: own })) }],
+        [
+          '/v1/messages',
+          {
+            max_tokens: 9,
+            messages: [...HI, ...used],
+            tools: [{ name, input_schema: named }],
+            tool_choice: { type: 'tool', name },
+          },
+        ],
+        ['/v1/responses', { input: [...HI, ...items], tools: [...tools, { type: 'namespace', name, tools }] }],
+      ]
+      for (const [path, body] of asked) {
+        for (const stream of [false, true]) {
+          const { status, text } = await ada.post(path, { model, stream, ...labels, ...body })
+          assert.ok(status === 200 || status === 400, `${status} for ${JSON.stringify(name)} at ${path}: ${text}`)
+        }
+      }
+    }
+    const input = { jsonrpc: '2.0', id: name, method: 'tools/call', params: { name, arguments: named, _meta: named } }
+    const refused = await ada.post('/mcp', input)
+    assert.ok(refused.status < 500, refused.text)
+    const found = await ada.get(`/api/usage/calls?end_user=${encodeURIComponent(name.toWellFormed())}`)
+    assert.equal(found.status, 200, found.text)
+  }
+  for (const { headers } of vendor.calls) assert.equal(headers['x-evil'], undefined)
+  assert.deepEqual(Object.keys(Object.prototype), [])
+  const rows = await app.platform.db.selectFrom('usage_records').select('outcome').execute()
+  assert.ok(rows.length > names.length * MODELS.length)
+})
+
 test('a message may be large, and one beyond the limit is 413', async (t) => {
   const { chat, vendor } = await setting(t)
   const megabytes = (count: number) => [{ role: 'user', content: 'x'.repeat(count * 1024 * 1024) }]
@@ -121,6 +226,22 @@ test('a message may be large, and one beyond the limit is 413', async (t) => {
   const reply = await chat({ model: 'gpt-6-luna', messages: megabytes(33) })
   assert.equal(reply.status, 413)
   assert.equal(reply.body.error.code, 'body_too_large')
+})
+
+test('what is null is as good as left out, also where it is one of a few words', async (t) => {
+  const { ada } = await setting(t)
+  const chat = await ada.post('/api/ai/chat', { messages: HI, provider: null, user: null, metadata: null })
+  assert.equal(chat.status, 200, chat.text)
+  const refused = await ada.post('/api/ai/chat', { messages: HI, provider: 'nobody' })
+  assert.equal(refused.status, 422)
+  assert.doesNotMatch(refused.text, /null/)
+  // The vendor of these tests has no embeddings: it was asked for some.
+  const embedded = await ada.post('/v1/embeddings', {
+    model: 'text-embedding-3-small',
+    input: 'x',
+    encoding_format: null,
+  })
+  assert.equal(embedded.status, 502, embedded.text)
 })
 
 test('a model’s name reaches its vendor as a name and nothing else', async (t) => {

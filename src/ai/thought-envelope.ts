@@ -1,6 +1,7 @@
 // What a model thought, wrapped up as one opaque word for clients of an API that has another vendor's form for it: Anthropic's
 // signature, OpenAI's encrypted content. It comes back with the conversation, and each thought goes to its own vendor again.
 // The trap: it is neither secret nor signed. A client may make one up, as it may with the details themselves.
+import { parseJson } from '#platform/json.ts'
 import type { ToolCall } from './vendors/chat-request.ts'
 import { objectOf } from './vendors/json.ts'
 import type { ReasoningDetail } from './vendors/reasoning.ts'
@@ -38,7 +39,7 @@ export function isWrapped(word: unknown): word is string {
 export function unwrapThoughts(word: unknown): Thoughts | null {
   if (!isWrapped(word) || word.length > LENGTH_MAX) return null
   try {
-    const read = objectOf(JSON.parse(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')))
+    const read = objectOf(parseJson(Buffer.from(word.slice(MARK.length), 'base64url').toString('utf8')))
     if (read === null || !Array.isArray(read.details)) return null
     // What stands in a detail is read with care where it goes back to a vendor, as a client's own is.
     const calls = objectOf(read.calls) as Thoughts['calls'] | null

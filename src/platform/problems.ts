@@ -1,4 +1,5 @@
 /** What any route may refuse, whichever room it belongs to: who asks, how often, in what form, and a service that cannot answer now. */
+import { JsonTooDeep } from './json.ts'
 import { Problem } from './problem.ts'
 
 export const platformProblem = Problem.define({
@@ -22,6 +23,7 @@ export const platformProblem = Problem.define({
   rate_limited: [429, 'Rate limit exceeded', { advice: 'Wait `Retry-After` seconds.', alias: 'rate_limit_exceeded' }],
   validation_failed: [422, 'The request is not valid', { advice: '`detail` lists what is wrong where; mend it.' }],
   malformed_json: [422, 'The body is not valid JSON', { advice: 'Send JSON (RFC 8259) in UTF-8.' }],
+  json_too_deep: [422, 'The body nests JSON too deeply', { advice: 'Values may stand in one another 256 deep.' }],
   bad_request: [
     [400, 403, 406, 412, 416],
     '{reason}',
@@ -66,8 +68,9 @@ export function unauthenticated(): Problem {
   return platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
 
-/** A 422 for a body that cannot be read as JSON. */
-export function malformedJson(): Problem {
-  const [, msg] = platformProblem.catalogue.malformed_json
-  return platformProblem('malformed_json', { issues: [{ loc: ['body'], msg, type: 'json_invalid' }] })
+/** A 422 for a body that cannot be read as JSON; `cause` is what its parser said. */
+export function malformedJson(cause?: unknown): Problem {
+  const code = cause instanceof JsonTooDeep ? 'json_too_deep' : 'malformed_json'
+  const [, msg] = platformProblem.catalogue[code]
+  return platformProblem(code, { issues: [{ loc: ['body'], msg, type: 'json_invalid' }] })
 }

@@ -1,12 +1,11 @@
 // Anthropic's messages, as a body and as a stream of events. What Anthropic said passes through word for word; what other vendors
 // said is made into the same shapes here. The trap: blocks follow one another, and none is open beside another.
-import { parseExactly } from '#platform/exact-json.ts'
 import type { Completion, CompletionStream } from '../gateway.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import { addDetail, wrapThoughts } from '../thought-envelope.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
-import { objectOf } from '../vendors/json.ts'
+import { objectIn } from '../vendors/json.ts'
 import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
@@ -53,11 +52,7 @@ function signatureBlock(id: string, extra: NonNullable<ToolCall['extra_content']
 }
 
 function argumentsOf(text: string): Json {
-  try {
-    return objectOf(parseExactly(text || '{}')) ?? {}
-  } catch {
-    return {}
-  }
+  return objectIn(text) ?? {}
 }
 
 function stopReason(finish: FinishReason): string {

@@ -150,7 +150,7 @@ function assistantMessage(blocks: Block[]): ChatMessage {
       case 'thinking':
       case 'redacted_thinking': {
         const wrapped = unwrapThoughts(block.signature ?? block.data)
-        details.push(...(wrapped?.details ?? ownThought(block, index)))
+        for (const detail of wrapped?.details ?? ownThought(block, index)) details.push(detail)
         if (wrapped !== null && typeof block.thinking === 'string') thought += block.thinking
         Object.assign(ofCalls, wrapped?.calls)
         break
@@ -184,8 +184,9 @@ function ownThought(block: Block, index: number): ReasoningDetail[] {
 /** Tools that Anthropic runs are left out where there are others, as agents offer them to every model. */
 function toolsOf({ tools, tool_choice: choice }: MessageParams): ToolDefinition[] {
   const offered = (tools ?? []) as Block[]
-  const own = offered.filter(({ type }) => type == null || type === 'custom')
-  const other = offered.find((tool) => !own.includes(tool))
+  const isOwn = ({ type }: Block) => type == null || (type as string) === 'custom'
+  const own = offered.filter(isOwn)
+  const other = offered.find((tool) => !isOwn(tool))
   if (other !== undefined && (own.length === 0 || choice?.name === other.name))
     throw notHere(`The tool '${other.type}'`)
   return own.map(({ name, description, input_schema: schema, strict, ...tool }) => ({

@@ -1,7 +1,9 @@
 // Tools as OpenAI's responses have them, for vendors that know functions alone: those of a namespace get names of their own
 // and come back as the client called them, and one without a schema becomes a function of one text.
 // Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
+import { parseJson } from '#platform/json.ts'
 import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
+import { createFreeNames } from '../vendors/free-names.ts'
 import { objectOf } from '../vendors/json.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 
@@ -32,18 +34,7 @@ export function readTools(offered: unknown[]): Tools {
   const definitions: ToolDefinition[] = []
   const leftOut: string[] = []
 
-  /** How often a name has come: each search for a free one begins where the last ended. */
-  const times = new Map<string, number>()
-  const freeName = (wanted: string): string => {
-    let name = wanted
-    let number = times.get(wanted) ?? 1
-    while (byName.has(name)) {
-      const end = `_${++number}`
-      name = wanted.slice(0, NAME_LENGTH_MAX - end.length) + end
-    }
-    times.set(wanted, number)
-    return name
-  }
+  const freeName = createFreeNames(NAME_LENGTH_MAX)
 
   /** `about`: what is said of its namespace. */
   const add = (tool: Json, namespace: Json | null, about: string) => {
@@ -132,7 +123,7 @@ function customTool({ description, format }: Json, name: string, about: string):
 /** The text that a tool without a schema was called with. */
 export function customInput(args: string): string {
   try {
-    const input = objectOf(JSON.parse(args))?.input
+    const input = objectOf(parseJson(args))?.input
     return typeof input === 'string' ? input : args
   } catch {
     return args

@@ -1,8 +1,8 @@
 // Anthropic's messages: system text apart, roles that alternate, content in blocks, and events with names.
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
+
 import type { AnthropicHabits } from '#models/catalogue.ts'
-import { parseExactly } from '#platform/exact-json.ts'
 import {
   type CacheControl,
   type ChatMessage,
@@ -14,7 +14,7 @@ import {
   type ToolDefinition,
 } from './chat-request.ts'
 import { claudeSchema } from './claude-schema.ts'
-import { count, objectOf, parseEvent } from './json.ts'
+import { count, objectIn, objectOf, parseEvent } from './json.ts'
 import { passThrough } from './native.ts'
 import { readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
@@ -292,7 +292,7 @@ function systemOf(request: ChatRequest, more: string | null): string | Block[] {
     const own = markLast(textBlocks(message.content), message)
     const isMarked = own.some((block) => block.cache_control !== undefined)
     const text = own.map((block) => block.text).join('')
-    if (isMarked) blocks.push(...own)
+    if (isMarked) for (const block of own) blocks.push(block)
     else if (text !== '') blocks.push({ type: 'text', text })
   }
   if (request.response_format?.type === 'json_object')
@@ -319,7 +319,8 @@ function turnsOf(messages: ChatMessage[]): Turn[] {
     const content = markLast(blocksOf(message, ids), message)
     if (content.length === 0) continue
     const last = turns.at(-1)
-    if (last?.role === role) last.content.push(...content)
+    // One by one: a list of arguments has to fit the stack.
+    if (last?.role === role) for (const block of content) last.content.push(block)
     else turns.push({ role, content })
   }
   // The first turn must be the user's.
@@ -389,11 +390,7 @@ function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
 }
 
 function argumentsOf(call: ToolCall): unknown {
-  try {
-    return objectOf(parseExactly(call.function.arguments || '{}')) ?? {}
-  } catch {
-    return {}
-  }
+  return objectIn(call.function.arguments) ?? {}
 }
 
 /** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */

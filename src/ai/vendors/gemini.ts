@@ -1,8 +1,8 @@
 // Gemini's generateContent: turns of `user` and `model`, parts instead of text, tools without ids.
 // The trap: there is no `[DONE]`; an answer is whole when a candidate carries `finishReason`, and usage stands
 // on every event, the last one counting. https://ai.google.dev/api/generate-content
+
 import type { GeminiHabits } from '#models/catalogue.ts'
-import { parseExactly } from '#platform/exact-json.ts'
 import {
   type ChatMessage,
   type ChatRequest,
@@ -10,7 +10,7 @@ import {
   SHORT_ANSWER_TOKENS,
   type ToolCall,
 } from './chat-request.ts'
-import { count, objectOf, parseEvent } from './json.ts'
+import { count, objectIn, objectOf, parseEvent } from './json.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
@@ -184,7 +184,8 @@ function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
     const parts = partsOf(message, toolNames, isSigned)
     if (parts.length === 0) continue
     const last = turns.at(-1)
-    if (last?.role === role) last.parts.push(...parts)
+    // One by one: a list of arguments has to fit the stack.
+    if (last?.role === role) for (const part of parts) last.parts.push(part)
     else turns.push({ role, parts })
   }
   if (turns.length === 0) turns.push({ role: 'user', parts: [{ text: '…' }] })
@@ -194,35 +195,50 @@ function turnsOf(messages: ChatMessage[], isSigned: boolean): Turn[] {
 /** Two calls of one tool are told apart by their places alone: the answers to a turn's calls come in their order. */
 function inOrderOfCalls(messages: ChatMessage[]): ChatMessage[] {
   const ordered: ChatMessage[] = []
-  let places: string[] = []
-  for (const message of messages) {
-    if (message.role !== 'tool') places = (message.tool_calls ?? []).map(({ id }) => id)
-    const placeOf = ({ tool_call_id: id }: ChatMessage) => places.indexOf(id ?? '')
-    let at = ordered.length
-    if (message.role === 'tool' && places.length > 1 && placeOf(message) >= 0) {
-      while (ordered[at - 1]?.role === 'tool' && placeOf(ordered[at - 1] as ChatMessage) > placeOf(message)) at--
-    }
-    ordered.splice(at, 0, message)
+  let places = new Map<string, number>()
+  let answers: { place: number; message: ChatMessage }[] = []
+  const endAnswers = () => {
+    // Those to one call stay in their own order.
+    for (const { message } of answers.sort((one, other) => one.place - other.place)) ordered.push(message)
+    answers = []
   }
+  for (const message of messages) {
+    const place = message.role === 'tool' ? places.get(message.tool_call_id ?? '') : undefined
+    if (place !== undefined) {
+      answers.push({ place, message })
+      continue
+    }
+    endAnswers()
+    ordered.push(message)
+    if (message.role !== 'tool') places = placesOf(message.tool_calls ?? [])
+  }
+  endAnswers()
   return ordered
+}
+
+/** Of two with one id the first counts. */
+function placesOf(calls: ToolCall[]): Map<string, number> {
+  const places = new Map<string, number>()
+  for (const [place, { id }] of calls.entries()) if (!places.has(id)) places.set(id, place)
+  return places
 }
 
 function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned: boolean): Part[] {
   if (message.role === 'tool') return resultParts(message, toolNames, isSigned)
-  const parts: Part[] =
+  const said: Part[] =
     typeof message.content === 'string'
       ? message.content === ''
         ? []
         : [{ text: message.content }]
       : (message.content ?? []).map((part) => partOf(readPart(part))).filter(({ text }) => text !== '')
-  if (message.role === 'assistant') withThoughts(parts, message)
+  const parts = message.role === 'assistant' ? withThoughts(said, message) : said
   const calls = message.tool_calls ?? []
   // Of several calls at once only the first is signed; where none is, the signature was lost on the way.
   const isLost = !calls.some((call) => call.extra_content?.google?.thought_signature !== undefined)
   for (const call of calls) {
     const signature = call.extra_content?.google?.thought_signature ?? (isLost ? UNSIGNED : undefined)
     parts.push({
-      functionCall: { name: call.function.name, args: parsed(call.function.arguments) ?? {} },
+      functionCall: { name: call.function.name, args: objectIn(call.function.arguments) ?? {} },
       ...(isSigned && signature !== undefined ? { thoughtSignature: signature } : {}),
     })
   }
@@ -230,7 +246,7 @@ function partsOf(message: ChatMessage, toolNames: Map<string, string>, isSigned:
 }
 
 /** Thoughts come before the words, and the words' own signature stands on the last of them. */
-function withThoughts(parts: Part[], message: ChatMessage): void {
+function withThoughts(parts: Part[], message: ChatMessage): Part[] {
   const thoughts: Part[] = []
   for (const detail of detailsOf(message.reasoning_details, FORMAT)) {
     if (detail.type === 'reasoning.text') {
@@ -242,7 +258,7 @@ function withThoughts(parts: Part[], message: ChatMessage): void {
       else parts.push({ text: '', thoughtSignature: detail.data })
     }
   }
-  parts.unshift(...thoughts)
+  return thoughts.concat(parts)
 }
 
 function partOf(read: ContentRead): Part {
@@ -271,15 +287,7 @@ function resultParts(message: ChatMessage, toolNames: Map<string, string>, isSig
 }
 
 function toolResult(text: string): Record<string, unknown> {
-  return parsed(text) ?? { result: text }
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    return objectOf(parseExactly(text))
-  } catch {
-    return null
-  }
+  return objectIn(text) ?? { result: text }
 }
 
 /** What Google's documentation offers for calls whose signature was lost, as by a client that keeps only what it knows. */

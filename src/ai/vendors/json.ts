@@ -1,5 +1,6 @@
 // Reads what vendors send, which may be anything.
 import { parseExactly } from '#platform/exact-json.ts'
+import { requireShallow } from '#platform/json.ts'
 import { VendorError } from './vendor-error.ts'
 
 /** A JSON value as an object; null when it is anything else. */
@@ -7,6 +8,16 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : null
+}
+
+/** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
+export function objectIn(text: string): Record<string, unknown> | null {
+  try {
+    requireShallow(text)
+    return objectOf(parseExactly(text))
+  } catch {
+    return null
+  }
 }
 
 export function parseEvent(data: string): Record<string, unknown> {

@@ -21,8 +21,9 @@ import Fastify, {
 } from 'fastify'
 import { hasLongIntegers, parseExactly } from '#platform/exact-json.ts'
 import type { Config } from '../../config.ts'
+import { requireShallow } from '../json.ts'
 import type { Platform } from '../platform.ts'
-import { platformProblem } from '../problems.ts'
+import { malformedJson, platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
 import type { BodyAdmission } from './bodies.ts'
 import { allowOrigins } from './cross-origin.ts'
@@ -150,9 +151,14 @@ export async function createApp(
   const parseJson = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     const text = String(body)
-    if (text === '') done(null, undefined)
-    else if (!request.routeOptions.config.passesOn || !hasLongIntegers(text)) parseJson(request, text, done)
-    else parseJson(request, text, (error) => (error ? done(error) : done(null, parseExactly(text))))
+    if (text === '') return done(null, undefined)
+    try {
+      requireShallow(text)
+    } catch (cause) {
+      return done(malformedJson(cause))
+    }
+    if (!request.routeOptions.config.passesOn || !hasLongIntegers(text)) return parseJson(request, text, done)
+    return parseJson(request, text, (error) => (error ? done(error) : done(null, parseExactly(text))))
   })
 
   if (cookies) await app.register(cookie)

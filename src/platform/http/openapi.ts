@@ -297,7 +297,7 @@ function withComponents(schema: unknown, components: Record<string, Json>, wante
   // Among properties one may be called `title`.
   if (typeof title !== 'string') {
     const { isNullable, shape } = withoutNull(copy)
-    // `enum` alone would refuse the null.
+    // Generators of clients read a null among words as one of them.
     return isNullable && 'enum' in copy ? { anyOf: [shape, { type: 'null' }] } : copy
   }
   delete copy.title
@@ -312,7 +312,9 @@ function withComponents(schema: unknown, components: Record<string, Json>, wante
 /** Of a `Nullable`. */
 function withoutNull(schema: Json): { isNullable: boolean; shape: Json } {
   const isNullable = Array.isArray(schema.type) && schema.type.includes('null')
-  return { isNullable, shape: isNullable ? { ...schema, type: (schema.type as string[])[0] } : schema }
+  if (!isNullable) return { isNullable, shape: schema }
+  const words = Array.isArray(schema.enum) ? { enum: schema.enum.filter((word) => word !== null) } : {}
+  return { isNullable, shape: { ...schema, type: (schema.type as string[])[0], ...words } }
 }
 
 /**

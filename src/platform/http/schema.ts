@@ -1,8 +1,13 @@
 import { type Static, type TSchema, Type } from 'typebox'
 
-/** A primitive or null, as `type: [T, null]`: serialised without a union's detour. */
-export function Nullable<T extends TSchema & { type?: string }>(schema: T) {
-  return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'] })
+/** Or null, as `type: [T, null]`: serialised without a union's detour. What is a union already has one member more. */
+export function Nullable<T extends TSchema & { type?: string; anyOf?: TSchema[]; enum?: unknown[] }>(schema: T) {
+  if (schema.anyOf !== undefined) {
+    return Type.Unsafe<Static<T> | null>({ ...schema, anyOf: [...schema.anyOf, { type: 'null' }] })
+  }
+  if (schema.type === undefined) throw new Error('Nullable takes a schema with a type, or a union')
+  const words = schema.enum === undefined ? {} : { enum: [...schema.enum, null] }
+  return Type.Unsafe<Static<T> | null>({ ...schema, type: [schema.type, 'null'], ...words })
 }
 
 /** With a name of its own in the API's description. */

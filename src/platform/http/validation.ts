@@ -138,7 +138,10 @@ function issueOf(location: string, error: SchemaError, input: unknown): Issue[] 
       return [
         {
           loc,
-          msg: `Should be one of ${(params.allowedValues as unknown[]).map((value) => `'${value}'`).join(', ')}`,
+          msg: `Should be one of ${(params.allowedValues as unknown[])
+            .filter((value) => value !== null)
+            .map((value) => `'${value}'`)
+            .join(', ')}`,
           type: 'enum',
         },
       ]

@@ -1,6 +1,7 @@
 /** JSON bodies that are too long to be parsed where everybody waits: a worker keeps the text, the route sees the rest and a handle. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
+import { JsonTooDeep, parseJson } from '#platform/json.ts'
 import { invalid, malformedJson } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
@@ -22,8 +23,8 @@ export function parseLongBodies(scope: App, { pipeline }: Pick<RagDeps, 'pipelin
       if (bytes.length === 0) throw invalid(['body'], 'Field required', 'missing')
       if (bytes.length <= LONG_BYTES) return parsed(bytes)
       request.longText = pipeline.open(bytes, 'json')
-      const { body } = await request.longText.head()
-      if (body === undefined) throw malformedJson()
+      const { body, fault } = await request.longText.head()
+      if (body === undefined) throw malformedJson(fault === 'deep' ? new JsonTooDeep() : undefined)
       return body
     },
   )
@@ -46,8 +47,8 @@ export function openTextFor(
 
 function parsed(bytes: Buffer): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
-  } catch {
-    throw malformedJson()
+    return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes))
+  } catch (cause) {
+    throw malformedJson(cause)
   }
 }

@@ -4,6 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { embedDocuments, type PackedVectors } from '#embeddings/local-worker.ts'
+import { JsonTooDeep, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 
@@ -22,6 +23,8 @@ export type TextRequest =
 export type TextHead = {
   /** The body without its text; undefined when it is no JSON. */
   body?: unknown
+  /** Of a body that is JSON, but nested too deeply to be taken. */
+  fault?: 'deep' | undefined
   hasNul: boolean
   /** Of the text alone, as UTF-8. */
   textBytes: number
@@ -37,11 +40,11 @@ const TOO_LARGE = 'too large'
 const PLACEHOLDER = '…'
 
 export async function serveText({ port, bytes, form }: TextTask): Promise<void> {
-  const { text, body } = form === 'text' ? { text: decode(bytes), body: {} } : parseBody(bytes)
+  const { text, body, fault } = form === 'text' ? { text: decode(bytes), body: {}, fault: undefined } : parseBody(bytes)
   let chunked: ReturnType<typeof chunkedText> | undefined
 
   const answers = {
-    head: (): TextHead => ({ body, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
+    head: (): TextHead => ({ body, fault, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
       chunked = chunkedText(text, settings)
       return chunked.info
@@ -60,12 +63,12 @@ export async function serveText({ port, bytes, form }: TextTask): Promise<void> 
   })
 }
 
-function parseBody(bytes: Uint8Array): { text: string; body: unknown } {
+function parseBody(bytes: Uint8Array): { text: string; body: unknown; fault?: 'deep' | undefined } {
   let body: unknown
   try {
-    body = JSON.parse(decode(bytes))
-  } catch {
-    return { text: '', body: undefined }
+    body = parseJson(decode(bytes))
+  } catch (error) {
+    return { text: '', body: undefined, fault: error instanceof JsonTooDeep ? 'deep' : undefined }
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { text: '', body: null }
   const { content, ...others } = body as Record<string, unknown>

@@ -2,6 +2,7 @@
  * `/mcp`, the protocol's streamable HTTP: each POST is answered with JSON, or late as a stream of one event; nothing is sent unasked, so GET is 405.
  * And what tells a client where it stands (RFC 9728), to which every 401 points. No authorization server is named as long as there is none.
  */
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { originOf } from '#ai/call-origin.ts'
@@ -13,6 +14,7 @@ import type { Described } from '#platform/http/openapi.ts'
 import { messageOf } from '#platform/http/replies.ts'
 import { JsonObject } from '#platform/http/schema.ts'
 import { streamProblem } from '#platform/http/sse.ts'
+import { parseJson } from '#platform/json.ts'
 import { platformProblem } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
@@ -95,7 +97,7 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     scope.removeContentTypeParser('application/json')
     scope.addContentTypeParser('application/json', { parseAs: 'string' }, async (_: FastifyRequest, body: string) => {
       try {
-        return JSON.parse(body) as unknown
+        return parseJson(body)
       } catch {
         return NO_JSON
       }

@@ -1,0 +1,56 @@
+// JSON from outside, as JSON.parse reads it but for what is nested beyond reason.
+// The trap: to write such a value again takes time by the square of its depth, or all of the stack; a body of 2 MB can do it.
+
+/** Deeper than any schema or tool's input that is meant. */
+export const JSON_DEPTH_MAX = 256
+
+export class JsonTooDeep extends Error {
+  constructor() {
+    super(`JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
+  }
+}
+
+/** @throws JsonTooDeep, SyntaxError */
+export function parseJson(text: string): unknown {
+  requireShallow(text)
+  return JSON.parse(text)
+}
+
+/** Passes over what stands in strings; whether it is JSON at all is its parser's to say. @throws JsonTooDeep */
+export function requireShallow(text: string): void {
+  if (text.length <= JSON_DEPTH_MAX) return
+  let depth = 0
+  for (let at = 0; at < text.length; at++) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfString(text, at)
+        break
+      case BRACKET:
+      case BRACE:
+        if (++depth > JSON_DEPTH_MAX) throw new JsonTooDeep()
+        break
+      case BRACKET_END:
+      case BRACE_END:
+        depth--
+    }
+  }
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+const BRACKET = 0x5b
+const BRACKET_END = 0x5d
+const BRACE = 0x7b
+const BRACE_END = 0x7d
+
+/** Most strings have no quote in them, and end at the next one: a file in base64 is leapt over. */
+function endOfString(text: string, start: number): number {
+  const next = text.indexOf('"', start + 1)
+  if (next === -1) return text.length
+  if (text.charCodeAt(next - 1) !== BACKSLASH) return next
+  let at = start + 1
+  for (let code = text.charCodeAt(at); at < text.length && code !== QUOTE; code = text.charCodeAt(at)) {
+    at += code === BACKSLASH ? 2 : 1
+  }
+  return at
+}
