@@ -72,7 +72,8 @@ function print(results: { name: string; outcomes: Outcome[] }[], doors: DoorName
 const CAVEATS = `
   The cases are ours, and the vendors are mocks, as strict as we read the vendors' rules; what no rule of theirs says, they take.
   An error in the door's shape that should not be is ✘ as well, however well it is worded.
-  All repeat twice. Portkey runs with strict-open-ai-compliance off, LiteLLM with drop_params and without cooldowns.
+  Latchkey and LiteLLM repeat twice, Portkey runs with its defaults and does not; LiteLLM has drop_params and no cooldowns.
+  Portkey asks Gemini for streams as a growing array, whose framing here may differ from Google's.
   LiteLLM fetches images for Gemini by itself: an address that it cannot reach is ✘. It tells OpenAI's summaries of thoughts
   to who asks in words of its own; the cases ask with OpenRouter's.
   Thoughts are looked for where DeepSeek's and OpenRouter's words have them.
@@ -114,8 +115,6 @@ async function startPortkey(vendorUrl: string): Promise<Running> {
         authorization: 'Bearer sk-strict',
         'x-portkey-provider': provider,
         'x-portkey-custom-host': `${vendorUrl}${path}`,
-        'x-portkey-strict-open-ai-compliance': 'false',
-        'x-portkey-retry-count': '2',
       }
     },
     stop: () => void child.kill(),

@@ -118,7 +118,7 @@ test('a message may be large, and one beyond the limit is 413', async (t) => {
 
   assert.equal((await chat({ model: 'gpt-6-luna', messages: megabytes(15) })).status, 200)
   assert.equal(vendor.calls[0]!.body.messages[0].content.length, 15 * 1024 * 1024)
-  const reply = await chat({ model: 'gpt-6-luna', messages: megabytes(17) })
+  const reply = await chat({ model: 'gpt-6-luna', messages: megabytes(33) })
   assert.equal(reply.status, 413)
   assert.equal(reply.body.error.code, 'body_too_large')
 })

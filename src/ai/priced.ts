@@ -1,4 +1,5 @@
 // What an answer cost, told beside what it used, in bodies and events that otherwise pass as the vendor said them.
+import { parseExactly } from '#platform/exact-json.ts'
 import type { CompletionStream } from './gateway.ts'
 import type { AnswerEncoder } from './stream-encoder.ts'
 import { objectOf } from './vendors/json.ts'
@@ -45,7 +46,7 @@ function tellsUsage(type: string | null): boolean {
 
 /** Anthropic's event has its usage on it, OpenAI's in its response. */
 function pricedEvent(chunk: string, costUsd: number): string {
-  const event = objectOf(JSON.parse(chunk)) ?? {}
+  const event = objectOf(parseExactly(chunk)) ?? {}
   const response = objectOf(event.response)
   const priced = response === null ? pricedBody(event, costUsd) : { ...event, response: pricedBody(response, costUsd) }
   return JSON.stringify(priced)

@@ -172,7 +172,8 @@ function readIfThere(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    // That a folder is none is told by who opens it.
+    if (/^(ENOENT|ENOTDIR)$/.test(String((error as NodeJS.ErrnoException).code))) return null
     throw new WrongPriceList(`${path} cannot be read: ${(error as Error).message}`)
   }
 }

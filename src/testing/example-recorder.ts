@@ -129,6 +129,10 @@ const BY_NAME: Record<string, unknown> = {
   authenticatorData: 'SZYN5YgOjGh0NBcP',
   signature: 'MEUCIQDN2rX',
   userHandle: 'MDE5MGE2YTg',
+  // Of weeks and months, whose ends come nearer each day.
+  period_start: '2026-11-01T00:00:00.000Z',
+  period_end: '2026-12-01T00:00:00.000Z',
+  renews_at: '2026-12-01T00:00:00.000Z',
   next_cursor: '0mwt1cz8o000fJ55x1Zm2.X2mYnr02Y_bMPxuM',
 }
 /** What stands for how long something took. */

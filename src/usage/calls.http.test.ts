@@ -285,6 +285,15 @@ test('a vendor’s chunks pass as they are, but for the usage that is asked for'
   vendor.play(streams(`data: ${own}\n\n`, `data: ${end}\n\n`, 'data: [DONE]\n\n'))
   const { text } = await ada.post('/v1/chat/completions', { model: 'gpt-6-luna', messages: HI, stream: true })
   assert.equal(text, `data: ${own}\n\ndata: ${end}\n\ndata: [DONE]\n\n`)
+
+  const last = '"output":[{"type":"novelty","id":12345678901234567890}],"usage":{"input_tokens":3,"output_tokens":4'
+  vendor.play(
+    streams(
+      `data: {"type":"response.completed","response":{"object":"response","status":"completed","model":"gpt-6-luna",${last}}}}\n\n`,
+    ),
+  )
+  const response = await ada.post('/v1/responses', { model: 'gpt-6-luna', input: 'Hi', stream: true })
+  assert.ok(response.text.includes(`${last},"cost_usd":`), response.text)
 })
 
 test('pages go on where the last one ended, whatever is written meanwhile, and for nobody else', async () => {

@@ -13,7 +13,7 @@ const writer = (dataDir: string) => `
   const { db } = openDatabase({ databaseUrl: null, dataDir: ${JSON.stringify(dataDir)} })
   await sql\`create table calls (number integer)\`.execute(db)
   for (let number = 1; number <= 100; number++) {
-    await commitAsync(db, [sql\`insert into calls values (\${number})\`.compile(db)])
+    await commitAsync(db, (run) => run(sql\`insert into calls values (\${number})\`.compile(db)))
   }
   process.kill(process.pid, 'SIGKILL')
 `

@@ -41,7 +41,7 @@ test('the description names every operation and body, and tells errors, streams 
   const stream = query.responses['200'].content['text/event-stream']
   assert.deepEqual(Object.keys(stream['x-events']), ['sources', 'message', 'usage', 'error'])
   assert.deepEqual(components.schemas.QueryDocumentsRequest.required, ['question'])
-  assert.deepEqual(query.security, [{ bearer: [] }, { key: [] }])
+  assert.deepEqual(query.security, [{ bearer: [] }, { key: [] }, { key_header: [] }])
   const refused = components.responses.Rag403
   assert.ok(refused.description.includes('paid_tier_needed') && !refused.description.includes('unauthenticated'))
   assert.ok(components.schemas.RagError.properties.code.enum.includes('unauthenticated'))

@@ -153,7 +153,10 @@ export const CASES: readonly Case[] = [
     name: 'a limit by its older name',
     doors: ['chat completions'],
     async run({ ask }) {
-      const { told, heard } = await ask({ kind: 'thinking', more: { max_tokens: 321 } }, { says: { text: TEXT } })
+      const { told, heard } = await ask(
+        { kind: 'thinking', limit: null, more: { max_tokens: 321 } },
+        { says: { text: TEXT } },
+      )
       well(told, { text: TEXT })
       assert.equal(heard.limit, 321)
     },
@@ -188,7 +191,7 @@ export const CASES: readonly Case[] = [
     name: 'no limit: as long as the model can',
     doors: ['chat completions', 'responses'],
     async run({ ask }) {
-      const { told, heard } = await ask({}, { says: { text: TEXT } })
+      const { told, heard } = await ask({ limit: null }, { says: { text: TEXT } })
       well(told, { text: TEXT })
       assert.ok(heard.limit === null || heard.limit >= 64_000, `${heard.limit}`)
     },

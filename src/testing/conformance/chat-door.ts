@@ -54,7 +54,7 @@ function body({
       ? {}
       : { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema, strict: true } } }),
     ...(effort === undefined ? {} : { reasoning_effort: effort }),
-    ...(limit === undefined ? {} : { max_completion_tokens: limit }),
+    ...(limit == null ? {} : { max_completion_tokens: limit }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(stop === undefined ? {} : { stop }),
     ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),

@@ -54,7 +54,7 @@ function body({
       ? {}
       : { text: { format: { type: 'json_schema', name: 'answer', schema, strict: true } } }),
     ...(effort === undefined ? {} : { reasoning: { effort, summary: 'auto' } }),
-    ...(limit === undefined ? {} : { max_output_tokens: limit }),
+    ...(limit == null ? {} : { max_output_tokens: limit }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(stream ? { stream: true } : {}),
     ...more,

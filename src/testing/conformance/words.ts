@@ -34,7 +34,8 @@ export type Ask = {
   parallel?: boolean
   schema?: Json
   effort?: string
-  limit?: number
+  /** Null: as long as it likes. */
+  limit?: number | null
   temperature?: number
   stop?: string[]
   stream?: boolean
