@@ -1,4 +1,5 @@
 /** Every room's migrations. Fresh databases run them in this order: a table is made after those that it refers to. */
+import { aiMigrations } from '#ai/migrations.ts'
 import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { auditMigrations } from '#audit/migrations.ts'
 import { billingMigrations } from '#billing/migrations.ts'
@@ -17,5 +18,6 @@ export const migrations: Migration[] = [
   ...storefrontMigrations,
   ...apiKeyMigrations,
   ...usageMigrations,
+  ...aiMigrations,
   ...ragMigrations,
 ]

@@ -10,6 +10,7 @@ import { openAiErrorDialect } from './openai-compat/errors.ts'
 import { openAiRoutes } from './openai-compat/routes.ts'
 import { responsesRoutes } from './openai-responses/routes.ts'
 import { gatewayProblems } from './problems.ts'
+import { createReplyCache, eraseReplies, startSweeping } from './reply-cache.ts'
 import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
@@ -17,7 +18,9 @@ export type Ai = ReturnType<typeof createAi>
 export type AiNeeds = { ledger: Ledger; localEmbedder: Embedder }
 
 export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds) {
-  const gateway = openGateway(platform, ledger)
+  const replies = createReplyCache(platform)
+  const gateway = openGateway(platform, ledger, replies)
+  let stopSweeping = () => {}
 
   return {
     gateway,
@@ -43,6 +46,11 @@ export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds)
       anthropicRoutes(app, gateway)
       responsesRoutes(app, gateway)
     },
+    erase: eraseReplies,
+    start() {
+      stopSweeping = startSweeping(platform, replies)
+    },
+    stop: () => stopSweeping(),
     close: () => gateway.wire.close(),
   }
 }

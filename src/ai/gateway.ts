@@ -15,6 +15,7 @@ import type { EndpointHealth } from './endpoints.ts'
 import { jsonTokens } from './estimate.ts'
 import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
+import type { ReplyCache } from './reply-cache.ts'
 import { fallbackChain } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
@@ -42,6 +43,7 @@ export type Gateway = {
   latencies: Latencies
   limiter: ConcurrencyLimiter
   metrics: GatewayMetrics
+  replies: ReplyCache
   /** How long a stream may be silent before its client is told that it lives. */
   silenceMs: number
   /** The longest request. */
@@ -89,7 +91,11 @@ const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vend
   gemini: createGemini,
 }
 
-export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>, ledger: Ledger): Gateway {
+export function openGateway(
+  platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>,
+  ledger: Ledger,
+  replies: ReplyCache,
+): Gateway {
   const { clock, log } = platform
   const config = platform.config.ai
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
@@ -122,6 +128,7 @@ export function openGateway(platform: Pick<Platform, 'config' | 'clock' | 'log' 
     latencies: createLatencies(config.aliases),
     limiter,
     metrics: createGatewayMetrics(platform.metrics, { breakers, modelBreakers, limiter }),
+    replies,
     silenceMs: SILENCE_MS,
     bodyBytesMax: platform.config.maxAiBodyBytes,
   }

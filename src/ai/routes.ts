@@ -4,6 +4,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { cachedReply, cacheParameters } from './cached-reply.ts'
 import { CALL_TAGS, originOf } from './call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
@@ -108,7 +109,7 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ content: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: { ...AI_POLICY, events: EVENTS },
+      config: { ...AI_POLICY, events: EVENTS, described: { parameters: cacheParameters } },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -128,12 +129,15 @@ export function aiRoutes(app: App, gateway: Gateway) {
       }
       if (body.stream) {
         const encoder = tokenEncoder(body.include_usage === true, body.include_reasoning === true)
-        return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder)
+        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
+          sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper),
+        )
       }
-
-      const { answer, model, usage, headers } = await complete(gateway, call)
-      reply.headers(headers)
-      return { content: answer.text, model, usage: usageView(usage) }
+      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
+        const { answer, model, usage, headers } = await complete(gateway, call)
+        reply.headers(headers)
+        return { content: answer.text, model, usage: usageView(usage) }
+      })
     },
   )
 
@@ -149,23 +153,26 @@ export function aiRoutes(app: App, gateway: Gateway) {
           200: Type.Object({ completion: Type.String(), model: Type.String(), usage: UsageView }),
         },
       },
-      config: AI_POLICY,
+      config: { ...AI_POLICY, described: { parameters: cacheParameters } },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
       const system = body.system_prompt ? [{ role: 'system' as const, content: body.system_prompt }] : []
       const caller = callerOf(request)
-      const { answer, model, usage, headers } = await complete(gateway, {
+      const call: GatewayCall = {
         caller,
         route: '/api/ai/completions',
         first: routeFor(gateway.config, caller, body.provider ?? null, body.model ?? null),
         request: { messages: [...system, { role: 'user', content: body.prompt }], ...samplingOf(body) },
         signal: clientGone(reply),
         origin: originOf(reply, body),
+      }
+      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
+        const { answer, model, usage, headers } = await complete(gateway, call)
+        reply.headers(headers)
+        return { completion: answer.text, model, usage: usageView(usage) }
       })
-      reply.headers(headers)
-      return { completion: answer.text, model, usage: usageView(usage) }
     },
   )
 

@@ -3,7 +3,7 @@
 // long in coming gets its stream opened before it; until then its failure is a plain reply with a status.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
+import { DONE, type EventStream, openStream, streamProblem } from '#platform/http/sse.ts'
 import type { Problem } from '#platform/problem.ts'
 import { COST_HEADER } from './call-origin.ts'
 import type { CompletionStream } from './gateway.ts'
@@ -23,6 +23,12 @@ export type AnswerEncoder = {
   batch(pieces: Piece[]): string
   /** What comes last, before `[DONE]`. */
   end(): string
+}
+
+/** Collects what is sent; `whole` is awaited before the stream's last words are. */
+export type ReplyKeeper = {
+  add(text: string): void
+  whole(last: string, answer: Pick<CompletionStream, 'model' | 'headers'>): Promise<void>
 }
 
 /** How the API's description tells these streams; an event without a name is a `message`. */
@@ -64,6 +70,7 @@ export function sendAnswerStream(
   { silenceMs }: { silenceMs: number },
   coming: Promise<CompletionStream>,
   encoder: StreamEncoder,
+  keeper: ReplyKeeper | null = null,
 ): Promise<FastifyReply> {
   return sendEventStream(
     reply,
@@ -72,8 +79,13 @@ export function sendAnswerStream(
     (answer) => answer.headers,
     async (events, answer) => {
       const { batch, end } = encoder.answer(answer)
-      await answer.each((pieces) => events.write(batch(pieces)))
+      await answer.each((pieces) => {
+        const text = batch(pieces)
+        keeper?.add(text)
+        return events.write(text)
+      })
       const last = end()
+      if (keeper !== null) await keeper.whole(encoder.endsWithDone === false ? last : `${last}${DONE}`, answer)
       if (last !== '') void events.write(last)
       if (encoder.endsWithDone === false) events.end()
     },

@@ -6,14 +6,20 @@ const LONG_INTEGER = /[:[,\s]-?\d{16,}\s*[,}\]]/
 const INTEGER = /^-?\d+$/
 
 /** Newer than the types: https://tc39.es/proposal-json-parse-with-source */
-const { parse, rawJSON } = JSON as unknown as {
+const { parse, rawJSON, isRawJSON } = JSON as unknown as {
   parse(text: string, revive?: (key: string, value: unknown, context: { source?: string }) => unknown): unknown
   rawJSON(text: string): object
+  isRawJSON(value: unknown): boolean
 }
 
 /** @throws SyntaxError as JSON.parse */
 export function parseExactly(text: string): unknown {
   return hasLongIntegers(text) ? parse(text, keepLongIntegers) : parse(text)
+}
+
+/** One of the integers that stay as they are written. */
+export function isRawJson(value: unknown): boolean {
+  return isRawJSON(value)
 }
 
 export function hasLongIntegers(text: string): boolean {

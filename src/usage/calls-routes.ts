@@ -37,7 +37,9 @@ const Call = Type.Object(
     latency_ms: Type.Integer(),
     first_token_ms: Nullable(Type.Integer({ description: 'Of a stream, to its first piece.' })),
     attempts: Type.Integer(),
-    tried: Type.String({ description: 'What was asked in its order, as `openai:limited,anthropic:ok`.' }),
+    tried: Type.String({
+      description: 'What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody.',
+    }),
     request_id: Nullable(Type.String({ description: 'The reply’s `X-Request-Id`.' })),
     vendor_request_id: Nullable(Type.String({ description: 'What the vendor’s support asks for.' })),
     error_code: Nullable(Type.String({ description: 'Why it failed.' })),

@@ -7,6 +7,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
+import { cachedReply, cacheParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
@@ -30,7 +31,7 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         summary: "Anthropic's messages, for all vendors",
         body: MessageBody,
       },
-      config: { ...AI_POLICY, ...replies(Message), events: { message_start: MessageEvent } },
+      config: { ...AI_POLICY, ...replies(Message, cacheParameters), events: { message_start: MessageEvent } },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -45,10 +46,16 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         origin: originOf(reply, body),
       }
       reply.header('request-id', request.id)
-      if (body.stream) return sendAnswerStream(request, reply, gateway, stream(gateway, call), eventEncoder)
-      const completion = await complete(gateway, call)
-      reply.headers(completion.headers)
-      return messageBody(completion)
+      if (body.stream) {
+        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
+          sendAnswerStream(request, reply, gateway, stream(gateway, call), eventEncoder, keeper),
+        )
+      }
+      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
+        const completion = await complete(gateway, call)
+        reply.headers(completion.headers)
+        return messageBody(completion)
+      })
     },
   )
 
@@ -113,8 +120,10 @@ function vendorHeaders(headers: FastifyRequest['headers']): Record<string, strin
 const PASSED = new Set(['anthropic-beta', 'anthropic-version', 'x-app', 'x-claude-code-session-id'])
 
 /** In the description alone. */
-function replies(schema: object) {
-  return { described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } } }
+function replies(schema: object, parameters: typeof cacheParameters = []) {
+  return {
+    described: { parameters, replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } },
+  }
 }
 
 const Open = { additionalProperties: true }

@@ -1,5 +1,7 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { cachedReply } from '../cached-reply.ts'
 import type { CallOrigin } from '../call-origin.ts'
 import { LOCAL_VENDOR } from '../cost.ts'
 import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
@@ -23,7 +25,13 @@ type EmbeddingsCall = {
 }
 
 /** OpenAI's reply of /v1/embeddings. The call is reserved, made and recorded as any other. */
-export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, call: EmbeddingsCall) {
+export async function embeddingsReply(
+  gateway: Gateway,
+  needs: EmbeddingNeeds,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  call: EmbeddingsCall,
+) {
   const { caller, inputs, dimensions, signal, origin } = call
   const first = routeForModel(gateway.config, caller, call.model)
   const guess = inputs.reduce(
@@ -36,22 +44,25 @@ export async function embeddingsReply(gateway: Gateway, needs: EmbeddingNeeds, c
   else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal, origin }
+  const how = { isStream: false, kind: 'embedding' as const, routes: [asked] }
 
-  const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
-    local === null
-      ? embed(gateway, { first, inputs, dimensions, signal }, tally)
-      : embedHere(local, call, guess, tally),
-  )
-  return {
-    object: 'list',
-    data: result.vectors.map((vector, index) => ({
-      object: 'embedding',
-      index,
-      embedding: encoded(vector, call.encoding),
-    })),
-    model: result.model,
-    usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
-  }
+  return cachedReply(gateway, request, reply, record, how, async () => {
+    const { result, promptTokens, costUsd } = await recordEmbedding(gateway, record, (tally) =>
+      local === null
+        ? embed(gateway, { first, inputs, dimensions, signal }, tally)
+        : embedHere(local, call, guess, tally),
+    )
+    return {
+      object: 'list',
+      data: result.vectors.map((vector, index) => ({
+        object: 'embedding',
+        index,
+        embedding: encoded(vector, call.encoding),
+      })),
+      model: result.model,
+      usage: { prompt_tokens: promptTokens, total_tokens: promptTokens, cost_usd: costUsd },
+    }
+  })
 }
 
 async function embedHere(

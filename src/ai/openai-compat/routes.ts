@@ -7,6 +7,7 @@ import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { anthropicModel, anthropicModelPage, isOfAnthropic, ModelPageQuery } from '../anthropic-messages/models.ts'
+import { cachedReply, cacheParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
@@ -25,8 +26,11 @@ const tags = ['openai-compatible']
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
 /** In the description alone. */
-const replies = (schema: object, headers: Record<string, object> = {}) => ({
-  described: { replies: { 200: { description: 'Done.', content: { 'application/json': schema }, headers } } },
+const replies = (schema: object, headers: Record<string, object> = {}, parameters: typeof cacheParameters = []) => ({
+  described: {
+    parameters,
+    replies: { 200: { description: 'Done.', content: { 'application/json': schema }, headers } },
+  },
 })
 const COST = {
   'X-Latchkey-Cost-Usd': {
@@ -45,7 +49,11 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: "OpenAI's chat completions, for all vendors",
         body: ChatBody,
       },
-      config: { ...AI_POLICY, ...replies(ChatCompletion, COST), events: { message: ChatCompletionChunk } },
+      config: {
+        ...AI_POLICY,
+        ...replies(ChatCompletion, COST, cacheParameters),
+        events: { message: ChatCompletionChunk },
+      },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -64,11 +72,15 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       }
       if (body.stream) {
         const encoder = chunkEncoder(body.stream_options?.include_usage === true)
-        return sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder)
+        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
+          sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper),
+        )
       }
-      const completion = await complete(gateway, call)
-      reply.headers(completion.headers)
-      return completionBody(completion)
+      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
+        const completion = await complete(gateway, call)
+        reply.headers(completion.headers)
+        return completionBody(completion)
+      })
     },
   )
 
@@ -135,12 +147,12 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...AI_POLICY, ...replies(EmbeddingList, COST) },
+      config: { ...AI_POLICY, ...replies(EmbeddingList, COST, cacheParameters) },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
-      return embeddingsReply(gateway, embeddingNeeds, {
+      return embeddingsReply(gateway, embeddingNeeds, request, reply, {
         caller: callerOf(request),
         model: body.model,
         inputs: inputsOf(body.input),

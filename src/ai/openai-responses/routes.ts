@@ -4,6 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
+import { cachedReply, cacheParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
 import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
 import { AI_POLICY } from '../policy.ts'
@@ -21,6 +22,7 @@ import { type Translation, translate } from './translation.ts'
 const tags = ['openai-compatible']
 /** In the description alone. */
 const described = {
+  parameters: cacheParameters,
   replies: { 200: { description: 'Done.', content: { 'application/json': Response } } },
 }
 
@@ -51,11 +53,16 @@ export function responsesRoutes(app: App, gateway: Gateway) {
         origin: originOf(reply, body),
       }
       const needs = { body, tools: () => translated().tools, nowMs: () => gateway.clock.ms() }
-      if (body.stream === true)
-        return sendAnswerStream(request, reply, gateway, stream(gateway, call), responseEncoder(needs))
-      const completion = await complete(gateway, call)
-      reply.headers(completion.headers)
-      return responseBody(needs, completion)
+      if (body.stream === true) {
+        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
+          sendAnswerStream(request, reply, gateway, stream(gateway, call), responseEncoder(needs), keeper),
+        )
+      }
+      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
+        const completion = await complete(gateway, call)
+        reply.headers(completion.headers)
+        return responseBody(needs, completion)
+      })
     },
   )
 

@@ -7,6 +7,8 @@ import { Problem } from '../problem.ts'
 import { platformProblem } from '../problems.ts'
 
 const HEARTBEAT_MS = 15_000
+/** What ends a stream that is whole. */
+export const DONE = 'data: [DONE]\n\n'
 
 export type EventStream = {
   /** Aborts when the client goes away. */
@@ -81,7 +83,7 @@ export function openStream(reply: FastifyReply): EventStream {
     event: (name, value) => write(`event: ${name}\ndata: ${JSON.stringify(value)}\n\n`),
     write,
     done() {
-      void write('data: [DONE]\n\n')
+      void write(DONE)
       end()
     },
     end,

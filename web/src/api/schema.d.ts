@@ -261,7 +261,7 @@ export type Call = {
   /** Of a stream, to its first piece. */
   first_token_ms: number | null
   attempts: number
-  /** What was asked in its order, as `openai:limited,anthropic:ok`. */
+  /** What was asked in its order, as `openai:limited,anthropic:ok`; `cache`: nobody. */
   tried: string
   /** The reply’s `X-Request-Id`. */
   request_id: string | null

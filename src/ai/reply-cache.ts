@@ -1,0 +1,190 @@
+// The cache of replies: what a request was answered, as it was sent, sealed, and found by an HMAC of the request within its
+// user's rows. Bounded by the reply, by the user and in all; the oldest go first.
+// The trap: the bound in all is held by a sweep, so it may be passed for a while by what was written since the last.
+
+import { MINUTE_MS, plus, SECOND_MS } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import { isRawJson } from '#platform/exact-json.ts'
+import type { Platform } from '#platform/platform.ts'
+import { seldom } from '#platform/telemetry/log.ts'
+import './tables.ts'
+
+export type CachedReply = { text: string; vendor: string; model: string; ageSeconds: number }
+
+export type ReplyCache = {
+  readonly limits: CacheLimits
+  /** `request`: all that decides the answer, as JSON; the order of its objects' keys does not matter. */
+  keyOf(userId: string, request: unknown): string
+  /** Null: there is none, or it is older than so many seconds. */
+  find(userId: string, key: string, seconds: number): Promise<CachedReply | null>
+  /** Never rejects: a reply that cannot be kept is sent all the same. */
+  keep(userId: string, key: string, seconds: number, reply: Omit<CachedReply, 'ageSeconds'>): Promise<void>
+  /** Removes what has expired, and the oldest beyond the bound. */
+  sweep(signal?: AbortSignal): Promise<void>
+}
+
+/** In bytes; of a reply before it is sealed, which makes a third more of it. */
+export type CacheLimits = { reply: number; user: number; userReplies: number; all: number }
+
+const LIMITS: CacheLimits = { reply: 1 << 20, user: 32 << 20, userReplies: 1_000, all: 1 << 30 }
+const SWEEP_MS = 10 * MINUTE_MS
+const PURPOSE = 'ai/reply-cache'
+
+type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'secrets'>
+
+export function createReplyCache(deps: Deps, limits: CacheLimits = LIMITS): ReplyCache {
+  const { db, clock, secrets } = deps
+  const say = seldom((details, message) => deps.log.warn(details, message))
+  let writtenBytes = 0
+
+  const sweep = async (signal?: AbortSignal) => {
+    writtenBytes = 0
+    await removeExpired(deps, signal)
+    await removeOldest(db, limits.all, signal)
+  }
+
+  return {
+    limits,
+    keyOf: (userId, request) => secrets.hash(PURPOSE, `${userId}\n${canonical(request)}`),
+    async find(userId, key, seconds) {
+      try {
+        const row = await db
+          .selectFrom('ai_replies')
+          .select(['sealed', 'vendor', 'model', 'created_at'])
+          .where('user_id', '=', userId)
+          .where('key', '=', key)
+          .where('expires_at', '>', clock.now())
+          .where('created_at', '>', plus(clock.now(), -seconds * SECOND_MS))
+          .executeTakeFirst()
+        if (row === undefined) return null
+        const { sealed, vendor, model, created_at: createdAt } = row
+        const ageSeconds = Math.max(0, Math.floor((clock.ms() - Date.parse(createdAt)) / SECOND_MS))
+        return { text: secrets.open(PURPOSE, sealed), vendor, model, ageSeconds }
+      } catch (err) {
+        say({ err }, 'the cache of replies could not be read')
+        return null
+      }
+    },
+    async keep(userId, key, seconds, { text, vendor, model }) {
+      if (Buffer.byteLength(text) > limits.reply) return
+      const sealed = secrets.seal(PURPOSE, text)
+      const now = clock.now()
+      const row = {
+        ...{ created_at: now, expires_at: plus(now, seconds * SECOND_MS) },
+        ...{ bytes: sealed.length, vendor, model: model.replaceAll('\0', '').slice(0, 200), sealed },
+      }
+      try {
+        await db
+          .insertInto('ai_replies')
+          .values({ user_id: userId, key, ...row })
+          .onConflict((conflict) => conflict.columns(['user_id', 'key']).doUpdateSet(row))
+          .execute()
+        await trimUser(deps, userId, limits)
+        writtenBytes += sealed.length
+        if (writtenBytes > limits.all / 16) await sweep()
+      } catch (err) {
+        say({ err }, 'a reply could not be kept in the cache')
+      }
+    },
+    sweep,
+  }
+}
+
+/** Now and every ten minutes; returns a function that stops it. */
+export function startSweeping({ log }: Pick<Platform, 'log'>, cache: ReplyCache): () => void {
+  const stopping = new AbortController()
+  const { signal } = stopping
+  const run = () =>
+    void cache.sweep(signal).catch((err) => {
+      if (!signal.aborted) log.warn({ err }, 'old replies were not removed from the cache')
+    })
+  const timer = setInterval(run, SWEEP_MS).unref()
+  run()
+  return () => {
+    stopping.abort()
+    clearInterval(timer)
+  }
+}
+
+export async function eraseReplies(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('ai_replies').where('user_id', '=', userId).execute()
+}
+
+async function trimUser({ db, clock }: Pick<Deps, 'db' | 'clock'>, userId: string, limits: CacheLimits): Promise<void> {
+  const ofUser = db.selectFrom('ai_replies').where('user_id', '=', userId)
+  const held = await ofUser
+    .select((e) => [e.fn.countAll().as('replies'), e.fn.sum('bytes').as('bytes')])
+    .executeTakeFirstOrThrow()
+  let replies = Number(held.replies)
+  let bytes = Number(held.bytes)
+  if (replies <= limits.userReplies && bytes <= limits.user) return
+  await db.deleteFrom('ai_replies').where('user_id', '=', userId).where('expires_at', '<=', clock.now()).execute()
+  const gone: string[] = []
+  for (const row of await ofUser.select(['key', 'bytes']).orderBy('created_at').orderBy('key').execute()) {
+    if (replies <= limits.userReplies && bytes <= limits.user) break
+    gone.push(row.key)
+    replies--
+    bytes -= Number(row.bytes)
+  }
+  if (gone.length === 0) return
+  await db.deleteFrom('ai_replies').where('user_id', '=', userId).where('key', 'in', gone).execute()
+}
+
+async function removeExpired({ db, clock }: Pick<Deps, 'db' | 'clock'>, signal?: AbortSignal): Promise<void> {
+  const now = clock.now()
+  await inSlices(
+    () =>
+      db
+        .deleteFrom('ai_replies')
+        .where((e) =>
+          e(
+            e.refTuple('user_id', 'key'),
+            'in',
+            e
+              .selectFrom('ai_replies')
+              .select(['user_id', 'key'])
+              .where('expires_at', '<=', now)
+              .limit(SLICE_ROWS)
+              .$asTuple('user_id', 'key'),
+          ),
+        )
+        .executeTakeFirst(),
+    signal,
+  )
+}
+
+async function removeOldest(db: Db, bytesMax: number, signal?: AbortSignal): Promise<void> {
+  const sum = await db
+    .selectFrom('ai_replies')
+    .select((e) => e.fn.sum('bytes').as('bytes'))
+    .executeTakeFirst()
+  let bytes = Number(sum?.bytes ?? 0)
+  while (bytes > bytesMax && !signal?.aborted) {
+    const oldest = await db
+      .selectFrom('ai_replies')
+      .select(['created_at', 'bytes'])
+      .orderBy('created_at')
+      .limit(SLICE_ROWS)
+      .execute()
+    let last: string | null = null
+    for (const row of oldest) {
+      if (bytes <= bytesMax) break
+      last = row.created_at
+      bytes -= Number(row.bytes)
+    }
+    if (last === null) return
+    await db.deleteFrom('ai_replies').where('created_at', '<=', last).execute()
+  }
+}
+
+/** JSON with the keys of its objects in their order. */
+function canonical(value: unknown): string {
+  if (typeof value !== 'object' || value === null || isRawJson(value)) return JSON.stringify(value) ?? 'null'
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
+  const object = value as Record<string, unknown>
+  const members = Object.keys(object)
+    .sort()
+    .flatMap((key) => (object[key] === undefined ? [] : [`${JSON.stringify(key)}:${canonical(object[key])}`]))
+  return `{${members.join(',')}}`
+}
