@@ -707,22 +707,28 @@ test('metadata nested without end is refused in a long body, too, and an unknown
     ada.request('POST', '/api/rag/ingest/text', { body, headers: { 'content-type': 'application/json' } })
 
   const refused = await send(`{"content": "text", "metadata": ${deep}}`)
-  assert.equal(refused.status, 422, refused.text)
-  assert.deepEqual(refused.body.detail[0].loc, ['body', 'metadata'])
-  assert.equal((await send(`{"content": "text", "other": ${deep}}`)).status, 200)
+  assert.deepEqual([refused.status, refused.body.code], [422, 'json_too_deep'], refused.text)
+  const within = '{"a":'.repeat(200).concat('1', '}'.repeat(200))
+  assert.deepEqual((await send(`{"content": "text", "metadata": ${within}}`)).body.detail[0].loc, ['body', 'metadata'])
+  assert.equal((await send(`{"content": "text", "other": ${within}}`)).status, 200)
 
   const lower = '{"a":'.repeat(70_000).concat('1', '}'.repeat(70_000))
   assert.equal((await send(`{"content": "text", "metadata": ${lower}}`)).status, 422)
   const headers = { 'content-type': 'application/json' }
   const searched = await ada.request('POST', '/api/rag/search', { body: `{"query": "x", "filter": ${lower}}`, headers })
   assert.equal(searched.status, 422)
-  for (const [name, input] of [
-    ['ingest', `{"content": "x", "metadata": ${lower}}`],
-    ['search', `{"query": "x", "filter": ${lower}}`],
-    ['list_documents', lower],
+  for (const [name, inputOf] of [
+    ['ingest', (nested: string) => `{"content": "x", "metadata": ${nested}}`],
+    ['search', (nested: string) => `{"query": "x", "filter": ${nested}}`],
+    ['list_documents', (nested: string) => nested],
   ] as const) {
-    const body = `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "${name}", "arguments": ${input}}}`
-    const reply = await ada.request('POST', '/mcp', { body, headers })
+    const call = (nested: string) =>
+      ada.request('POST', '/mcp', {
+        body: `{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "${name}", "arguments": ${inputOf(nested)}}}`,
+        headers,
+      })
+    assert.equal((await call(lower)).body.error.code, -32_700, name)
+    const reply = await call(within)
     assert.equal(reply.status, 200, `${name}: ${reply.text.slice(0, 200)}`)
     assert.equal(reply.body.result.isError, name !== 'list_documents', name)
   }
