@@ -125,6 +125,8 @@ export async function assertContrast(page: Page, name: string): Promise<void> {
 async function assertNothingFound(page: Page, name: string, options: object): Promise<void> {
   // Evaluated by the browser's debugger, so the page's own policy does not matter.
   if (!(await page.evaluate('"axe" in globalThis'))) await page.evaluate(AXE)
+  // What a change of the theme draws anew comes with the next frames.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))')
   // Colours on their way from one to another are neither's.
   await page.evaluate(`Promise.allSettled(
     document.getAnimations().filter((one) => one.effect.getComputedTiming().endTime < 10_000).map((one) => one.finished),

@@ -48,6 +48,18 @@ test('chunks are exact slices, within the ceiling, and together cover all but wh
   )
 })
 
+test('a chunk that repeats much reaches beyond the white space behind it', () => {
+  const before = 'Leo bibendum maecenas non at consectetur integer ipsum.'.padEnd(92, 'é')
+  const settings = { size: 100, overlap: 89 }
+  for (let spaces = 0; spaces < 120; spaces++) {
+    let covered = 0
+    for (const { end } of chunkText(`${before}${' '.repeat(spaces)}${'x'.repeat(80)}`, settings)) {
+      assert.ok(end > covered, `${spaces} spaces`)
+      covered = end
+    }
+  }
+})
+
 test('surrogate pairs are never split', () => {
   fc.assert(
     fc.property(texts, settings, (text, settings) => {

@@ -104,7 +104,9 @@ function startOf(text: string, boundaries: Boundaries, { start, end, covered, si
   if (repeat === 0) return covered
   const block = blockAt(boundaries, covered)
   const roomFor = block !== undefined && block - covered <= size ? block - size : 0
-  const earliest = Math.max(end - repeat, start + 1, roomFor)
+  // Behind much white space less is repeated: the chunk must reach beyond it.
+  const reaching = covered + Math.ceil(size * NEW_TEXT_MIN) - size
+  const earliest = Math.max(end - repeat, reaching, start + 1, roomFor)
   if (earliest >= end) return covered
 
   const from = lastBoundary(boundaries, earliest - 1) + 1
