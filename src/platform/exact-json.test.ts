@@ -20,6 +20,13 @@ test('what a double holds stays a number, a fraction too', () => {
   assert.deepEqual(parseExactly(text), JSON.parse(text))
 })
 
+test('among millions of values none is looked at, and in long texts each is', () => {
+  const long = '1234567890123456789'
+  assert.equal(typeof (parseExactly(`[${long}${',1'.repeat(300_000)}]`) as unknown[])[0], 'number')
+  const text = `{"id":${long},"text":"${'a word, '.repeat(100_000)}"}`
+  assert.equal(JSON.stringify(parseExactly(text)), text)
+})
+
 test('any JSON reads as it does elsewhere, and what is none is refused alike', () => {
   fc.assert(
     fc.property(fc.json(), (text) =>

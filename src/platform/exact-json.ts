@@ -22,8 +22,18 @@ export function isRawJson(value: unknown): boolean {
   return isRawJSON(value)
 }
 
+/** False as well where there are so many values that to look at each would take seconds: their long integers are rounded. */
 export function hasLongIntegers(text: string): boolean {
-  return LONG_INTEGER.test(text)
+  return LONG_INTEGER.test(text) && hasFewValues(text)
+}
+
+/** Each takes about a microsecond. A conversation of megabytes is long texts, and has some thousands. */
+const VALUES_MAX = 200_000
+
+function hasFewValues(text: string): boolean {
+  let commas = 0
+  for (let at = text.indexOf(','); at !== -1; at = text.indexOf(',', at + 1)) if (++commas > VALUES_MAX) return false
+  return true
 }
 
 function keepLongIntegers(_key: string, value: unknown, { source }: { source?: string }): unknown {
