@@ -270,7 +270,9 @@ function refusalOf(claim: BudgetClaim, { scope, period, tokens, nanos }: BudgetL
   const { promptTokens, promptNanos, tokenNanos } = claim
   const tokensLeft = (tokens ?? NO_LIMIT) - row.used_tokens - row.reserved_tokens - promptTokens
   const nanosLeft = (nanos ?? NO_LIMIT) - row.used_nanos - row.reserved_nanos - promptNanos
-  const dollarsFit = nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
+  let dollarsFit = nanosLeft < 0 ? -1 : tokenNanos === 0 ? NO_LIMIT : Math.floor(nanosLeft / tokenNanos)
+  // A claim is rounded up: what does not fit that way would be asked for without end.
+  if (dollarsFit > 0 && Math.ceil(dollarsFit * tokenNanos) > nanosLeft) dollarsFit--
   const unit = dollarsFit < tokensLeft ? 'nanos' : 'tokens'
   const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
   return { scope, period, unit, fit: Math.min(dollarsFit, tokensLeft), isHeldByOthers: held > 0 }

@@ -17,7 +17,7 @@ type Json = Record<string, unknown>
 export function messageBody({ answer, model, usage, costUsd, isNative }: Completion): Json {
   if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
-    id: newId(),
+    id: newId('msg'),
     type: 'message',
     role: 'assistant',
     model,
@@ -41,7 +41,8 @@ function thoughtBlocks(details: ReasoningDetail[]): Json[] {
     : [{ type: 'thinking', thinking, signature }]
 }
 
-function toolBlocks({ id, function: tool, extra_content }: ToolCall): Json[] {
+function toolBlocks({ id: given, function: tool, extra_content }: ToolCall): Json[] {
+  const id = given || newId('toolu')
   const own = { type: 'tool_use', id, name: tool.name, input: argumentsOf(tool.arguments) }
   return extra_content === undefined ? [own] : [signatureBlock(id, extra_content), own]
 }
@@ -75,19 +76,27 @@ export const eventEncoder: StreamEncoder = {
   endsWithDone: false,
 }
 
-type OpenBlock = { kind: 'text' } | { kind: 'thinking'; details: ReasoningDetail[] } | { kind: 'tool'; tool: number }
+type OpenBlock = { kind: 'text' } | { kind: 'thinking'; details: ReasoningDetail[] } | { kind: 'tool'; call: Call }
+type Call = {
+  id: string
+  name: string
+  extra: ToolDelta['extra_content']
+  args: string
+  is: 'waiting' | 'open' | 'over'
+}
 
 function answerEncoder(answer: CompletionStream): AnswerEncoder {
   let hasBegun = false
   let index = -1
   let open: OpenBlock | null = null
+  const calls = new Map<number, Call>()
 
   const begin = (): string => {
     if (hasBegun) return ''
     hasBegun = true
     // What was read is guessed until the vendor tells it at the end.
     const message = {
-      ...{ id: newId(), type: 'message', role: 'assistant', model: answer.model, content: [] },
+      ...{ id: newId('msg'), type: 'message', role: 'assistant', model: answer.model, content: [] },
       ...{ stop_reason: null, stop_sequence: null, usage: { ...usageBody(answer.usage()), output_tokens: 1 } },
     }
     return event({ type: 'message_start', message })
@@ -105,6 +114,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
       open.kind === 'thinking'
         ? delta({ type: 'signature_delta', signature: wrapThoughts({ details: open.details }) })
         : ''
+    if (open.kind === 'tool') open.call.is = 'over'
     open = null
     return ending + event({ type: 'content_block_stop', index })
   }
@@ -122,25 +132,43 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     return text
   }
 
-  const tool = ({ index: number, id, name, arguments: args, extra_content: extra }: ToolDelta): string => {
-    let text = ''
-    if (id !== undefined && name !== undefined && !(open?.kind === 'tool' && open.tool === number)) {
-      if (extra !== undefined) text += whole(signatureBlock(id, extra))
-      text += start({ kind: 'tool', tool: number }, { type: 'tool_use', id, name, input: {} })
+  const said = (args: string) => (args === '' ? '' : delta({ type: 'input_json_delta', partial_json: args }))
+  const begun = (call: Call): string => {
+    const { id, name, extra, args } = call
+    const before = extra === undefined ? '' : whole(signatureBlock(id, extra))
+    const block = { type: 'tool_use', id, name, input: {} }
+    const text = before + start({ kind: 'tool', call }, block) + said(args)
+    call.is = 'open'
+    return text
+  }
+  /** A call waits for the one before it; where a vendor mixes the words of several, until all is said. */
+  const tool = ({ index: number, id, name = '', arguments: args, extra_content: extra }: ToolDelta): string => {
+    const known = calls.get(number)
+    if (known === undefined) {
+      const call: Call = { id: id || newId('toolu'), name, extra, args, is: 'waiting' }
+      calls.set(number, call)
+      return open?.kind === 'tool' && !isWhole(open.call.args) ? '' : begun(call)
     }
-    if (args === '') return text
-    if (open?.kind !== 'tool' || open.tool !== number) throw new VendorError('nonsense', 'mixed the calls of two tools')
-    return text + delta({ type: 'input_json_delta', partial_json: args })
+    if (args === '') return ''
+    if (known.is === 'over') throw new VendorError('nonsense', 'went on with a call that was over')
+    known.args += args
+    return known.is === 'open' ? said(args) : ''
+  }
+  const waiting = (): string => {
+    let text = ''
+    for (const call of calls.values()) if (call.is === 'waiting') text += begun(call)
+    return text
   }
 
   return {
     batch(pieces) {
       let text = begin()
-      for (const piece of pieces) text += said(piece)
+      for (const piece of pieces) text += told(piece)
       return text
     },
     end: () =>
       begin() +
+      waiting() +
       close() +
       event({
         type: 'message_delta',
@@ -150,7 +178,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
       event({ type: 'message_stop' }),
   }
 
-  function said({ text, thought: words, details, tools }: Piece): string {
+  function told({ text, thought: words, details, tools }: Piece): string {
     let events = words === '' && details === null ? '' : thought(words, details)
     if (text !== '') {
       if (open?.kind !== 'text') events += start({ kind: 'text' }, { type: 'text', text: '' })
@@ -168,6 +196,15 @@ function event(data: Json): string {
   return `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`
 }
 
-function newId(): string {
-  return `msg_${crypto.randomUUID().replaceAll('-', '')}`
+function isWhole(json: string): boolean {
+  try {
+    JSON.parse(json)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function newId(prefix: string): string {
+  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
 }

@@ -33,6 +33,13 @@ async function setting(t: TestContext, env: Record<string, string> = {}) {
     ...{ app, vendor, ada, headers, key: body.key as string },
     post: (request: object, more: Record<string, string> = {}) =>
       app.post('/v1/messages', request, { headers: { ...headers, ...more } }),
+    stream: (request: object, signal: AbortSignal) =>
+      fetch(`${app.url}/v1/messages`, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify(request),
+        signal,
+      }),
     count: (request: object) => app.post('/v1/messages/count_tokens', request, { headers }),
     chat: (request: object) => app.post('/v1/chat/completions', request, { headers }),
   }
@@ -261,6 +268,93 @@ test('a stream of tools is told block by block, thoughts and parallel calls too'
   assert.equal(ended, true)
 })
 
+test('a stream flows and is counted however its vendor spaces its events', async (t) => {
+  const { vendor, stream, ada } = await setting(t)
+  const start = { type: 'message_start', message: { id: 'm', model: 'claude-haiku-5-5', usage: { input_tokens: 4 } } }
+  const delta = { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'w'.repeat(400) } }
+  // Anthropic pads its events with blanks; proxies write a blank behind each colon, or the type last.
+  const padded = JSON.stringify(delta).replace(/}$/, '          }')
+  const spaced = JSON.stringify(delta).replaceAll(':', ': ').replaceAll(',', ', ')
+  const turned = JSON.stringify({ index: 0, delta: delta.delta, type: delta.type })
+  for (const data of [JSON.stringify(delta), padded, spaced, turned]) {
+    const arrived = Promise.withResolvers<void>()
+    vendor.play(async (_call, reply) => {
+      reply.writeHead(200, { 'content-type': 'text/event-stream' })
+      reply.write(`${event(start)}data: ${data}\n\n`)
+      // The rest comes only when the first words have reached the client: whoever holds them back waits for ever.
+      await arrived.promise
+      reply.socket?.resetAndDestroy()
+    })
+    const leaving = new AbortController()
+    const timer = setTimeout(() => leaving.abort(new Error(`held back: ${data.slice(0, 60)}`)), 5_000)
+    const reply = await stream({ ...ASKED, model: 'claude-haiku-5-5', stream: true }, leaving.signal)
+    let text = ''
+    for await (const chunk of reply.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(chunk).toString('utf8')
+      if (text.includes('wwww')) arrived.resolve()
+    }
+    clearTimeout(timer)
+    assert.match(text, /event: error/)
+    const { calls } = (await ada.get('/api/usage/calls?limit=1')).body
+    assert.deepEqual([calls[0].outcome, calls[0].completion_tokens], ['failed', 100], data.slice(0, 60))
+  }
+})
+
+test('calls whose arguments come mixed, or without an id, are told one after the other', async (t) => {
+  const { vendor, post } = await setting(t)
+  const chunk = (delta: object, finish: string | null = null) =>
+    event({ id: 'c', model: 'gpt-4.1-mini', choices: [{ index: 0, delta, finish_reason: finish }] })
+  const call = (index: number, more: object) => chunk({ tool_calls: [{ index, ...more }] })
+  const named = (id?: string) => ({
+    ...(id ? { id } : {}),
+    type: 'function',
+    function: { name: 'weather', arguments: '' },
+  })
+  const args = (text: string) => ({ function: { arguments: text } })
+  vendor.play(
+    streams(
+      call(0, named('call_1')),
+      call(1, named()),
+      call(0, args('{"city":')),
+      call(1, args('{"city":"Gr')),
+      call(0, args('"Wien"}')),
+      call(1, args('az"}')),
+      chunk({}, 'tool_calls'),
+      event('[DONE]'),
+    ),
+  )
+  const { text } = await post({ ...ASKED, model: 'gpt-4.1-mini', tools: [WEATHER], stream: true })
+  const { content, ended } = eventsOf(text)
+  assert.deepEqual(
+    content.map(({ input }) => input),
+    [{ city: 'Wien' }, { city: 'Graz' }],
+  )
+  assert.match(content[1].id, /^toolu_/)
+  assert.equal(ended, true)
+})
+
+test('what a model refuses with is its answer', async (t) => {
+  const { vendor, post } = await setting(t)
+  const message = { role: 'assistant', content: null, refusal: 'I cannot.' }
+  vendor.play((call, reply) => {
+    const isStream = call.body.stream === true
+    reply.setHeader('content-type', isStream ? 'text/event-stream' : 'application/json')
+    const one = (what: object, finish: string | null) => ({
+      id: 'c',
+      model: 'gpt-4.1-mini',
+      choices: [{ index: 0, ...what, finish_reason: finish }],
+    })
+    if (!isStream) reply.end(JSON.stringify(one({ message }, 'stop')))
+    else
+      reply.end(
+        event(one({ delta: { refusal: 'I cannot.' } }, null)) + event(one({ delta: {} }, 'stop')) + event('[DONE]'),
+      )
+  })
+  const asked = { ...ASKED, model: 'gpt-4.1-mini' }
+  assert.equal((await post(asked)).body.content[0].text, 'I cannot.')
+  assert.equal(eventsOf((await post({ ...asked, stream: true })).text).content[0].text, 'I cannot.')
+})
+
 test('a cut stream ends with an error and never with message_stop', async (t) => {
   const { vendor, post } = await setting(t)
   for (const step of [breaksOff('Half an'), cuts('Half an'), cuts('Half an', 'resets')]) {
@@ -349,6 +443,13 @@ test('thoughts of another vendor’s model stay away from Anthropic', async (t) 
   ]
   await post({ ...ASKED, model: 'claude-haiku-5-5', messages: [...HI, { role: 'assistant', content }, ...HI] })
   assert.deepEqual(vendor.calls[0]?.body.messages[1].content, [own, { type: 'text', text: 'Yes' }])
+
+  // A message of nothing else was cut while its model thought, and would be an empty one.
+  const messages = [...HI, { role: 'assistant', content: content.slice(1, 3) }, ...HI]
+  await post({ ...ASKED, model: 'claude-haiku-5-5', messages })
+  assert.deepEqual(vendor.calls[1]?.body.messages, [...HI, ...HI])
+  await post({ ...ASKED, model: 'gpt-4.1-mini', messages })
+  assert.deepEqual(vendor.calls[2]?.body.messages, [...HI, ...HI])
 })
 
 test('a wrapping that somebody made up does no harm', async (t) => {

@@ -86,7 +86,7 @@ function nativeRequest({ headers }: FastifyRequest, params: MessageParams): Nati
   let translated: ReturnType<typeof chatRequestOf> | null = null
   return {
     api: 'messages',
-    body: { ...params, messages: params.messages.map(withoutWrapped) },
+    body: { ...params, messages: params.messages.flatMap(withoutWrapped) },
     headers: vendorHeaders(headers),
     limit: params.max_tokens ?? null,
     translated: () => {
@@ -96,15 +96,17 @@ function nativeRequest({ headers }: FastifyRequest, params: MessageParams): Nati
   }
 }
 
-/** Thoughts of other vendors' models, from earlier in the conversation: Anthropic would refuse them. */
-function withoutWrapped(message: MessageParam): MessageParam {
+/** Thoughts of other vendors' models, from earlier in the conversation: Anthropic would refuse them, and a message of nothing else. */
+function withoutWrapped(message: MessageParam): MessageParam[] {
   const { role, content } = message
-  if (role !== 'assistant' || typeof content === 'string') return message
+  if (role !== 'assistant' || typeof content === 'string') return [message]
   const isForeign = (block: Block) =>
     (block.type === 'thinking' && isWrapped(block.signature)) ||
     (block.type === 'redacted_thinking' && isWrapped(block.data))
   const blocks = content as Block[]
-  return blocks.some(isForeign) ? { ...message, content: blocks.filter((block) => !isForeign(block)) } : message
+  if (!blocks.some(isForeign)) return [message]
+  const own = blocks.filter((block) => !isForeign(block))
+  return own.length === 0 ? [] : [{ ...message, content: own }]
 }
 
 /** What a client says to Anthropic in headers; whose account pays is ours to say. */

@@ -4,6 +4,7 @@
 import { type Thoughts, unwrapThoughts } from '../thought-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall, ToolDefinition } from '../vendors/chat-request.ts'
 import { objectOf } from '../vendors/json.ts'
+import { textAlone } from '../vendors/parts.ts'
 import type { ReasoningDetail } from '../vendors/reasoning.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 import type { Block, MessageParam, MessageParams } from './message-body.ts'
@@ -40,7 +41,7 @@ function messagesOf({ role, content }: MessageParam): ChatMessage[] {
   if (typeof content === 'string') return [{ role, content }]
   const blocks = content as Block[]
   if (role === 'system') return [{ role, content: textParts(blocks) }]
-  return role === 'assistant' ? [assistantMessage(blocks)] : userMessages(blocks)
+  return role === 'assistant' ? assistantMessages(blocks) : userMessages(blocks)
 }
 
 function textParts(blocks: Block[]): ContentPart[] {
@@ -64,7 +65,7 @@ function userMessages(blocks: Block[]): ChatMessage[] {
     if (block.type === 'tool_result') answers.push(toolAnswer(block))
     else parts.push(...partsOf(block))
   }
-  return parts.length === 0 ? answers : [...answers, { role: 'user', content: parts }]
+  return parts.length === 0 ? answers : [...answers, { role: 'user', content: textAlone(parts) }]
 }
 
 function toolAnswer({ tool_use_id: id, content, is_error: isError, ...block }: Block): ChatMessage {
@@ -129,7 +130,8 @@ function addressOf(source: Json | null): string {
   throw refusal("A file by its 'file_id' is known to Anthropic alone: send its bytes")
 }
 
-function assistantMessage(blocks: Block[]): ChatMessage {
+/** None for thoughts alone, which are no answer: that one was cut. */
+function assistantMessages(blocks: Block[]): ChatMessage[] {
   const texts: ContentPart[] = []
   const calls: ToolCall[] = []
   const details: ReasoningDetail[] = []
@@ -163,14 +165,17 @@ function assistantMessage(blocks: Block[]): ChatMessage {
     const extra_content = Object.hasOwn(ofCalls, call.id) ? ofCalls[call.id] : undefined
     return extra_content === undefined ? call : { ...call, extra_content }
   })
-  return {
-    role: 'assistant',
-    content: texts.length === 0 ? null : texts.length === 1 ? (texts[0]?.text ?? '') : texts,
-    ...(signed.length === 0 ? {} : { tool_calls: signed }),
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
-    // Some servers have no more of a thought than its words, and want them back.
-    ...(thought === '' ? {} : { reasoning_content: thought }),
-  }
+  if (texts.length === 0 && signed.length === 0) return []
+  return [
+    {
+      role: 'assistant',
+      content: texts.length === 0 ? null : textAlone(texts),
+      ...(signed.length === 0 ? {} : { tool_calls: signed }),
+      ...(details.length === 0 ? {} : { reasoning_details: details }),
+      // Some servers have no more of a thought than its words, and want them back.
+      ...(thought === '' ? {} : { reasoning_content: thought }),
+    },
+  ]
 }
 
 /** Anthropic's own, which go back to it alone. */

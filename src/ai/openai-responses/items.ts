@@ -99,8 +99,9 @@ export function createItems(id: string, tools: Tools, tell: Tell, tellText: Tell
     end(finish) {
       // An empty answer is an answer: clients look for a message.
       if (count === 0 && finish === 'stop') words()
-      endOpen(finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed')
-      for (const call of calls.values()) end(call)
+      const status = finish === 'length' || finish === 'content_filter' ? 'incomplete' : 'completed'
+      endOpen(status)
+      for (const call of calls.values()) end(call, status)
       calls.clear()
     },
     output: () => ended,
@@ -209,7 +210,7 @@ function beginCall(place: (prefix: string) => Place, delta: ToolDelta, tools: To
         return itemOf(status, input)
       }
       // Some vendors say nothing where there is nothing to say; clients parse it.
-      if (args === '') this.add('{}')
+      if (args === '' && status === 'completed') this.add('{}')
       tell('response.function_call_arguments.done', { ...at, name, arguments: args })
       return itemOf(status, args)
     },

@@ -538,6 +538,33 @@ suite('responses on the wire', () => {
     }
   })
 
+  test('a model that does not think is not asked for its thoughts', async () => {
+    for (const [model, include] of [
+      ['gpt-6-luna', ['reasoning.encrypted_content']],
+      ['gpt-4.1-mini', undefined],
+      ['gpt-4o', undefined],
+    ] as const) {
+      await ask({ model, input: 'Hi' })
+      assert.deepEqual(toldTo(model).body.include, include, model)
+    }
+  })
+
+  test('a call that was cut at the length is told as incomplete, with no arguments made up', async () => {
+    const named = (data: { type: string; [name: string]: unknown }) => `event: ${data.type}\n${event(data)}`
+    anthropic.play(
+      streams(
+        named({ type: 'message_start', message: { id: 'm', model: 'claude-haiku-5-5', usage: { input_tokens: 4 } } }),
+        named({ type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'weather' } }),
+        named({ type: 'message_delta', delta: { stop_reason: 'max_tokens' }, usage: { output_tokens: 9 } }),
+        named({ type: 'message_stop' }),
+      ),
+    )
+    const events = await streamed({ model: 'claude-haiku-5-5', input: 'Weather?', tools: [WEATHER] })
+    const done = events.find(({ type }) => type === 'response.output_item.done')
+    assert.deepEqual([done.item.status, done.item.arguments], ['incomplete', ''])
+    assert.equal(events.at(-1).type, 'response.incomplete')
+  })
+
   test('a cut stream never looks whole', async () => {
     for (const step of [cuts('Half an'), cuts('Half an', 'resets'), breaksOff('Half an')]) {
       for (const model of MODELS) {

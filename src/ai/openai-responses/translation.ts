@@ -3,7 +3,7 @@
 import { unwrapThoughts } from '../thought-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
 import { objectOf } from '../vendors/json.ts'
-import { unsupported } from '../vendors/parts.ts'
+import { textAlone, unsupported } from '../vendors/parts.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 import type { ResponsesBody } from './body.ts'
 import { readTools, type Tools, toolChoice } from './tools.ts'
@@ -197,14 +197,6 @@ function textsOf(parts: unknown): string[] {
 
 function contentOf(content: unknown): string | ContentPart[] {
   return typeof content === 'string' ? content : textAlone(partsOf(content))
-}
-
-/** Every server takes a string; a list of parts only most. */
-function textAlone(parts: ContentPart[]): string | ContentPart[] {
-  const [first] = parts
-  if (first === undefined) return ''
-  const isPlain = parts.length === 1 && first.type === 'text' && first.prompt_cache_breakpoint === undefined
-  return isPlain ? (first.text ?? '') : parts
 }
 
 function partsOf(content: unknown): ContentPart[] {

@@ -31,9 +31,13 @@ export function passThrough(reader: EventReader, words: (data: string) => string
       }
       read.length = 0
       reader.read(data, read)
+      // Some proxies end every stream so, in whichever API's words it is.
+      if (data === '[DONE]') return
       const passed: Piece = { text: '', thought: '', details: null, tools: null, finish: null, chunk: data }
+      // Words come again in the events that end a part of the answer: they are counted where they came first.
+      const isDelta = read.length > 0 && (eventType(data)?.endsWith('delta') ?? false)
       for (const piece of read) {
-        // Words come again in the events that end a part of the answer: they are counted where they came first.
+        if (isDelta) passed.text += piece.text
         passed.thought += piece.thought
         passed.tools ??= piece.tools
         passed.finish ??= piece.finish

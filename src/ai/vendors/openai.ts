@@ -38,11 +38,12 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
   const { isSandbox = false } = options
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   const habitsFor = remembered((model): OpenAiHabits => habitsOf(familyHabits(model), options, model))
+  const thinks = (model: string) => habitsFor(model).temperature !== 'taken'
   return {
     dialect: 'openai',
     capabilities(model) {
       const { temperature } = habitsFor(model)
-      return { temperature, thinking: temperature !== 'taken', forced_tools: true, ...abilitiesOf(options, model) }
+      return { temperature, thinking: thinks(model), forced_tools: true, ...abilitiesOf(options, model) }
     },
     shape: (model, request, stream) => {
       const own = habitsFor(model)
@@ -58,7 +59,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       shape: (model, request, stream) => ({
         path: '/responses',
         headers: { ...headers, ...request.headers },
-        body: JSON.stringify(nativeResponsesBody(model, request, stream)),
+        body: JSON.stringify(nativeResponsesBody(model, request, { stream, thinks: thinks(model) })),
       }),
       readAnswer: (value) => ({ ...readAnswer(value), body: objectOf(value) }),
       createReader: () => passThrough(createReader(), responseWords),
@@ -314,7 +315,8 @@ function readAnswer(value: unknown): Answer {
   requireNoFailure(choice)
   plainWords(message)
   return {
-    text: typeof message.content === 'string' ? message.content : '',
+    // A model that refuses says so in place of an answer.
+    text: textIn(message.content ?? message.refusal),
     toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
     details: detailsIn(message),
     finish: finishOf(choice?.finish_reason) ?? 'stop',
@@ -432,6 +434,7 @@ type WireChoice = {
   index?: number
   delta?: {
     content?: unknown
+    refusal?: unknown
     tool_calls?: WireToolDelta[]
     reasoning_content?: unknown
     reasoning?: unknown
@@ -439,7 +442,12 @@ type WireChoice = {
   } | null
   finish_reason?: unknown
 }
-type WireToolDelta = { index?: number; id?: string; function?: { name?: string; arguments?: string } }
+type WireToolDelta = {
+  index?: number
+  id?: string
+  function?: { name?: string; arguments?: string }
+  extra_content?: ToolCall['extra_content']
+}
 
 /** One choice, the first, with a text and no tools. */
 function isWordsAlone(choices: (WireChoice | null)[]): boolean {
@@ -470,7 +478,7 @@ function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
     // Further choices (`n`) reach a /v1 client in the chunk itself; our own answer is the first.
     if (choice == null || (choice.index ?? 0) !== 0) continue
     const delta = choice.delta
-    if (typeof delta?.content === 'string') text += delta.content
+    text += textIn(delta?.content) + textIn(delta?.refusal)
     if (delta) thought += thoughtOf(delta)
     if (Array.isArray(delta?.reasoning_details)) details = delta.reasoning_details as ReasoningDetail[]
     if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
@@ -485,6 +493,7 @@ function toolDelta(call: WireToolDelta, position: number): ToolDelta {
     ...(call.id === undefined ? {} : { id: call.id }),
     ...(call.function?.name === undefined ? {} : { name: call.function.name }),
     arguments: call.function?.arguments ?? '',
+    ...(call.extra_content === undefined ? {} : { extra_content: call.extra_content }),
   }
 }
 

@@ -54,6 +54,14 @@ function sourceOf(url: string): Source {
   return inlineImage(url) ?? { url }
 }
 
+/** Every server takes a string; a list of parts only most. A part that is marked for a cache stays one. */
+export function textAlone(parts: ContentPart[]): string | ContentPart[] {
+  const [first] = parts
+  if (first === undefined) return ''
+  const isPlain = Object.keys(first).every((name) => name === 'type' || name === 'text')
+  return parts.length === 1 && first.type === 'text' && isPlain ? (first.text ?? '') : parts
+}
+
 export function unsupported(what: string) {
   return refusal(`${what} is not supported by this model`)
 }

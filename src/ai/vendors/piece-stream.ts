@@ -25,7 +25,7 @@ export type PieceSource = PieceStream & {
   fail(error: unknown): void
 }
 
-type Upstream = { pause(): void; resume(): void; cancel(): void }
+type Upstream = { pause(): void; resume(): void; cancel(reason: unknown): void }
 
 /** How much may wait for a slow reader before the vendor's socket is paused. */
 const WAITING_PIECES_MAX = 512
@@ -72,7 +72,7 @@ export function pieceStream(reader: EventReader, upstream: Upstream): PieceSourc
       }
       const giveUp = (error: unknown) => {
         taker = null
-        if (state === 'open') upstream.cancel()
+        if (state === 'open') upstream.cancel(error)
         reject(error)
       }
       const give = () => {

@@ -35,10 +35,15 @@ const SHARED = [
  * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
  * whole, and one that only names what OpenAI would have kept is left out.
  */
-export function nativeResponsesBody(model: string, { body, limit }: NativeRequest, stream: boolean): Json {
+export function nativeResponsesBody(
+  model: string,
+  { body, limit }: NativeRequest,
+  { stream, thinks }: { stream: boolean; thinks: boolean },
+): Json {
   const include = Array.isArray(body.include) ? body.include : []
   const sent: Json = { ...body, model, stream, store: false }
-  if (!include.includes(SEALED)) sent.include = [...include, SEALED]
+  // A model that does not think refuses it.
+  if (thinks && !include.includes(SEALED)) sent.include = [...include, SEALED]
   if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
   if (Array.isArray(body.input)) {
     const isLost = (item: unknown) =>
@@ -61,7 +66,7 @@ const COUNTED = [
 ]
 
 export function countedBody(model: string, request: NativeRequest): Json {
-  const body = nativeResponsesBody(model, request, false)
+  const body = nativeResponsesBody(model, request, { stream: false, thinks: false })
   return { model, ...Object.fromEntries(COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))) }
 }
 

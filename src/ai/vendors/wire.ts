@@ -137,7 +137,7 @@ function openStream(
     const stream = pieceStream(reader, {
       pause: () => exchange.pause(),
       resume: () => exchange.resume(),
-      cancel: () => exchange.fail(new DOMException('The reader went away', 'AbortError')),
+      cancel: (reason) => exchange.fail(reason instanceof Error ? reason : new Error('the reader broke off')),
     })
 
     // A vendor sends each event in an HTTP chunk of its own, and one network read brings many: they go out as one batch.
