@@ -23,7 +23,9 @@ test('what a double holds stays a number, a fraction too', () => {
 test('among millions of values none is looked at, and in long texts each is', () => {
   const long = '1234567890123456789'
   assert.equal(typeof (parseExactly(`[${long}${',1'.repeat(300_000)}]`) as unknown[])[0], 'number')
-  const text = `{"id":${long},"text":"${'a word, '.repeat(100_000)}"}`
+  const nested = `[${long},${`${'['.repeat(200)}${']'.repeat(200)},`.repeat(2_000)}1]`
+  assert.equal(typeof (parseExactly(nested) as unknown[])[0], 'number')
+  const text = `{"id":${long},"text":"${'a,b,c\\n'.repeat(200_000)}"}`
   assert.equal(JSON.stringify(parseExactly(text)), text)
 })
 

@@ -1,6 +1,8 @@
 // JSON with integers that are longer than a double holds, as ids of databases are: they stay as they are written, in
 // place of a number near by. JSON.stringify writes them again; to all else they are objects, so this is for JSON that passes through.
 
+import { countValues } from './json.ts'
+
 /** A value of sixteen digits or more that is no fraction; what looks like one within a text costs time alone. Ten megabytes take 8 ms. */
 const LONG_INTEGER = /[:[,\s]-?\d{16,}\s*[,}\]]/
 const INTEGER = /^-?\d+$/
@@ -27,13 +29,15 @@ export function hasLongIntegers(text: string): boolean {
   return LONG_INTEGER.test(text) && hasFewValues(text)
 }
 
-/** Each takes about a microsecond. A conversation of megabytes is long texts, and has some thousands. */
+/** Each takes about a microsecond. */
 const VALUES_MAX = 200_000
 
 function hasFewValues(text: string): boolean {
-  let commas = 0
-  for (let at = text.indexOf(','); at !== -1; at = text.indexOf(',', at + 1)) if (++commas > VALUES_MAX) return false
-  return true
+  try {
+    return countValues(text) <= VALUES_MAX
+  } catch {
+    return false
+  }
 }
 
 function keepLongIntegers(_key: string, value: unknown, { source }: { source?: string }): unknown {

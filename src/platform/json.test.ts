@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { JSON_DEPTH_MAX, JsonTooDeep, parseJson } from './json.ts'
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX, JsonTooDeep, JsonTooMany, parseJson } from './json.ts'
 
 const lists = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const objects = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
@@ -16,6 +16,14 @@ test('what is nested beyond reason is refused, and nothing else', () => {
   assert.deepEqual(parseJson(wide), JSON.parse(wide))
   assert.throws(() => parseJson(`${lists(10)}${'x'.repeat(JSON_DEPTH_MAX)}`), SyntaxError)
   assert.throws(() => parseJson(`"${'['.repeat(JSON_DEPTH_MAX * 2)}`), SyntaxError)
+})
+
+test('more values than a request can mean are refused, however they are written', () => {
+  const half = JSON_VALUES_MAX / 2
+  for (const text of [`[${'1,'.repeat(JSON_VALUES_MAX)}1]`, `[${`${lists(250)},`.repeat(half / 100)}1]`]) {
+    assert.throws(() => parseJson(text), JsonTooMany)
+  }
+  assert.equal((parseJson(`[${'1,'.repeat(half)}"${','.repeat(JSON_VALUES_MAX * 2)}"]`) as unknown[]).length, half + 1)
 })
 
 test('brackets in strings are no nesting, however the string is written', () => {

@@ -1,5 +1,6 @@
-// JSON from outside, as JSON.parse reads it but for what is nested beyond reason.
-// The trap: to write such a value again takes time by the square of its depth, or all of the stack; a body of 2 MB can do it.
+// JSON from outside, as JSON.parse reads it but for what is nested, or has more values, beyond reason.
+// The trap: to write a deep value again takes time by the square of its depth, or all of the stack, and 32 MB of brackets take
+// JSON.parse seconds; packed such a body is some kilobytes.
 
 /** Deeper than any schema or tool's input that is meant. */
 export const JSON_DEPTH_MAX = 256
@@ -10,16 +11,29 @@ export class JsonTooDeep extends Error {
   }
 }
 
-/** @throws JsonTooDeep, SyntaxError */
+/** Long texts count as one each: a request has some thousands, a list of embeddings' tokens some hundred thousand. */
+export const JSON_VALUES_MAX = 1_000_000
+
+export class JsonTooMany extends Error {
+  constructor() {
+    super(`JSON has more than ${JSON_VALUES_MAX} values`)
+  }
+}
+
+/** @throws JsonTooDeep, JsonTooMany, SyntaxError */
 export function parseJson(text: string): unknown {
-  requireShallow(text)
+  countValues(text)
   return JSON.parse(text)
 }
 
-/** Passes over what stands in strings; whether it is JSON at all is its parser's to say. @throws JsonTooDeep */
-export function requireShallow(text: string): void {
-  if (text.length <= JSON_DEPTH_MAX) return
+/**
+ * How many values it has, about, and no fewer. Passes over what stands in strings; whether it is JSON at all is its parser's to
+ * say. @throws JsonTooDeep, JsonTooMany
+ */
+export function countValues(text: string): number {
+  if (text.length <= JSON_DEPTH_MAX) return text.length
   let depth = 0
+  let values = 1
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
@@ -28,15 +42,21 @@ export function requireShallow(text: string): void {
       case BRACKET:
       case BRACE:
         if (++depth > JSON_DEPTH_MAX) throw new JsonTooDeep()
+        if (++values > JSON_VALUES_MAX) throw new JsonTooMany()
+        break
+      case COMMA:
+        if (++values > JSON_VALUES_MAX) throw new JsonTooMany()
         break
       case BRACKET_END:
       case BRACE_END:
         depth--
     }
   }
+  return values
 }
 
 const QUOTE = 0x22
+const COMMA = 0x2c
 const BACKSLASH = 0x5c
 const BRACKET = 0x5b
 const BRACKET_END = 0x5d

@@ -1,5 +1,5 @@
 /** What any route may refuse, whichever room it belongs to: who asks, how often, in what form, and a service that cannot answer now. */
-import { JsonTooDeep } from './json.ts'
+import { JsonTooDeep, JsonTooMany } from './json.ts'
 import { Problem } from './problem.ts'
 
 export const platformProblem = Problem.define({
@@ -68,8 +68,9 @@ export function unauthenticated(): Problem {
   return platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': 'Bearer' } })
 }
 
-/** A 422 for a body that cannot be read as JSON; `cause` is what its parser said. */
+/** For a body that cannot be read as JSON; `cause` is what its parser said. 422, or 413 for one of too many values. */
 export function malformedJson(cause?: unknown): Problem {
+  if (cause instanceof JsonTooMany) return platformProblem('body_too_large')
   const code = cause instanceof JsonTooDeep ? 'json_too_deep' : 'malformed_json'
   const [, msg] = platformProblem.catalogue[code]
   return platformProblem(code, { issues: [{ loc: ['body'], msg, type: 'json_invalid' }] })

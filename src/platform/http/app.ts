@@ -19,9 +19,9 @@ import Fastify, {
   type RawServerDefault,
   type RouteOptions,
 } from 'fastify'
-import { hasLongIntegers, parseExactly } from '#platform/exact-json.ts'
 import type { Config } from '../../config.ts'
-import { requireShallow } from '../json.ts'
+import { hasLongIntegers, parseExactly } from '../exact-json.ts'
+import { countValues } from '../json.ts'
 import type { Platform } from '../platform.ts'
 import { malformedJson, platformProblem } from '../problems.ts'
 import { type Authenticators, createAccessControl, type Entitlements, type Limits } from './access-control.ts'
@@ -153,7 +153,7 @@ export async function createApp(
     const text = String(body)
     if (text === '') return done(null, undefined)
     try {
-      requireShallow(text)
+      countValues(text)
     } catch (cause) {
       return done(malformedJson(cause))
     }

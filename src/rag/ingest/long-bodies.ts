@@ -1,10 +1,12 @@
 /** JSON bodies that are too long to be parsed where everybody waits: a worker keeps the text, the route sees the rest and a handle. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { App } from '#platform/http/app.ts'
-import { JsonTooDeep, parseJson } from '#platform/json.ts'
+import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { invalid, malformedJson } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
+
+const FAULTS = { deep: JsonTooDeep, many: JsonTooMany }
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -24,7 +26,7 @@ export function parseLongBodies(scope: App, { pipeline }: Pick<RagDeps, 'pipelin
       if (bytes.length <= LONG_BYTES) return parsed(bytes)
       request.longText = pipeline.open(bytes, 'json')
       const { body, fault } = await request.longText.head()
-      if (body === undefined) throw malformedJson(fault === 'deep' ? new JsonTooDeep() : undefined)
+      if (body === undefined) throw malformedJson(fault && new FAULTS[fault]())
       return body
     },
   )

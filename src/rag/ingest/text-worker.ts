@@ -4,7 +4,7 @@
  */
 import type { MessagePort } from 'node:worker_threads'
 import { embedDocuments, type PackedVectors } from '#embeddings/local-worker.ts'
-import { JsonTooDeep, parseJson } from '#platform/json.ts'
+import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
 
@@ -24,7 +24,7 @@ export type TextHead = {
   /** The body without its text; undefined when it is no JSON. */
   body?: unknown
   /** Of a body that is JSON, but nested too deeply to be taken. */
-  fault?: 'deep' | undefined
+  fault?: 'deep' | 'many' | undefined
   hasNul: boolean
   /** Of the text alone, as UTF-8. */
   textBytes: number
@@ -63,12 +63,13 @@ export async function serveText({ port, bytes, form }: TextTask): Promise<void> 
   })
 }
 
-function parseBody(bytes: Uint8Array): { text: string; body: unknown; fault?: 'deep' | undefined } {
+function parseBody(bytes: Uint8Array): { text: string; body: unknown; fault?: 'deep' | 'many' | undefined } {
   let body: unknown
   try {
     body = parseJson(decode(bytes))
   } catch (error) {
-    return { text: '', body: undefined, fault: error instanceof JsonTooDeep ? 'deep' : undefined }
+    const fault = error instanceof JsonTooDeep ? 'deep' : error instanceof JsonTooMany ? 'many' : undefined
+    return { text: '', body: undefined, fault }
   }
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { text: '', body: null }
   const { content, ...others } = body as Record<string, unknown>
