@@ -1,7 +1,6 @@
 /** The body of /v1/chat/completions. What the gateway itself reads is checked; the rest is the vendor's to judge. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
-import { invalid } from '#platform/problems.ts'
 import { MODEL_NAME } from '../routing.ts'
 import type { ChatRequest } from '../vendors/chat-request.ts'
 
@@ -89,11 +88,4 @@ export function chatRequestOf({ model, stream, stream_options, ...rest }: Static
 function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
   if (!Object.values(body).includes(null)) return body
   return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-}
-
-/** What other dialects than OpenAI's cannot say. @throws Problem 422 */
-export function requireUnderstood({ n, tools }: ChatRequest): void {
-  if ((n ?? 1) > 1) throw invalid(['body', 'n'], 'Should be 1 for this vendor')
-  const other = tools?.findIndex((tool) => tool.function === undefined) ?? -1
-  if (other >= 0) throw invalid(['body', 'tools', other], 'Should be a function for this vendor')
 }
