@@ -1,5 +1,5 @@
 // What is left: of the plan's dollars in this month, of each key's budget in its own period, and of one key's, for the key itself.
-// What was used is told by the days' sums, which are committed together with the budgets.
+// What was used stands in the budget, from its first claim on; before that the days' sums tell it, which is more to read.
 import type { CompiledQuery } from 'kysely'
 import { Type } from 'typebox'
 import type { Db } from '#platform/db/db.ts'
@@ -10,7 +10,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { PlanBudget } from './ledger.ts'
 import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
 import { scopeOf } from './span.ts'
-import { costOfKeys, reservedNanos, usedIn } from './store.ts'
+import { budgetsIn, usedIn } from './store.ts'
 
 /** A key's own budget in dollars. */
 export type KeyAllowance = { id: string; period: Period; limitNanos: number }
@@ -62,38 +62,38 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
       const at = clock.now()
       const month = spanAt('month', at)
       const { nanos: limit } = planBudget(tier)
-      const used = await usedIn(readIn(db), userId, keyId, month)
-      const keys = await keyBudgets(userId)
+      const keys = (await keyBudgets(userId)).filter(({ id }) => keyId === null || id === keyId)
+      const budgets = await budgetsIn(db, userId, Object.values(periodsAt(at)))
+      const budgetOf = (scope: string, period: Period) =>
+        budgets.find((one) => one.scope === scope && one.period === periodsAt(at)[period])
+      const own = budgetOf(keyId ?? '', 'month')
       return {
         period_start: month.start,
         period_end: month.end,
         limit_usd: limit === null ? null : limit / 1e9,
-        used_usd: used.nanos / 1e9,
-        reserved_usd: (await reservedNanos(db, userId, keyId ?? '', periodsAt(at).month)) / 1e9,
-        keys: await keysOf(db, userId, at, keyId === null ? keys : keys.filter(({ id }) => id === keyId)),
+        used_usd: (own?.used_nanos ?? (await usedIn(readIn(db), userId, keyId, month)).nanos) / 1e9,
+        reserved_usd: (own?.reserved_nanos ?? 0) / 1e9,
+        keys: await Promise.all(
+          keys.map(async ({ id, period, limitNanos }) => {
+            const span = spanAt(period, at)
+            const used = budgetOf(id, period)?.used_nanos ?? (await usedIn(readIn(db), userId, id, span)).nanos
+            return { id, limit_usd: limitNanos / 1e9, used_usd: used / 1e9, period, period_end: span.end }
+          }),
+        ),
       }
     },
   )
 }
 
-async function keysOf(db: Db, userId: string, at: string, keys: KeyAllowance[]) {
-  const costs = new Map<Period, ReadonlyMap<string, number>>()
-  for (const { period } of keys) {
-    if (!costs.has(period)) costs.set(period, await costOfKeys(db, userId, spanAt(period, at)))
-  }
-  return keys.map(({ id, period, limitNanos }) => ({
-    id,
-    limit_usd: limitNanos / 1e9,
-    used_usd: (costs.get(period)?.get(id) ?? 0) / 1e9,
-    period,
-    period_end: spanAt(period, at).end,
-  }))
-}
-
 /** In tokens and thousand-millionths of a dollar; `end` is when it begins anew. */
 export async function keyUse({ db, clock }: Deps, userId: string, keyId: string, period: Period) {
-  const span = spanAt(period, clock.now())
-  return { ...(await usedIn(readIn(db), userId, keyId, span)), end: span.end }
+  const at = clock.now()
+  const span = spanAt(period, at)
+  const budget = (await budgetsIn(db, userId, [periodsAt(at)[period]])).find(({ scope }) => scope === keyId)
+  const used = budget
+    ? { tokens: budget.used_tokens, nanos: budget.used_nanos }
+    : await usedIn(readIn(db), userId, keyId, span)
+  return { ...used, end: span.end }
 }
 
 const readIn = (db: Db) => ({ db, run: <R>(query: CompiledQuery<R>) => db.executeQuery(query) })

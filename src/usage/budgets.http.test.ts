@@ -298,6 +298,35 @@ test('a thousand calls at once over many keys and two services overspend neither
   assert.ok(held.every(({ tokens, nanos }) => tokens === 0 && nanos === 0))
 })
 
+test('a price of a part of a nanodollar is claimed once and rounded up, and never without end', async (t) => {
+  const { app } = await setting(t)
+  const usage = createUsage(app.platform, { keyBudgets: async () => [] })
+  t.after(() => usage.close())
+  for (let left = 180; left < 195; left++) {
+    const dollars = { limitNanos: left, period: 'day' as const }
+    const claim = { ...callOf('ada', `key-${left}`), promptNanos: 0, tokenNanos: 1.1, completionTokens: 170 }
+    const { completionTokens } = await usage.ledger.reserve({
+      ...{ ...claim, completionTokensMin: 1 },
+      budget: { monthlyTokens: null, dollars },
+    })
+    assert.ok(completionTokens >= 1 && Math.ceil(completionTokens * 1.1) <= left, `${completionTokens} of ${left}`)
+  }
+})
+
+test('an answer of any length may be asked for, and what is too long for a column refuses nobody else', async (t) => {
+  const { app, makeKey } = await setting(t, { tier: 'enterprise' })
+  const key = await makeKey()
+  const model = 'gpt-of-an-unknown-length'
+  const asked = [1e18, 1e300, 1_000].flatMap((max_tokens) => [key.ask({ model, max_tokens }), key.ask()])
+  const statuses = (await Promise.all(asked)).map(({ status }) => status)
+  assert.ok(
+    statuses.every((status) => status === 200 || status === 400 || status === 429),
+    String(statuses),
+  )
+  assert.deepEqual([statuses[1], statuses[3], statuses[5]], [200, 200, 200])
+  assert.equal((await app.get('/healthz')).status, 200)
+})
+
 test('a call that waits for a budget over midnight counts in the day in which it got it', async (t) => {
   const { app } = await setting(t)
   const { ledger } = app.service.usage

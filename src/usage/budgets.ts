@@ -123,7 +123,11 @@ async function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Pro
 }
 
 function amountsOf({ promptTokens, promptNanos, tokenNanos }: BudgetClaim, completionTokens: number) {
-  return { tokens: promptTokens + completionTokens, nanos: promptNanos + Math.ceil(completionTokens * tokenNanos) }
+  // A caller may ask for any number; more than a column holds is refused by every budget all the same.
+  return {
+    tokens: Math.min(NO_LIMIT, promptTokens + completionTokens),
+    nanos: Math.min(NO_LIMIT, promptNanos + Math.ceil(completionTokens * tokenNanos)),
+  }
 }
 
 function granted(claim: BudgetClaim, completionTokens: number): Granted {

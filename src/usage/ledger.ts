@@ -110,6 +110,18 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     for (const { scope } of granted?.budgets ?? []) waits.wake(waitName(granted?.userId ?? '', scope))
   }
 
+  /** What failed among others is tried again alone: one claim that cannot be written refuses no other. */
+  const claimed = async (claim: BudgetClaim): Promise<Result> => {
+    const entry = { kind: 'reserve' as const, claim }
+    try {
+      return await writes.add(entry)
+    } catch (error) {
+      if (databaseFailure(error) !== null) throw error
+      const [answer = null] = await writeEntries(db, nodeId, [entry])
+      return answer
+    }
+  }
+
   return {
     async reserve(call) {
       const limits = limitsOf(needs, call)
@@ -125,7 +137,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
           ...{ userId, at: clock.now(), limits, promptTokens, promptNanos, tokenNanos },
           ...{ completionTokens, completionTokensMin },
         }
-        const answer = await writes.add({ kind: 'reserve', claim })
+        const answer = await claimed(claim)
         if (answer === null) throw new Error('a claim was not answered')
         if (signal?.aborted) {
           if (answer.is === 'granted') await settleEntry(answer.granted, null, null)

@@ -98,7 +98,8 @@ function daySums(records: UsageRecord[]): UsageDaysTable[] {
     const { userId, model, vendor, tier, outcome, endUser } = record
     const day = record.startedAt.slice(0, 10)
     const keyId = keyOf(record)
-    const name = `${userId}|${day}|${keyId}|${model}|${vendor}|${tier}|${outcome}|${endUser}`
+    // No text in the ledger holds a NUL; a model's name or an end user's may hold anything else.
+    const name = [userId, day, keyId, model, vendor, tier, outcome, endUser].join('\0')
     let sum = sums.get(name)
     if (sum === undefined) {
       sum = {
@@ -216,33 +217,14 @@ export async function usedIn(
   return { tokens: Number(row?.prompt ?? 0) + Number(row?.completion ?? 0), nanos: Number(row?.nanos ?? 0) }
 }
 
-/** What each of the user's keys has cost in a time. */
-export async function costOfKeys(
-  db: Db,
-  userId: string,
-  { start, end }: PeriodSpan,
-): Promise<ReadonlyMap<string, number>> {
-  const rows = await db
-    .selectFrom('usage_days')
-    .select(({ fn }) => ['key_id', fn.sum<number>('cost_nanos').as('nanos')])
-    .where('user_id', '=', userId)
-    .where('day', '>=', start.slice(0, 10))
-    .where('day', '<', end.slice(0, 10))
-    .groupBy('key_id')
-    .execute()
-  return new Map(rows.map(({ key_id, nanos }) => [key_id, Number(nanos)]))
-}
-
-/** What running calls hold of a budget. */
-export async function reservedNanos(db: Db, userId: string, scope: string, period: string): Promise<number> {
-  const row = await db
+/** The budgets of these periods that anything was claimed from: what of each was used, and what running calls hold. */
+export async function budgetsIn(db: Db, userId: string, periods: readonly string[]) {
+  return db
     .selectFrom('usage_budgets')
-    .select('reserved_nanos')
+    .select(['scope', 'period', 'used_tokens', 'used_nanos', 'reserved_nanos'])
     .where('user_id', '=', userId)
-    .where('scope', '=', scope)
-    .where('period', '=', period)
-    .executeTakeFirst()
-  return row?.reserved_nanos ?? 0
+    .where('period', 'in', periods)
+    .execute()
 }
 
 /** The newest calls, one by one. */
