@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
 import { MODEL_NAME } from '../routing.ts'
 import type { ChatRequest } from '../vendors/chat-request.ts'
+import { withoutNulls } from '../vendors/json.ts'
 
 export const ChatBody = Type.Object(
   {
@@ -76,16 +77,10 @@ export const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
-/** The request without what the gateway decides. */
+/** The request without what the gateway decides; OpenAI's clients send null for what they leave out. */
 export function chatRequestOf({ model, stream, stream_options, ...rest }: Static<typeof ChatBody>): ChatRequest {
   return {
     ...(withoutNulls(rest) as ChatRequest),
     wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
   }
-}
-
-/** OpenAI's clients send null for what they leave out. */
-function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.values(body).includes(null)) return body
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
 }
