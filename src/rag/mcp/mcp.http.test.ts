@@ -399,6 +399,8 @@ test('clients of before, strangers, and pages of other sites', async (t) => {
       401,
       `Bearer error="invalid_token", scope="rag", resource_metadata="${metadata}"`,
     ])
+    const byKey = await app.post('/mcp', ping, { headers: { 'x-api-key': 'lk_nonsense' } })
+    assert.match(byKey.headers.get('www-authenticate') ?? '', /error="invalid_token"/)
     const chat = (await ada.client.post('/api/api-keys', { name: 'chat', scopes: ['ai'] })).body
     assert.deepEqual(await challenge(`Bearer ${chat.key}`), [
       403,
