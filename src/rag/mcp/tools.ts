@@ -226,9 +226,9 @@ const TOOLS: Record<string, Tool<never, never>> = {
 }
 
 /** As `tools/list` tells them, always in this order: clients keep the list, and models' vendors cache it. */
-export function listTools(caller: Caller): object[] {
+export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
-    .filter(([, { writes }]) => !writes || hasScope(caller.scopes, RAG_POLICY.scope))
+    .filter(([, { writes }]) => !writes || hasScope(scopes, RAG_POLICY.scope))
     .map(([name, { title, description, input, output, writes, destroys }]) => ({
       name,
       title,
