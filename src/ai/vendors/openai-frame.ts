@@ -2,6 +2,8 @@
 // A frame only ever matches text that JSON.parse would read as the very same object with another content; whatever has an
 // escape, a control character or another shape is parsed.
 
+import { isPlain } from './json.ts'
+
 const QUOTE = 34
 
 /** What stands before the words, behind them up to OpenAI's random padding, and behind that. */
@@ -46,13 +48,4 @@ export function wordsIn(data: string, { head, middle, tail }: Frame): string | n
   }
   const words = data.slice(head.length, end)
   return isPlain(words) ? words : null
-}
-
-/** A JSON string that stands for itself. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code < 32 || code === 34 || code === 92) return false
-  }
-  return true
 }
