@@ -7,7 +7,7 @@ import { startVendor } from '../bench/ledger/calls.ts'
 test('calls of all APIs that run at a kill -9 are in the ledger once, and nothing stays reserved for them', async (t) => {
   const vendor = await startVendor()
   t.after(vendor.stop)
-  const { calls, wrong } = await killRounds(vendor, 1, 3_500)
+  const { calls, wrong } = await killRounds(vendor, 1, 4_200)
   assert.deepEqual(wrong, [])
   const killed = calls.filter(({ end }) => end === 'killed')
   assert.ok(killed.some(({ kept }) => kept === 'recorded') && calls.some(({ end }) => end === 'whole'))

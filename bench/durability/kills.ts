@@ -28,7 +28,7 @@ const WAITS_MS = [0, 0, 0, 20, 200, 1_000, 2_500, 5_000]
 /** What has run for a second is noted once a second. */
 const NOTED_MS = 2_000
 /** That its timer may be late. */
-const TIMER_MS = 500
+const TIMER_MS = 1_000
 const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off' }
 
 type Row = {
