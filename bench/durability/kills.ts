@@ -41,8 +41,13 @@ type Row = {
   cost_nanos: number
 }
 
-/** Each `aliveMs` after the start of its load the service is killed, `kills` times in all. */
-export async function killRounds(vendor: BenchVendor, kills: number, aliveMs: number): Promise<KillsResult> {
+/** Each `aliveMs` after the start of its load the service is killed, `kills` times in all; `then` has the one after. */
+export async function killRounds<T>(
+  vendor: BenchVendor,
+  kills: number,
+  aliveMs: number,
+  then: (service: RunningService) => Promise<T>,
+): Promise<{ killed: KillsResult; last: T }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-durability-'))
   const start = () => startService({ ...OFF, ...vendor.env }, { dataDir })
   let service = await start()
@@ -67,7 +72,8 @@ export async function killRounds(vendor: BenchVendor, kills: number, aliveMs: nu
     }
     const rows = readRows(dataDir)
     const { judged, faults } = judge(calls, rows, await vendor.book(), prices)
-    return { calls: judged, wrong: [...wrong, ...faults, ...wrongSums(dataDir)], restartMs }
+    const killed = { calls: judged, wrong: [...wrong, ...faults, ...wrongSums(dataDir)], restartMs }
+    return { killed, last: await then(service) }
   } finally {
     await service.stop()
     rmSync(dataDir, { recursive: true, force: true })
