@@ -5,6 +5,7 @@
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import type { InboxEvent } from '#platform/jobs/inbox.ts'
 import { instantOf, lockAccount, updateAccount } from './accounts.ts'
 import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
@@ -14,8 +15,11 @@ import { requireProcessor, unlessMissing } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
-/** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
-export async function applyEvent(deps: BillingDeps, event: BillingEvent): Promise<void> {
+/**
+ * Idempotent. `settle` marks the event as handled, with what it changes.
+ * @throws when the processor cannot be asked; the inbox tries again.
+ */
+export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle: InboxEvent['settle']): Promise<void> {
   const user = await userOf(deps.db, event)
   if (!user) {
     deps.log.info({ event: event.id, type: event.type }, 'an event concerns nobody here')
@@ -23,8 +27,9 @@ export async function applyEvent(deps: BillingDeps, event: BillingEvent): Promis
   }
   await noteCustomer(deps, user, event)
   const checkedOut = event.about === 'checkout' ? event.subscriptionId : null
-  const present = await syncUser(deps, user.id, { checkedOut })
-  if (event.about === 'customer' || (await isKnown(deps, event, present))) return
+  const isEnough = (present: SubscriptionFacts[] | null) => event.about === 'customer' || isAmong(event, present)
+  const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write: settle } })
+  if (isEnough(present) || (await isKnown(deps, event))) return
   await applyUnconfirmed(deps, user.id, event)
 }
 
@@ -34,14 +39,18 @@ async function userOf(db: Db, { customerId, userId }: BillingEvent): Promise<Use
   return known ? findUser(db, known) : null
 }
 
-/** True when the processor knows the subscription that the event is about, so that what was just read decides. */
+/** True when what was just read tells of the subscription that the event is about, so that it decides. */
+function isAmong({ subscriptionId }: BillingEvent, present: SubscriptionFacts[] | null): boolean {
+  if (subscriptionId === null) return present !== null && present.length > 0
+  return present?.some((one) => one.id === subscriptionId) ?? false
+}
+
+/** True when the processor knows the subscription, over whatever customer. */
 async function isKnown(
   { processor }: Pick<BillingDeps, 'processor'>,
   { subscriptionId }: BillingEvent,
-  present: SubscriptionFacts[] | null,
 ): Promise<boolean> {
-  if (subscriptionId === null) return present !== null && present.length > 0
-  if (present?.some((one) => one.id === subscriptionId)) return true
+  if (subscriptionId === null) return false
   return (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !== null
 }
 

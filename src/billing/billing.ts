@@ -24,6 +24,7 @@ import {
 } from './reconciliation.ts'
 import { billingRoutes } from './routes.ts'
 import { syncUser } from './sync.ts'
+import { createTurns } from './turns.ts'
 
 export type Billing = Room & {
   /** Lets another room hear of the events that never came. Before `start`. */
@@ -36,13 +37,13 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   const { config, db, clock, jobs, inbox, limiter, log } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor }
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor, syncs: createTurns() }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
   const reader: BillingDeps = { ...deps, processor: client }
   let stop = () => {}
 
-  inbox.handle<BillingEvent>(INBOX_SOURCE, (event) => applyEvent(deps, event))
+  inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))

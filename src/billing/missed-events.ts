@@ -36,8 +36,10 @@ const PORTION_MS = DAY_MS
 /** https://docs.stripe.com/api/events/list: "up to 20 strings". */
 const TYPES_MAX = 20
 
+type Deps = Pick<BillingDeps, 'db' | 'clock' | 'inbox' | 'log' | 'processor'>
+
 /** Returns how many were new. The cursor moves on portion by portion: what is handled stays handled. */
-export async function readMissedEvents(deps: BillingDeps, listeners: readonly EventListener[]): Promise<number> {
+export async function readMissedEvents(deps: Deps, listeners: readonly EventListener[]): Promise<number> {
   const reached = await cursor(deps.db)
   if (reached === null && !(await isAwaited(deps, listeners))) return 0
 
@@ -55,7 +57,7 @@ export async function readMissedEvents(deps: BillingDeps, listeners: readonly Ev
   return fresh
 }
 
-async function isAwaited(deps: BillingDeps, listeners: readonly EventListener[]): Promise<boolean> {
+async function isAwaited(deps: Deps, listeners: readonly EventListener[]): Promise<boolean> {
   return (await Promise.all(listeners.map((listener) => listener.isAwaiting(deps)))).includes(true)
 }
 
@@ -63,7 +65,7 @@ type Found = { source: string; id: string; payload: object; created: number }
 
 /** From `start` to before `end`, in Unix seconds, oldest first. */
 async function listPortion(
-  deps: BillingDeps,
+  deps: Deps,
   listeners: readonly EventListener[],
   start: number,
   end: number,

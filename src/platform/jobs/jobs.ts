@@ -77,6 +77,11 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       if (options.runAt === undefined) afterCommit(tx, runner.poke)
     },
 
+    /** Takes back the job of this key, where there is one: what it was for is done. */
+    async withdraw(tx: Db, key: string): Promise<void> {
+      await tx.deleteFrom('jobs').where('dedupe_key', '=', key).execute()
+    },
+
     /** Starts to run what is due, in this process. */
     start: runner.start,
 
