@@ -11,6 +11,7 @@ import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
 import { noteCustomer, ownerOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { keepInvoice, readInvoice } from './money/invoices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
@@ -28,8 +29,15 @@ export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle:
   await noteCustomer(deps, user, event)
   const checkedOut = event.about === 'checkout' ? event.subscriptionId : null
   const isEnough = (present: SubscriptionFacts[] | null) => event.about === 'customer' || isAmong(event, present)
-  const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write: settle } })
-  if (isEnough(present) || (await isKnown(deps, event))) return
+  const invoice = event.invoiceId === null ? null : await readInvoice(deps, event.invoiceId)
+  const write = async (tx: Db) => {
+    if (invoice) await keepInvoice(deps, tx, invoice)
+    await settle(tx)
+  }
+  const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write } })
+  if (isEnough(present)) return
+  if (invoice) await transaction(deps.db, (tx) => keepInvoice(deps, tx, invoice))
+  if (await isKnown(deps, event)) return
   await applyUnconfirmed(deps, user.id, event)
 }
 
