@@ -13,9 +13,10 @@ import {
   shopOf,
 } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
+import type { SyncWish } from './deps.ts'
 import type { Processor } from './processor.ts'
 import { RECONCILE_JOB } from './reconciliation.ts'
-import { type SyncWish, syncUser } from './sync.ts'
+import { syncUser } from './sync.ts'
 import { createTurns } from './turns.ts'
 
 const free = { status: 'free', tier: 'free' }

@@ -11,21 +11,13 @@ import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } fro
 import { applyState, setStatus } from './apply-state.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
-import type { BillingDeps } from './deps.ts'
+import type { BillingDeps, SyncWish } from './deps.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
 
 const SUBSCRIPTIONS_MAX = 100
 /** Each time somebody else's reading was written meanwhile, so all of them together get on. */
 const READINGS_MAX = 10
-
-/** What one of those asking wants of a reading that they share. */
-export type SyncWish = {
-  /** A subscription that a checkout is known to have begun. */
-  checkedOut?: string | null
-  /** Written with the state, in its transaction, where `isEnough` says so of what was read. */
-  settle?: { isEnough(present: SubscriptionFacts[] | null): boolean; write(tx: Db): Promise<void> }
-}
 
 /**
  * Reads the subscriptions of all the user's customers, writes what they amount to, and returns them; null when the processor knows none

@@ -74,17 +74,18 @@ async function readPayment(processor: Processor, id: string): Promise<PaymentSta
   const about = { payment_intent: id, limit: LISTED_MAX }
   const charge = (await unlessMissing(processor.charges.list(about)))?.data.find(({ status }) => status === 'succeeded')
   if (!charge) return null
-  const [refunds, disputes] = await Promise.all([
-    charge.amount_refunded > 0 ? processor.refunds.list(about) : null,
-    charge.disputed ? processor.disputes.list(about) : null,
+  // Of refunds that failed the charge tells nothing any more.
+  const [{ data: refunds }, { data: disputes }] = await Promise.all([
+    processor.refunds.list(about),
+    processor.disputes.list(about),
   ])
-  const refundedCents = (refunds?.data ?? []).filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
-  const words = (disputes?.data ?? []).map(disputeStateOf)
+  const refundedCents = refunds.filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
+  const words = disputes.map(disputeStateOf)
   return {
     customerId: idOf(charge.customer),
     metadata: charge.metadata ?? {},
-    refunds: (refunds?.data ?? []).map((one) => ({ ...rowOf(one, id), status: one.status ?? 'pending' })),
-    disputes: (disputes?.data ?? []).map((one) => ({ ...rowOf(one, id), status: one.status })),
+    refunds: refunds.map((one) => ({ ...rowOf(one, id), status: one.status ?? 'pending' })),
+    disputes: disputes.map((one) => ({ ...rowOf(one, id), status: one.status })),
     row: {
       amount_cents: charge.amount_captured || charge.amount,
       currency: charge.currency,
