@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   storefront: ['audit', 'mail', 'identity', 'billing'],
   admin: ['audit', 'identity', 'storefront', 'usage'],
   sandbox: [],
-  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'ai', 'rag', 'storefront'],
+  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'usage', 'ai', 'rag', 'storefront'],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(

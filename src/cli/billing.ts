@@ -2,12 +2,20 @@ import { createBilling } from '#billing/billing.ts'
 import { openProcessor } from '#billing/processor.ts'
 import { createMail } from '#mail/mail.ts'
 import { createStorefront } from '#storefront/storefront.ts'
+import { monthOf, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
 
-/** `billing sync`: events that never came, then every customer and every purchase of the last half year, one look each. */
-export async function run([verb]: string[], { config, platform, print }: Context): Promise<number> {
-  if (verb !== 'sync') {
-    print('Usage: billing sync')
+const USAGE = 'Usage: billing sync, or billing report --month 2026-09'
+
+/**
+ * `billing sync`: events that never came, every customer, and all payments, refunds, disputes and invoices of the last half year.
+ * `billing report`: what a month brought.
+ */
+export async function run([verb, ...args]: string[], context: Context): Promise<number> {
+  const { config, platform, print } = context
+  if (verb === 'report') return report(args, context)
+  if (verb !== 'sync' || args.length > 0) {
+    print(USAGE)
     return 2
   }
   const opened = await platform()
@@ -25,6 +33,15 @@ export async function run([verb]: string[], { config, platform, print }: Context
   print(`${events} events that had not come, ${accounts} customers read, ${mended} payments and the like mended`)
   if (failed > 0) print(`${failed} could not be read`)
   return done.failed === 0 ? 0 : 1
+}
+
+async function report([option, month, ...more]: string[], { config, platform, print }: Context): Promise<number> {
+  if (option !== '--month' || !monthOf(month) || more.length > 0) {
+    print(USAGE)
+    return 2
+  }
+  await printReport({ db: (await platform()).db, config, print }, month ?? '')
+  return 0
 }
 
 const nobodySignsIn = {

@@ -23,6 +23,8 @@ export type ChaosOptions = {
 }
 
 const LOST = 0.2
+/** Of those lost: the processor's list does not have them, either. */
+const FORGOTTEN = 0.2
 const DOUBLED = 0.1
 const DELAYED = 0.2
 const FAULTS = 0.02
@@ -42,7 +44,18 @@ const ON_SUBSCRIPTIONS = [
   'retry',
   'change-plan',
 ]
-const ON_CHARGES = ['refund', 'refund-part', 'fail-refund', 'dispute', 'lose', 'win', 'settle', 'bounce']
+const ON_CHARGES = [
+  'refund',
+  'refund',
+  'refund-part',
+  'refund-part',
+  'fail-refund',
+  'dispute',
+  'lose',
+  'win',
+  'settle',
+  'bounce',
+]
 
 type StoredEvent = { id: string; type: string; created: number; data: { object: object } }
 
@@ -150,6 +163,7 @@ async function deleteCustomer(app: TestApp, sandbox: DatabaseSync, { client }: P
 /** Hands on what the processor emits, but not all of it, not once, not at once and not in order. */
 function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Chaos) {
   const read = sandbox.prepare(`select seq, body from stripe_objects where object = 'event' and seq > ? order by seq`)
+  const forget = sandbox.prepare('delete from stripe_objects where id = ?')
   let reached = Number(sandbox.prepare('select coalesce(max(seq), 0) as seq from stripe_objects').get()?.seq)
   let delayed: StoredEvent[] = []
 
@@ -161,8 +175,10 @@ function courierOf(app: TestApp, sandbox: DatabaseSync, random: Random, told: Ch
       for (const { body } of fresh) {
         const event = JSON.parse(body) as StoredEvent
         told.events++
-        if (random.chance(LOST)) told.lost++
-        else if (random.chance(DELAYED)) delayed.push(event)
+        if (random.chance(LOST)) {
+          told.lost++
+          if (random.chance(FORGOTTEN)) forget.run(event.id)
+        } else if (random.chance(DELAYED)) delayed.push(event)
         else due.push(event, ...(random.chance(DOUBLED) ? [event] : []))
       }
       // Some wait once more, so that later ones overtake them.
