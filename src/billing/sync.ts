@@ -12,6 +12,7 @@ import { applyState, setStatus } from './apply-state.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
+import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
 
@@ -126,18 +127,20 @@ function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Pr
   return account.subscription_id === one.id && (account.granted_tier !== null || user.processor_tier !== FREE)
 }
 
-/** Somebody else's product, or a price of ours that was forgotten in the settings: kept for the doctor to tell. */
+/** Somebody else's product, or a price of ours that was forgotten in the settings: the operator is told, and the doctor tells on. */
 async function noteUnknownPrice(
-  { config, log }: Pick<BillingDeps, 'config' | 'log'>,
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
 ) {
+  const { config, log } = deps
   const foreign = stateOfAll(subscriptions, config.processor.prices)?.subscription
   if (!foreign) return
   const { id: subscription, priceIds: prices } = foreign
   log.warn({ userId, subscription, prices }, 'a subscription has a price that no plan of ours has')
   await updateAccount(tx, userId, snapshotOf(foreign))
+  if (isLive(foreign)) await tellOfUnknownPrice(deps, tx, userId, foreign)
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */
@@ -153,18 +156,20 @@ async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, user
  * out was made by hand, and whoever made it is told instead.
  */
 async function cancelDuplicates(
-  { config, jobs, log }: Pick<BillingDeps, 'config' | 'jobs' | 'log'>,
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
   checkedOut: readonly string[],
 ): Promise<void> {
+  const { config, jobs, log } = deps
   const duplicates = duplicatesOf(subscriptions, config.processor.prices)
   if (!duplicates) return
   const { kept, older } = duplicates
   if (kept.userId !== userId && !checkedOut.includes(kept.id)) {
     const ids = [kept, ...older].map(({ id }) => id)
     log.warn({ userId, subscriptions: ids }, 'a user pays several subscriptions, and no checkout made the newest')
+    await tellOfSeveral(deps, tx, userId, [kept, ...older])
     return
   }
   for (const { id } of older) {

@@ -8,6 +8,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import { instantOf } from '../accounts.ts'
 import { ownerOf } from '../customers.ts'
 import type { BillingDeps } from '../deps.ts'
+import { tellOfDispute } from '../operator-notices.ts'
 import { type Processor, unlessMissing } from '../processor.ts'
 import {
   findPayment,
@@ -18,7 +19,7 @@ import {
   type PaymentRow,
   updatePayment,
 } from './payments.ts'
-import type { DisputeState, DisputesTable, RefundsTable } from './tables.ts'
+import type { DisputeState, RefundsTable } from './tables.ts'
 
 export type MoneyDeps = Pick<BillingDeps, 'config' | 'db' | 'clock' | 'log' | 'inbox' | 'jobs' | 'processor'> & {
   followers: readonly PaymentFollower[]
@@ -66,7 +67,7 @@ type PaymentState = {
   customerId: string | null
   metadata: Stripe.Metadata
   refunds: RefundsTable[]
-  disputes: DisputesTable[]
+  disputes: Stripe.Dispute[]
   row: Pick<PaymentRow, 'amount_cents' | 'currency' | 'paid_at' | 'refunded_cents' | 'is_refunded' | 'dispute'>
 }
 
@@ -85,7 +86,7 @@ async function readPayment(processor: Processor, id: string): Promise<PaymentSta
     customerId: idOf(charge.customer),
     metadata: charge.metadata ?? {},
     refunds: refunds.map((one) => ({ ...rowOf(one, id), status: one.status ?? 'pending' })),
-    disputes: disputes.map((one) => ({ ...rowOf(one, id), status: one.status })),
+    disputes,
     row: {
       amount_cents: charge.amount_captured || charge.amount,
       currency: charge.currency,
@@ -121,11 +122,15 @@ async function writeState(
   const known = await lockPayment(tx, id, deps.clock.now())
   if (known.version !== version) return 'outdated'
   for (const refund of refunds) await keepRefund(tx, refund)
-  for (const dispute of disputes) await keepDispute(tx, dispute)
   const buyer = isPurchase ? await findUser(tx, metadata.user_id ?? '') : null
+  const userId = known.user_id ?? owner ?? buyer?.id ?? null
+  for (const dispute of disputes) {
+    await keepDispute(tx, { ...rowOf(dispute, id), status: dispute.status })
+    if (disputeStateOf(dispute) === 'open') await tellOfDispute(deps, tx, dispute, { payment: id, userId })
+  }
   await changePayment(deps, tx, known, {
     ...row,
-    user_id: known.user_id ?? owner ?? buyer?.id ?? null,
+    user_id: userId,
     customer_id: owner === null ? known.customer_id : customerId,
     kind: known.kind ?? (isPurchase ? 'purchase' : owner === null ? null : 'subscription'),
     tier: known.tier ?? (isPurchase ? (metadata.tier ?? null) : null),
