@@ -22,7 +22,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ai: ['models', 'embeddings', 'usage'],
   rag: ['models', 'embeddings', 'ai'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
-  admin: ['audit', 'mail', 'identity', 'storefront', 'usage'],
+  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage'],
   sandbox: [],
   cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'usage', 'ai', 'rag', 'storefront'],
 }

@@ -106,6 +106,21 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
   return rows.map(({ user_id }) => user_id)
 }
 
+/** Users who have had a customer, the most recently read first. */
+export async function recentUsers(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .innerJoin('billing_customers', 'billing_customers.user_id', 'billing_accounts.user_id')
+    .select('billing_accounts.user_id')
+    .distinct()
+    .select('synced_at')
+    .orderBy('synced_at', 'desc')
+    .orderBy('billing_accounts.user_id')
+    .limit(limit)
+    .execute()
+  return rows.map(({ user_id }) => user_id)
+}
+
 /** Users whose payment failed before `before` and whose plan is still open. */
 export async function usersPastGrace(db: Db, before: Instant): Promise<string[]> {
   const rows = await db

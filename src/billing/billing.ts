@@ -2,6 +2,7 @@
  * Subscriptions: plans, the ways to the processor's pages, and a subscription state that follows the processor's. What a user has paid for
  * is written in one place, apply-state.ts, through identity's setSubscription.
  */
+import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { END_CUSTOMER_JOB, endCustomer, eraseBilling } from './account-deletion.ts'
@@ -12,14 +13,16 @@ import { BILLING_EVENTS, type BillingEvent, INBOX_SOURCE } from './billing-event
 import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { type Look, lookForDisagreements } from './disagreements.ts'
 import type { EventListener } from './missed-events.ts'
 import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
 import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
 import './money/tables.ts'
 import { billingProblem } from './problems.ts'
-import type { Processor } from './processor.ts'
+import { asking, type Processor, requireProcessor } from './processor.ts'
 import {
+  askForSync,
   RECONCILE_DELAYS_MS,
   RECONCILE_JOB,
   type Reconciled,
@@ -40,6 +43,10 @@ export type Billing = Room & {
   sells: (seller: Seller) => void
   /** Reads everything the processor has; null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
+  /** The same as a job of the transaction. */
+  askForSync: (tx: Db) => Promise<void>
+  /** What a sync would mend. @throws Problem 503 `Billing is not configured` */
+  disagreements: () => Promise<Look>
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
@@ -61,7 +68,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
-  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(reconciler)), {
+  jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
     delaysMs: RECONCILE_DELAYS_MS,
   })
 
@@ -79,6 +86,14 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
     follow: (follower) => void followers.push(follower),
     sells: (seller) => void sellers.push(seller),
     sync: async () => (client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null),
+    async askForSync(tx) {
+      requireProcessor(client)
+      await askForSync(deps, tx)
+    },
+    async disagreements() {
+      requireProcessor(client)
+      return asking(lookForDisagreements(reconciler))
+    },
     /** Reconciles now and hourly. */
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)

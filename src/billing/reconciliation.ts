@@ -3,6 +3,7 @@
  * lists of money are held against our rows. Hourly and at the start, one at a time, whichever process does it.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
 import { staleUsers } from './accounts.ts'
 import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
@@ -51,12 +52,20 @@ async function syncStale(deps: BillingDeps, everyone: boolean): Promise<{ accoun
 }
 
 /** Four at once, so that a long list does not run into the processor's rate limit. A failure keeps nothing from the rest. */
-async function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<PromiseSettledResult<R>[]> {
+export async function inBatches<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<PromiseSettledResult<R>[]> {
   const outcomes: PromiseSettledResult<R>[] = []
   for (let index = 0; index < items.length; index += AT_ONCE) {
     outcomes.push(...(await Promise.allSettled(items.slice(index, index + AT_ONCE).map(work))))
   }
   return outcomes
+}
+
+/** Looks at everything, once. */
+export async function askForSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
+  await jobs.enqueue(tx, RECONCILE_JOB, { everyone: true }, { key: `${RECONCILE_JOB}:everyone` })
 }
 
 /** Then it waits, among what gave up, for the next hour's call. */

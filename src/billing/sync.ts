@@ -12,6 +12,7 @@ import { applyState, setStatus } from './apply-state.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
 import type { BillingDeps, SyncWish } from './deps.ts'
+import type { Disagreement } from './money/proof.ts'
 import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
@@ -45,6 +46,33 @@ async function readAndWrite(deps: BillingDeps, userId: string, wishes: readonly 
     if (isWritten) return present
   }
   throw new Error('the subscriptions are read by too many at once')
+}
+
+/** What a reading now would change, without writing it; null when it would change nothing. */
+export async function compareUser(deps: BillingDeps, userId: string): Promise<Disagreement | null> {
+  const { prices } = deps.config.processor
+  const reads = await readCustomers(deps, await customersOf(deps.db, userId))
+  const [account, user] = [await findAccount(deps.db, userId), await findUser(deps.db, userId)]
+  if (!account || !user) return null
+  const state = stateOfAll(
+    subscriptionsIn(reads).filter((one) => isOurs(one, account, user, prices)),
+    prices,
+  )
+  const { subscription_status: status, processor_tier: tier } = user
+  const isRunning = status === 'active' || status === 'past_due'
+  const isGone = reads.length > 0 && reads.every((read) => read.state === 'deleted')
+  const says = state ?? (isGone && isRunning ? { status: 'cancelled' as const, tier: FREE } : null)
+  if (!says) return null
+  // A tier that is not known from a price, or that a grace period closed, is ours to say.
+  const wanted = says.tier === null || account.is_grace_over ? tier : says.tier
+  if (says.status === status && wanted === tier) return null
+  return {
+    about: 'subscription',
+    id: state?.subscription.id ?? account.subscription_id ?? '',
+    user_id: userId,
+    ours: `${status}, ${tier}`,
+    theirs: `${says.status}, ${wanted}`,
+  }
 }
 
 type CustomerRead = { customerId: string; state: Customer['state']; subscriptions: SubscriptionFacts[] | null }

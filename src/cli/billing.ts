@@ -1,9 +1,6 @@
-import { createBilling } from '#billing/billing.ts'
-import { openProcessor } from '#billing/processor.ts'
-import { createMail } from '#mail/mail.ts'
-import { createStorefront } from '#storefront/storefront.ts'
 import { monthOf, printReport } from './billing-report.ts'
 import type { Context } from './context.ts'
+import { withBilling } from './money.ts'
 
 const USAGE = 'Usage: billing sync, or billing report --month 2026-09'
 
@@ -12,19 +9,13 @@ const USAGE = 'Usage: billing sync, or billing report --month 2026-09'
  * `billing report`: what a month brought.
  */
 export async function run([verb, ...args]: string[], context: Context): Promise<number> {
-  const { config, platform, print } = context
+  const { platform, print } = context
   if (verb === 'report') return report(args, context)
   if (verb !== 'sync' || args.length > 0) {
     print(USAGE)
     return 2
   }
-  const opened = await platform()
-  const processor = openProcessor(config.processor)
-  const billing = createBilling(opened, processor)
-  const mail = createMail(opened)
-  // One reading of the processor's list serves both, so whoever reads it must let both hear.
-  createStorefront(opened, { mail, processor, billing, identity: nobodySignsIn })
-  const done = await billing.sync().finally(() => mail.close())
+  const done = await withBilling(await platform(), (billing) => billing.sync())
   if (!done) {
     print('Billing is not configured: set STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET')
     return 1
@@ -42,10 +33,4 @@ async function report([option, month, ...more]: string[], { config, platform, pr
   }
   await printReport({ db: (await platform()).db, config, print }, month ?? '')
   return 0
-}
-
-const nobodySignsIn = {
-  checkCredentials(): never {
-    throw new Error('nobody signs in on the command line')
-  },
 }
