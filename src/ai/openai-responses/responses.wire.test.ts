@@ -155,6 +155,7 @@ suite('responses on the wire', () => {
       model: 'openai/gpt-6-luna',
       input: [{ type: 'novel_item', content: [{ type: 'novel_part' }] }],
       tools: [{ type: 'web_search', novelty: true }],
+      max_tool_calls: 3,
       store: true,
       stream: true,
       client_metadata: { a: 1 },
