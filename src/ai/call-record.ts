@@ -78,8 +78,8 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
   const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind, extras)
   const guess = () => priced(first.vendor, [first.model], { ...NOTHING, prompt: promptTokens }).usd
   // What is found is read with the prompt.
-  const { searches } = extras
-  const readTokens = promptTokens + searches.calls * searches.tokens
+  const { searches, readings } = extras
+  const readTokens = promptTokens * readings + searches.calls * searches.tokens
   const reservation =
     call.isReserved === false
       ? null

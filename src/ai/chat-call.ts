@@ -15,7 +15,7 @@ import type { Latencies } from './latencies.ts'
 import { fallbackChain } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
-import { searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
+import { compacts, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
 import type { NativeRequest, Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
@@ -152,15 +152,16 @@ function extrasOf({ request, native, first }: GatewayCall, searchesMax: number):
     const { api, body } = native
     const switches = switchesOf(api, body)
     const searches = searchesIn(api, body, searchesMax)
-    if (switches.length === 0 && searches.calls === 0) return NO_EXTRAS
-    return { dialect: api === 'messages' ? 'anthropic' : 'openai', switches, searches, untoldSearches: 0 }
+    const readings = compacts(api, body) ? 2 : 1
+    if (switches.length === 0 && searches.calls === 0 && readings === 1) return NO_EXTRAS
+    return { dialect: api === 'messages' ? 'anthropic' : 'openai', switches, searches, readings, untoldSearches: 0 }
   }
   const switches = switchesOf('responses', request)
   // These models search once for each answer.
   const isSearch = request.web_search_options != null || first.model.includes('-search-api')
   if (switches.length === 0 && !isSearch) return NO_EXTRAS
   const calls = isSearch ? Math.max(1, request.n ?? 1) : 0
-  return { dialect: 'openai', switches, searches: { ...WEB_SEARCH, calls }, untoldSearches: calls }
+  return { dialect: 'openai', switches, searches: { ...WEB_SEARCH, calls }, readings: 1, untoldSearches: calls }
 }
 
 /** `wanted`: what the caller wants at most, or the model can say. */

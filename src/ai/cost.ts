@@ -28,11 +28,13 @@ export type Extras = {
   /** As the vendors' `rates` name them. */
   switches: readonly string[]
   searches: Searches
+  /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
+  readings: number
   /** Searches that are made though no vendor tells of them. */
   untoldSearches: number
 }
 
-export const NO_EXTRAS: Extras = { dialect: null, switches: [], searches: NO_SEARCHES, untoldSearches: 0 }
+export const NO_EXTRAS: Extras = { dialect: null, switches: [], searches: NO_SEARCHES, readings: 1, untoldSearches: 0 }
 
 /**
  * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked

@@ -192,4 +192,45 @@ suite('what is billed beside tokens', () => {
     assert.equal((await chat({ web_search_options: {}, max_tokens: 10 }, none)).status, 429)
     assert.equal(anthropic.calls.length, 0)
   })
+
+  test('a conversation that Anthropic shortens on the way costs what was read for that, and is reserved', async () => {
+    const iterations = [
+      { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500 },
+      { type: 'message', input_tokens: 23_000, output_tokens: 1_000 },
+    ]
+    const answer = { type: 'message', role: 'assistant', model: CLAUDE, content: [], stop_reason: 'end_turn' }
+    const asked = { context_management: { edits: [{ type: 'compact_20260112' }] } }
+    const usages = [
+      { input_tokens: 23_000, output_tokens: 1_000, iterations },
+      { input_tokens: 203_000, output_tokens: 4_500 },
+    ]
+    const costs: number[] = []
+    for (const usage of usages) {
+      anthropic.play(json({ ...answer, usage }))
+      costs.push(nanos(await message(asked)))
+    }
+    assert.equal(costs[0], costs[1])
+
+    const messages = [{ role: 'user', content: 'word '.repeat(6_000) }]
+    // Ten thousand tokens of $0.125 a million, and 100 of $0.5, are $0.0013.
+    const tight = await keyOf({ budget: { limit_usd: 0.002, period: 'day' } })
+    assert.equal((await message({ ...asked, messages }, tight)).status, 429)
+    assert.equal((await message({ messages }, tight)).status, 200)
+  })
+
+  test('how long an answer is to be is said in words to models that have no member for it', async () => {
+    const said = async (verbosity: string, more: object = {}) => {
+      const { status } = await chat({ model: CLAUDE, verbosity, ...more })
+      return status === 200 ? anthropic.calls.at(-1)!.body.system : status
+    }
+    assert.deepEqual(
+      [await said('low'), await said('medium'), await said('high'), await said('huge')],
+      ['Answer briefly.', undefined, 'Answer at length, with all details.', 400],
+    )
+    const { body } = await respond({ model: CLAUDE, text: { verbosity: 'low' }, truncation: 'auto', max_tool_calls: 3 })
+    assert.equal(anthropic.calls.at(-1)!.body.system, 'Answer briefly.')
+    assert.deepEqual([body.truncation, body.max_tool_calls, body.text.verbosity], ['disabled', 3, 'low'])
+    for (const more of [{ truncation: 'always' }, { max_tool_calls: 0 }])
+      assert.equal((await respond(more)).status, 400)
+  })
 })

@@ -41,6 +41,13 @@ export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
   }
 }
 
+/** Whether Anthropic may shorten the conversation first, which it has to read for that. */
+export function compacts(api: NativeApi, body: Json): boolean {
+  const edits = objectOf(body.context_management)?.edits
+  if (api !== 'messages' || !Array.isArray(edits)) return false
+  return edits.some((edit) => String(objectOf(edit)?.type).startsWith('compact'))
+}
+
 /** What a vendor takes for each call of a tool that it runs, in US dollars, and what its results add to a prompt, about. */
 type Charge = { usd: number; tokens: number }
 
