@@ -2,7 +2,7 @@
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
-import { count, objectOf, parseEvent } from './json.ts'
+import { count, isPlain, objectOf, parseEvent } from './json.ts'
 import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
 import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
@@ -74,6 +74,11 @@ export function createReader(): EventReader {
     usage: null,
     model: null,
     read(data, pieces) {
+      const words = plainWordsIn(data)
+      if (words !== null) {
+        pieces.push(textPiece(words))
+        return
+      }
       const event = parseEvent(data)
       const at = typeof event.index === 'number' ? event.index : 0
       switch (event.type) {
@@ -132,6 +137,26 @@ export function createReader(): EventReader {
     },
   }
   return reader
+}
+
+const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
+const DELTA = '{"type":"content_block_delta","index":'
+const TEXT = ',"delta":{"type":"text_delta","text":"'
+
+/** The words of an event as Anthropic writes it, most of them all, without parsing it; null for every other. */
+export function plainWordsIn(data: string): string | null {
+  if (data.slice(0, DELTA.length) !== DELTA) return null
+  const index = data.charCodeAt(DELTA.length)
+  const start = DELTA.length + 1 + TEXT.length
+  if (index < ZERO || index > NINE || data.slice(DELTA.length + 1, start) !== TEXT) return null
+  const end = data.indexOf('"', start)
+  if (end === -1 || !data.endsWith('}')) return null
+  // Anthropic hides how long its words are behind blanks.
+  let last = data.length - 1
+  while (data.charCodeAt(last - 1) === BLANK) last--
+  if (last !== end + 2 || data.charCodeAt(end + 1) !== BRACE) return null
+  const words = data.slice(start, end)
+  return isPlain(words) ? words : null
 }
 
 /** A thought mostly begins empty. */
