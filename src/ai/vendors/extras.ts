@@ -92,8 +92,8 @@ export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean):
       if (!isCodeFree)
         throw unpriced(type, "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing")
     }
-    if (type === 'shell' && objectOf(tool.environment) !== null && objectOf(tool.environment)?.type !== 'local') {
-      throw unpriced("shell' in a container of 'OpenAI's", "let its 'environment' be 'local'")
+    if (type === 'shell' && (objectOf(tool.environment)?.type ?? 'local') !== 'local') {
+      throw unpriced(type, "let its 'environment' be 'local'")
     }
     // For models that do not think it has a price of its own.
     if (!thinks && undated(type) === 'web_search_preview') throw unpriced(type, "offer 'web_search'")
@@ -101,9 +101,8 @@ export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean):
 }
 
 function unpriced(type: string, instead = 'leave it out') {
-  const tool = `'${type.slice(0, 100)}'`
   return refusal(
-    `The tool ${tool} is billed apart by this model's vendor, at a price that is not known here: ${instead}`,
+    `The tool '${type.slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: ${instead}`,
     'tools',
   )
 }
