@@ -527,6 +527,9 @@ export type CountResponseTokensRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
+  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  max_tool_calls?: number | null
+  truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
   top_p?: number | null
   reasoning?: ResponseReasoning | null
@@ -597,6 +600,9 @@ export type CreateResponseRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
+  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  max_tool_calls?: number | null
+  truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
   top_p?: number | null
   reasoning?: ResponseReasoning | null
