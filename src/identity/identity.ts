@@ -22,6 +22,8 @@ import { type Authenticator, createAuthenticator } from './sessions/authenticate
 import { createKeyring } from './sessions/keyring.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
+import { deviceCookie } from './sign-in/device-cookie.ts'
+import { createFailedSignIns } from './sign-in/failed-sign-ins.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
@@ -51,6 +53,8 @@ export function createIdentity(
     hasher,
     keyring: createKeyring(platform),
     providers: createProviders(platform.config.oauth),
+    failedSignIns: createFailedSignIns(platform),
+    deviceCookie: deviceCookie({ url: platform.config.urls.base, name: 'device', path: '/api/auth' }),
   }
   const authenticator = createAuthenticator(deps)
   handleVerification(deps)
@@ -70,11 +74,11 @@ export function createIdentity(
     routes(app) {
       accountRoutes(app, deps)
       passwordRoutes(app, deps)
-      signInRoutes(app, deps)
       sessionRoutes(app, deps)
-      // Only a sign-in through a provider is bound to the browser by a cookie.
+      // Only sign-ins know cookies: of the device, and of the browser that went to a provider.
       app.register(async (scope) => {
         await scope.register(cookie)
+        signInRoutes(scope as App, deps)
         oauthRoutes(scope as App, deps)
       })
       secondFactorRoutes(app, deps)
@@ -91,6 +95,7 @@ export function createIdentity(
     async close() {
       stopCleaning()
       await authenticator.close()
+      await deps.failedSignIns.flush()
       await hasher.close()
     },
   }

@@ -6,8 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { confirmOwner, lockConfirmed, type Requester } from '../sign-in/step-up.ts'
+import { type ConfirmDeps, confirmOwner, lockConfirmed, type Requester } from '../sign-in/step-up.ts'
 import { type User, updateUser } from '../users.ts'
 
 export type PasswordChange = { current_password: string; new_password: string; code?: string | null | undefined }
@@ -16,7 +15,7 @@ const WRONG = 'current_password_wrong'
 
 /** Ends every session but the one that asks. @throws Problem 400 for password or code, 422 for a weak password. */
 export async function changePassword(
-  deps: CredentialDeps & RevocationDeps & Pick<Platform, 'jobs'>,
+  deps: ConfirmDeps & RevocationDeps & Pick<Platform, 'jobs'>,
   user: User,
   { current_password, new_password, code }: PasswordChange,
   requester: Requester,

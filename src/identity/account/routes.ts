@@ -5,12 +5,10 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
-import { originOf } from '../origin.ts'
 import { ownUser, ownView } from '../own-user.ts'
 import { NewPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
+import { type ConfirmDeps, type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
 import { UserView, userView } from '../users.ts'
 import { type DeletionDeps, deleteAccount } from './deletion.ts'
 import { changeEmail, type UndoDeps, undoEmailChange } from './email-change.ts'
@@ -63,7 +61,7 @@ const EXPORTED: Described = {
   },
 }
 
-type AccountRouteDeps = RegistrationDeps & VerificationDeps & CredentialDeps & UndoDeps & DeletionDeps & ExportDeps
+type AccountRouteDeps = RegistrationDeps & VerificationDeps & ConfirmDeps & UndoDeps & DeletionDeps & ExportDeps
 
 export function accountRoutes(app: App, deps: AccountRouteDeps): void {
   app.post(
@@ -276,7 +274,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 }
 
 function requesterOf(request: FastifyRequest): Requester {
-  return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
+  return { sessionId: callerOf(request).sessionId }
 }
 
 /** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */

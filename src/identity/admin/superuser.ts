@@ -8,7 +8,7 @@ import { issueToken, type OneTimeTokenDeps, peekToken, spendToken, voidTokens } 
 import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
-import { type CredentialDeps, checkCredentials } from '../sign-in/credentials.ts'
+import { type CredentialDeps, type Credentials, checkCredentials } from '../sign-in/credentials.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from '../users.ts'
 
@@ -97,12 +97,12 @@ export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
  */
 export async function setUpSuperuser(
   deps: SuperuserDeps & CredentialDeps,
-  { token, email, password, address }: { token: string; email: string; password: string; address: string },
+  { token, email, password, origin }: { token: string; email: string; password: string; origin: Credentials['origin'] },
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()
   const existing = await findUserByEmail(deps.db, email)
   let passwordHash: string | null = null
-  if (existing) await checkCredentials(deps, { email, password, address })
+  if (existing) await checkCredentials(deps, { email, password, origin })
   else {
     refuseWeak(deps, 'password', password, email)
     passwordHash = await deps.hasher.hash(password)

@@ -5,6 +5,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { countEmail } from '../email-rate.ts'
+import { forgetDevices } from '../known-devices.ts'
 import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
@@ -71,6 +72,7 @@ export async function resetPassword(
     const removed = { ...methods, keys, twoFactor: false }
     await updateUser(tx, user.id, { password_hash, oauth_provider: null, verified_apart_at: null }, now)
     await revokeSessions(deps, tx, user.id)
+    await forgetDevices(tx, user.id)
     await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user.email, removed, at: now }))
     await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })
