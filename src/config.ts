@@ -62,6 +62,8 @@ export type Config = {
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
   superuser: ReturnType<typeof readSuperuser>
+  /** Where breached passwords are looked up, as https://api.pwnedpasswords.com; null: only in the shipped list. */
+  pwnedPasswordsUrl: string | null
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
@@ -199,6 +201,7 @@ export function readConfig(env: Env): Config {
       signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
     superuser: readSuperuser(read),
+    pwnedPasswordsUrl: read.url('PWNED_PASSWORDS_URL', ['http:', 'https:']),
     budgets: readBudgets(read, catalogue),
     retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),

@@ -23,7 +23,7 @@ export async function changePassword(
   if (user.password_hash === null) throw identityProblem('password_not_set')
   const proof = { password: current_password, code }
   await confirmOwner(deps, user, proof, requester, WRONG)
-  refuseWeak(deps, 'new_password', new_password, user.email)
+  await refuseWeak(deps, 'new_password', new_password, user.email)
   const password_hash = await deps.hasher.hash(new_password)
 
   await transaction(deps.db, async (tx) => {

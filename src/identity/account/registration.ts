@@ -23,7 +23,7 @@ export type Registration = { email: string; password: string; full_name?: string
 export async function register(deps: RegistrationDeps, registration: Registration): Promise<User> {
   const { db, clock, hasher } = deps
   const { email, password, full_name = null } = registration
-  refuseWeak(deps, 'password', password, email)
+  await refuseWeak(deps, 'password', password, email)
   if (await findUserByEmail(db, email)) throw taken()
   const password_hash = await hasher.hash(password)
   const maySend = await countEmail(deps, 'verification-emails', email, 'registered')

@@ -41,7 +41,7 @@ export async function ensureSuperuser(
       await addSuperuser(deps, email, { expectedId: existing.id })
       return null
     }
-    if (password !== null) refuseWeak(deps, 'SUPERUSER_PASSWORD', password, email)
+    if (password !== null) await refuseWeak(deps, 'SUPERUSER_PASSWORD', password, email)
     const passwordHash = password === null ? null : await hasher.hash(password)
     const { setPasswordLink } = await addSuperuser(deps, email, { passwordHash, expectedId: null })
     return setPasswordLink === null ? null : { says: `Set the password of ${email}`, link: setPasswordLink }
@@ -104,7 +104,7 @@ export async function setUpSuperuser(
   let passwordHash: string | null = null
   if (existing) await checkCredentials(deps, { email, password, origin })
   else {
-    refuseWeak(deps, 'password', password, email)
+    await refuseWeak(deps, 'password', password, email)
     passwordHash = await deps.hasher.hash(password)
   }
   return transaction(deps.db, async (tx) => {

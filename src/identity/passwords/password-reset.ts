@@ -57,7 +57,7 @@ export async function resetPassword(
   { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
 ): Promise<void> {
   const user = await userOfResetToken(deps, deps.db, token)
-  refuseWeak(deps, 'new_password', password, user.email)
+  await refuseWeak(deps, 'new_password', password, user.email)
   const password_hash = await deps.hasher.hash(password)
 
   await transaction(deps.db, async (tx) => {
