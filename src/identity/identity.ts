@@ -5,6 +5,7 @@ import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { handleVerification } from './account/email-verification.ts'
+import { invite } from './account/invitations.ts'
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
@@ -36,6 +37,8 @@ export type Identity = Room & {
   hasher: Hasher
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
+  /** Mails an invitation; see `account/invitations.ts`. */
+  invite(actorId: string, email: string): Promise<void>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
   /** How to become the superuser, while there is none; known once the room is open. */
@@ -85,6 +88,7 @@ export function createIdentity(
       setupRoutes(app, deps)
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
+    invite: (actorId, email) => invite(deps, actorId, email),
     addSuperuser: (email) => addSuperuser(deps, email),
     get superuserNotice() {
       return superuserNotice

@@ -6,6 +6,16 @@ import { Problem } from '#platform/problem.ts'
 
 export const identityProblem = Problem.define({
   email_taken: [400, 'Email already registered', { advice: 'Sign in, or reset the password.' }],
+  email_domain_refused: [
+    400,
+    'Addresses of this domain are not accepted here',
+    { advice: 'Use another address, one that you will have tomorrow.' },
+  ],
+  invitation_required: [
+    403,
+    'An account is made by invitation only',
+    { advice: 'Register with the address that was invited, and the `invitation` of the mailed link.' },
+  ],
   credentials_wrong: [
     401,
     'Incorrect email or password',

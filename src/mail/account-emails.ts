@@ -18,6 +18,19 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
   })
 }
 
+export function invitationEmail(config: Urls, { to, token }: Linked): Email {
+  return composeEmail({
+    to,
+    subject: `You are invited to ${brand(config)}`,
+    before: [`Whoever runs ${brand(config)} has invited you to make an account with this address.`],
+    button: {
+      label: 'Create your account',
+      url: `${config.urls.frontend}/register?${new URLSearchParams({ email: to, invitation: token })}`,
+    },
+    after: ['The link works for 7 days, once.'],
+  })
+}
+
 export function verificationEmail(config: Urls, { to, name, token }: Linked): Email {
   return composeEmail({
     to,

@@ -19,6 +19,7 @@ import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Request
 import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
+import { requireAllowedDomain } from './sign-up-rules.ts'
 
 /** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
@@ -27,6 +28,7 @@ export async function changeEmail(
   { new_email, ...proof }: { new_email: string } & Proof,
   requester: Requester,
 ): Promise<void> {
+  requireAllowedDomain(deps, new_email)
   await confirmOwner(deps, asked, proof, requester)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
   const maySend = await countEmail(deps, 'verification-emails', new_email, 'changed')

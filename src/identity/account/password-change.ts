@@ -15,7 +15,7 @@ const WRONG = 'current_password_wrong'
 
 /** Ends every session but the one that asks. @throws Problem 400 for password or code, 422 for a weak password. */
 export async function changePassword(
-  deps: ConfirmDeps & RevocationDeps & Pick<Platform, 'jobs'>,
+  deps: ConfirmDeps & RevocationDeps & Pick<Platform, 'jobs' | 'log'>,
   user: User,
   { current_password, new_password, code }: PasswordChange,
   requester: Requester,

@@ -4,6 +4,7 @@ import Format from 'typebox/format'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { type Html, html, page } from '#platform/http/html.ts'
+import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import { originOf } from '../origin.ts'
 import type { CredentialDeps } from '../sign-in/credentials.ts'
@@ -16,7 +17,7 @@ const Form = Type.Object({
   password: Type.String({ maxLength: 1_024 }),
 })
 
-export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps): void {
+export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>): void {
   app.register(async (scope) => {
     const setup = scope as unknown as App
     setup.addContentTypeParser(

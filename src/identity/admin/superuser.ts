@@ -96,7 +96,7 @@ export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
  * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
  */
 export async function setUpSuperuser(
-  deps: SuperuserDeps & CredentialDeps,
+  deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>,
   { token, email, password, origin }: { token: string; email: string; password: string; origin: Credentials['origin'] },
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()

@@ -18,7 +18,7 @@ type ResetEmailDeps = Pick<Platform, 'clock' | 'config' | 'jobs' | 'secrets'>
 export type PasswordResetDeps = ResetEmailDeps &
   RevocationDeps &
   Pick<IdentityNeeds, 'revokeKeys'> &
-  Pick<Platform, 'db'> & { hasher: Hasher }
+  Pick<Platform, 'db' | 'log'> & { hasher: Hasher }
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(
