@@ -15,7 +15,9 @@ export const AuditEntryView = Type.Object(
     position: Type.Integer(),
     at: Instant,
     action: Type.String(),
-    actor_id: Nullable(Type.String({ description: 'Null: nobody who is known, the service itself, or a deleted user' })),
+    actor_id: Nullable(
+      Type.String({ description: 'Null: nobody who is known, the service itself, or a deleted user' }),
+    ),
     subject: Nullable(Type.String()),
     data: Nullable(JsonObject),
   },
@@ -64,11 +66,7 @@ export async function pageOfAudit(
 }
 
 async function pseudonym(db: Db, userId: string): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('audit_persons')
-    .select('pseudonym')
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
+  const row = await db.selectFrom('audit_persons').select('pseudonym').where('user_id', '=', userId).executeTakeFirst()
   return row?.pseudonym
 }
 
