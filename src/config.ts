@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder } from './config/ai.ts'
+import { type AiConfig, readAi, readEmbedder, readPriceFiles } from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -18,6 +18,7 @@ import { isLocal } from './config/exposures.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
+import type { PriceFiles } from './models/price-list.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'
@@ -96,14 +97,7 @@ export type Config = {
  * @throws ConfigError with one line that names the wrong setting.
  */
 export function configFromProcess({ toLook = false }: { toLook?: boolean } = {}): Config {
-  try {
-    process.loadEnvFile()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
-    }
-  }
-  const config = readConfig(process.env)
+  const config = readConfig(processEnv())
   if (config.production && config.secretKey === null && !toLook) {
     throw new ConfigError(
       'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (openssl rand -base64 32)',
@@ -112,10 +106,33 @@ export function configFromProcess({ toLook = false }: { toLook?: boolean } = {})
   return config
 }
 
+/** The one setting that `prices` needs: it mends lists for which no other command starts. @throws ConfigError */
+export function priceFilesFromProcess(): PriceFiles {
+  return priceFiles(processEnv())
+}
+
+export function priceFiles(env: Env): PriceFiles {
+  const read = createReader(env)
+  return readPriceFiles(read, readDataDir(read))
+}
+
+function processEnv(): Env {
+  try {
+    process.loadEnvFile()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
+    }
+  }
+  return process.env
+}
+
 /** Whether a failed start tells its stack as well; also where the settings themselves are wrong. */
 export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'
 }
+
+const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
@@ -163,7 +180,7 @@ export function readConfig(env: Env): Config {
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
-  const dataDir = resolve(read.text('DATA_DIR', './data'))
+  const dataDir = readDataDir(read)
   const ai = readAi(read, sandbox.on, sandbox.url, catalogue, dataDir)
   refuseStrayPlans(env, catalogue)
 

@@ -190,11 +190,25 @@ export function vendorNamed<Vendor extends VendorEntry>(
 
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
-  const exact = models.find((model) => model.id === id)
+  const byId = indexOf(models)
+  const exact = byId.get(id)
   if (exact !== undefined) return exact
   const plain = undated(id)
-  return plain === id ? null : (models.find((model) => model.id === plain) ?? null)
+  return plain === id ? null : (byId.get(plain) ?? null)
 }
+
+function indexOf(models: readonly Model[]): ReadonlyMap<string, Model> {
+  let byId = indexes.get(models)
+  if (byId === undefined) {
+    // Of several with one name the first counts.
+    byId = new Map(models.toReversed().map((model) => [model.id, model]))
+    indexes.set(models, byId)
+  }
+  return byId
+}
+
+/** By a vendor's list: each call asks, of each vendor. */
+const indexes = new WeakMap<readonly Model[], ReadonlyMap<string, Model>>()
 
 /** A model's name without the date behind it. */
 export function undated(id: string): string {

@@ -725,6 +725,8 @@ export type GetUsageResponse = {
   to: string
   totals: UsageTotals
   groups: Array<UsageGroup>
+  /** There are more groups than these; `totals` are of all. */
+  has_more: boolean
 }
 
 export type HostedPage = {

@@ -1,242 +1,15 @@
-// OpenAI's Responses API, for what /chat/completions refuses: tools and thinking together. Requests leave in its format and
-// answers come back in chat completions' own, so that nobody behind this file sees which of the two was spoken.
-// Nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
-// https://platform.openai.com/docs/api-reference/responses
+// What OpenAI's Responses API answers, whole or in events, as the chat completion or the chunks that say the same: nobody behind
+// this file sees which of the two addresses was asked.
+// The trap: items are numbered over thoughts, words and calls, and what an item held may come with its end alone.
 
-import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
 import { objectOf } from './json.ts'
-import { unsupported } from './parts.ts'
-import { createDetailHeads, detailsOf, interleave } from './reasoning.ts'
-import { createToolIds, type ToolIds } from './tool-ids.ts'
-import type { NativeRequest } from './vendor.ts'
-import { refusal, reportedFailure, VendorError } from './vendor-error.ts'
+import { createDetailHeads } from './reasoning.ts'
+import { reportedFailure, VendorError } from './vendor-error.ts'
 
 type Json = Record<string, unknown>
 
-const FORMAT = 'openai-responses-v1'
-/** With it thoughts come whole, though encrypted. */
-const SEALED = 'reasoning.encrypted_content'
-const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
-/** Fewer are refused. */
-const OUTPUT_TOKENS_MIN = 16
-/** What both addresses know by the same name. */
-const SHARED = [
-  'parallel_tool_calls',
-  'metadata',
-  'user',
-  'safety_identifier',
-  'prompt_cache_key',
-  'prompt_cache_retention',
-  'prompt_cache_options',
-  'service_tier',
-] as const
-
-/**
- * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
- * whole, and one that only names what OpenAI would have kept is left out.
- */
-export function nativeResponsesBody(
-  model: string,
-  { body, limit }: NativeRequest,
-  { stream, thinks }: { stream: boolean; thinks: boolean },
-): Json {
-  const include = Array.isArray(body.include) ? body.include : []
-  const sent: Json = { ...body, model, stream, store: false }
-  // A model that does not think refuses it.
-  if (thinks && !include.includes(SEALED)) sent.include = [...include, SEALED]
-  if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
-  if (Array.isArray(body.input)) {
-    const isLost = (item: unknown) =>
-      objectOf(item)?.type === 'reasoning' && typeof objectOf(item)?.encrypted_content !== 'string'
-    sent.input = body.input.some(isLost) ? body.input.filter((item) => !isLost(item)) : body.input
-  }
-  return sent
-}
-
-/** What fills a prompt; whatever else stands in a request is refused where it is only counted. */
-const COUNTED = [
-  'input',
-  'instructions',
-  'parallel_tool_calls',
-  'reasoning',
-  'text',
-  'tool_choice',
-  'tools',
-  'truncation',
-]
-
-export function countedBody(model: string, request: NativeRequest): Json {
-  const body = nativeResponsesBody(model, request, { stream: false, thinks: false })
-  return { model, ...Object.fromEntries(COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))) }
-}
-
-const TEXT_DELTA = '{"type":"response.output_text.delta",'
-const DELTA = '"delta":"'
-
-/** What `{"type":"response.output_text.delta",…,"delta":"Hello",…}` says, about; null for any other event. */
-export function responseWords(data: string): string | null {
-  if (!data.startsWith(TEXT_DELTA) || !data.endsWith('}')) return null
-  const from = data.indexOf(DELTA, TEXT_DELTA.length)
-  return from === -1 ? null : data.slice(from + DELTA.length, data.indexOf('"', from + DELTA.length))
-}
-
-/** @throws VendorError for what only /chat/completions can do. */
-export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
-  if ((request.n ?? 1) > 1) throw refusal('More than one choice is not possible together with tools and thinking')
-  if (request.functions != null || request.function_call != null)
-    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
-  for (const name of ['web_search_options', 'audio', 'prediction']) {
-    if (request[name] != null) throw refusal(`'${name}' is not possible together with tools and thinking`)
-  }
-  const body: Json = {
-    model,
-    input: inputOf(request.messages),
-    stream,
-    store: false,
-    include: [SEALED],
-  }
-  for (const name of SHARED) if (request[name] !== undefined) body[name] = request[name]
-  const limit = request.max_completion_tokens ?? request.max_tokens
-  if (limit != null) body.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
-  if (request.tools?.length) body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))
-  if (request.tool_choice != null) body.tool_choice = choiceOf(request.tool_choice)
-  const summary = objectOf(request.reasoning)?.summary
-  const reasoning = {
-    ...(request.reasoning_effort == null ? {} : { effort: request.reasoning_effort }),
-    ...(summary === undefined ? {} : { summary }),
-  }
-  if (Object.keys(reasoning).length > 0) body.reasoning = reasoning
-  if (request.reasoning_effort === 'none') {
-    if (request.temperature != null) body.temperature = request.temperature
-    if (request.top_p != null) body.top_p = request.top_p
-  }
-  const format = request.response_format
-  const text = {
-    ...(format == null
-      ? {}
-      : {
-          format:
-            format.type === 'json_schema'
-              ? { type: format.type, strict: false, ...format.json_schema }
-              : { type: format.type },
-        }),
-    ...(request.verbosity == null ? {} : { verbosity: request.verbosity }),
-  }
-  if (Object.keys(text).length > 0) body.text = text
-  return body
-}
-
-function toolOf(tool: Json): Json {
-  const own = objectOf(tool.function)
-  if (own !== null) {
-    const { name, description, parameters, strict } = own
-    return {
-      type: 'function',
-      name,
-      ...(description === undefined ? {} : { description }),
-      parameters: parameters ?? { type: 'object', properties: {} },
-      // Left out it means yes here, and no at /chat/completions.
-      strict: strict ?? false,
-    }
-  }
-  const custom = objectOf(tool.custom)
-  if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
-  const grammar = objectOf(objectOf(custom.format)?.grammar)
-  return { type: 'custom', ...custom, ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }) }
-}
-
-function choiceOf(choice: NonNullable<ChatRequest['tool_choice']>): unknown {
-  if (typeof choice === 'string') return choice
-  const { type, ...rest } = choice as Json
-  const allowed = objectOf(rest.allowed_tools)
-  if (allowed !== null) {
-    const tools = Array.isArray(allowed.tools) ? allowed.tools : []
-    return { type, mode: allowed.mode, tools: tools.map((tool) => named(objectOf(tool) ?? {})) }
-  }
-  return named(choice as Json)
-}
-
-/** `{type: 'function', function: {name}}` stands here without its inner object. */
-function named(choice: Json): Json {
-  const inner = objectOf(choice[String(choice.type)])
-  return inner === null ? choice : { type: choice.type, name: inner.name }
-}
-
-function inputOf(messages: ChatMessage[]): Json[] {
-  const ids = createToolIds(TOOL_ID)
-  return messages.flatMap((message) => itemsOf(message, ids))
-}
-
-function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
-  const { role, content } = message
-  if (role === 'tool') {
-    const call_id = ids.ofAnswer(message.tool_call_id ?? '')
-    const type = ids.isCustom(call_id) ? 'custom_tool_call_output' : 'function_call_output'
-    return [{ type, call_id, output: typeof content === 'string' ? content : (content ?? []).map(inputPart) }]
-  }
-  if (role !== 'assistant')
-    return [{ role, content: typeof content === 'string' ? content : (content ?? []).map(inputPart) }]
-
-  const items: Json[] = []
-  const text = spokenText(message)
-  if (text !== '') items.push({ role, content: text })
-  for (const call of message.tool_calls ?? []) items.push(callItem(call, ids))
-  return interleave(reasoningItems(message), items)
-}
-
-function callItem(call: ToolCall, ids: ToolIds): Json {
-  const custom = objectOf((call as unknown as Json).custom)
-  if (custom === null && call.function == null)
-    throw refusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
-  if (custom === null) {
-    const { name, arguments: args } = call.function
-    return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
-  }
-  return { type: 'custom_tool_call', call_id: ids.ofCall(call.id, true), name: custom.name, input: custom.input }
-}
-
-/** What the assistant said goes back as text alone. */
-function spokenText({ content, ...message }: ChatMessage): string {
-  if (typeof content === 'string') return content
-  if (content == null) return String((message as Json).refusal ?? '')
-  return content
-    .map((part) => {
-      if (part.type === 'text') return part.text ?? ''
-      if (part.type === 'refusal') return String(part.refusal ?? '')
-      throw unsupported(`Content of type '${part.type}' in an answer`)
-    })
-    .join('')
-}
-
-function inputPart(part: ContentPart): Json {
-  const mark =
-    part.prompt_cache_breakpoint === undefined ? {} : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
-  if (part.type === 'text') return { type: 'input_text', text: part.text ?? '', ...mark }
-  if (part.type === 'image_url')
-    return { type: 'input_image', image_url: part.image_url?.url, detail: part.image_url?.detail ?? 'auto', ...mark }
-  if (part.type === 'file') return { type: 'input_file', ...objectOf(part.file), ...mark }
-  throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
-}
-
-/** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
-function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
-  const items = new Map<string, { index: number; item: Json & { summary: Json[] }; isSealed: boolean }>()
-  for (const detail of detailsOf(message.reasoning_details, FORMAT)) {
-    const key = detail.id ?? `at ${detail.index}`
-    let found = items.get(key)
-    if (found === undefined) {
-      const id = detail.id === undefined ? {} : { id: detail.id }
-      found = { index: detail.index, item: { type: 'reasoning', ...id, summary: [] }, isSealed: false }
-      items.set(key, found)
-    }
-    if (detail.type === 'reasoning.summary') found.item.summary.push({ type: 'summary_text', text: detail.summary })
-    if (detail.type === 'reasoning.encrypted') {
-      found.item.encrypted_content = detail.data
-      found.isSealed = true
-    }
-  }
-  return [...items.values()].filter(({ isSealed }) => isSealed)
-}
+/** How thoughts that came from here are told from others' when they come back. */
+export const RESPONSES_FORMAT = 'openai-responses-v1'
 
 /** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
 const REFUSED_INSIDE = /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
@@ -262,7 +35,7 @@ export function chatBodyOf(response: Json): Json {
     } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
       calls.push(callOf(item))
     } else if (item.type === 'reasoning') {
-      details.push(...detailsOfItem(item, { format: FORMAT, id: item.id, index }))
+      details.push(...detailsOfItem(item, { format: RESPONSES_FORMAT, id: item.id, index }))
     }
   }
   if (calls.length > 0) message.tool_calls = calls
@@ -380,7 +153,7 @@ export function createResponseEvents(): ResponseEvents {
   const calls = new Map<unknown, number>()
   /** The items of which something has been told; what comes only with an item's end is told then. */
   const told = new Set<unknown>()
-  const detailHead = createDetailHeads(FORMAT)
+  const detailHead = createDetailHeads(RESPONSES_FORMAT)
   let hasThought = false
   let thoughtPlace = ''
 
