@@ -36,6 +36,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'jobs that gave up, and another try for them',
     load: () => import('./jobs.ts'),
   },
+  migrate: {
+    usage: 'migrate [--plan]',
+    says: "applies this version's migrations; --plan only shows them",
+    load: () => import('./migrate.ts'),
+  },
   prices: {
     usage: 'prices [update FILE]',
     says: "which list of models' prices counts, and a newer one instead",
@@ -69,7 +74,7 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
 }
 
 /** These do not open what SECRET_KEY seals, or say themselves that it is missing. */
-const WITHOUT_KEY = new Set(['backup', 'doctor', 'tour', 'verify'])
+const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'tour', 'verify'])
 
 process.exitCode = await main(process.argv.slice(2))
 
