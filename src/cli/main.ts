@@ -2,7 +2,7 @@
 
 import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { ConfigError, configFromProcess } from '../config.ts'
+import { type Config, ConfigError, configFromProcess } from '../config.ts'
 import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
@@ -17,8 +17,8 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     load: () => import('./backup.ts'),
   },
   billing: {
-    usage: 'billing sync',
-    says: 'reads every subscription from the processor, and repairs what differs',
+    usage: 'billing sync|report --month',
+    says: 'holds all money against the processor and repairs what differs; or what a month brought',
     load: () => import('./billing.ts'),
   },
   db: {
@@ -89,13 +89,16 @@ async function main([name = '', ...args]: string[]): Promise<number> {
 
   let opened: Platform | null = null
   try {
-    const config = configFromProcess({ toLook: WITHOUT_KEY.has(name) })
+    let config: Config | null = null
     const context: Context = {
-      config,
+      get config() {
+        config ??= configFromProcess({ toLook: WITHOUT_KEY.has(name) })
+        return config
+      },
       print: (line = '') => console.log(line),
       async platform() {
         const { openWithRooms } = await import('../open.ts')
-        opened ??= await openWithRooms(config, { log: createLog('warn'), isGuest: true })
+        opened ??= await openWithRooms(context.config, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

@@ -42,7 +42,13 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/register',
-    validateSearch: (search): { redirect?: string | undefined } => ({ redirect: text(search.redirect) }),
+    validateSearch: (
+      search,
+    ): { redirect?: string | undefined; email?: string | undefined; invitation?: string | undefined } => ({
+      redirect: text(search.redirect),
+      email: text(search.email),
+      invitation: text(search.invitation),
+    }),
     beforeLoad: ({ search }) => {
       if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
     },
@@ -206,12 +212,12 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'usage' | 'messages' | 'jobs' | undefined
+      tab?: 'usage' | 'messages' | 'money' | 'jobs' | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, ['usage', 'messages', 'jobs']),
+      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs']),
       page: within(search.page, 1, 1_000_000),
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
       group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),
