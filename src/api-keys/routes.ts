@@ -169,7 +169,8 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         summary: 'What the API key that asks may do, what is left of its limits, and when they begin anew',
         response: { 200: KeySelf },
       },
-      config: { access: 'user-or-key', needs: 'api_keys' },
+      // A session is told that it is no key.
+      config: { access: 'user-or-key', needs: 'api_keys', described: { security: [{ key: [] }, { key_header: [] }] } },
     },
     async (request) => {
       const { userId, keyId } = callerOf(request)

@@ -2,7 +2,7 @@
 
 import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { ConfigError, configFromProcess } from '../config.ts'
+import { type Config, ConfigError, configFromProcess } from '../config.ts'
 import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
@@ -61,13 +61,16 @@ async function main([name = '', ...args]: string[]): Promise<number> {
 
   let opened: Platform | null = null
   try {
-    const config = configFromProcess({ toLook: name === 'doctor' || name === 'tour' })
+    let config: Config | null = null
     const context: Context = {
-      config,
+      get config() {
+        config ??= configFromProcess({ toLook: name === 'doctor' || name === 'tour' })
+        return config
+      },
       print: (line = '') => console.log(line),
       async platform() {
         const { openWithRooms } = await import('../open.ts')
-        opened ??= await openWithRooms(config, { log: createLog('warn'), isGuest: true })
+        opened ??= await openWithRooms(context.config, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

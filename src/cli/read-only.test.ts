@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -66,6 +66,22 @@ test('the doctor marks what production lacks', async (t) => {
   assert.match(open.text, /✖ NODE_ENV +NODE_ENV is not production, but https:\/\/x\.io/)
   assert.match(open.text, /– Sign-in google/)
 })
+
+test('prices runs though PRICES names a list with which nothing else starts', async (t) => {
+  const folder = temporary(t)
+  const env = { DATA_DIR: folder, PRICES: join(folder, 'mine.json'), NODE_ENV: 'production' }
+  writeFileSync(join(folder, 'data.json'), JSON.stringify([{ id: 'openai', models: [MODEL] }]))
+  const made = await cli(['prices', 'update', join(folder, 'data.json'), '--force'], env)
+  assert.match(
+    made.text,
+    /mine\.json is not there\. The service does not start with it.*uses it from its next start on/s,
+  )
+  assert.equal(made.code, 0)
+  const told = await cli(['prices'], env)
+  assert.match(told.text, /genai-prices of .*: 1 models of 1 vendors/)
+})
+
+const MODEL = { id: 'gpt-4o', prices: { input_mtok: 2, output_mtok: 8 } }
 
 async function make(dataDir: string, applied: typeof migrations): Promise<void> {
   const platform = await openPlatform(readConfig({ DATA_DIR: dataDir }), applied, { log: pino({ level: 'silent' }) })

@@ -16,6 +16,7 @@ export type Purpose =
   | 'passkey-register'
   | 'passkey-login'
   | 'superuser'
+  | 'invitation'
 
 const LIFE_MS: Record<Purpose, number> = {
   verify: 24 * HOUR_MS,
@@ -26,10 +27,17 @@ const LIFE_MS: Record<Purpose, number> = {
   'passkey-register': 10 * MINUTE_MS,
   'passkey-login': 10 * MINUTE_MS,
   superuser: 7 * DAY_MS,
+  invitation: 7 * DAY_MS,
 }
 
 /** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
-const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>(['undo-email', 'challenge', 'oauth', 'passkey-login'])
+const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>([
+  'undo-email',
+  'challenge',
+  'oauth',
+  'passkey-login',
+  'invitation',
+])
 
 export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>
 

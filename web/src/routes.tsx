@@ -42,7 +42,13 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/register',
-    validateSearch: (search): { redirect?: string | undefined } => ({ redirect: text(search.redirect) }),
+    validateSearch: (
+      search,
+    ): { redirect?: string | undefined; email?: string | undefined; invitation?: string | undefined } => ({
+      redirect: text(search.redirect),
+      email: text(search.email),
+      invitation: text(search.invitation),
+    }),
     beforeLoad: ({ search }) => {
       if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
     },

@@ -1,7 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { Type } from 'typebox'
 import type { App } from '#platform/http/app.ts'
-import { originOf } from '../origin.ts'
 import { ShownPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, Code } from '../schema.ts'
 import {
@@ -14,12 +13,18 @@ import {
 import { TokenView, tokenView } from '../sessions/token-view.ts'
 import { completeChallenge } from './challenge.ts'
 import { type CredentialDeps, checkCredentials } from './credentials.ts'
+import type { DeviceCookie } from './device-cookie.ts'
+import { Proof } from './proof-of-work.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
-import { countAttempt } from './sign-in-limits.ts'
 
 const tags = ['auth']
 
-export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & PasskeyDeps): void {
+export function signInRoutes(
+  app: App,
+  deps: CredentialDeps & SignInDeps & PasskeyDeps & { deviceCookie: DeviceCookie },
+): void {
+  const { deviceCookie } = deps
+
   app.post(
     '/api/auth/login',
     {
@@ -31,15 +36,18 @@ export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & Passk
           email: AnyEmail,
           password: ShownPassword,
           code: Type.Optional(Type.String({ maxLength: 64 })),
+          proof: Type.Optional(Proof),
         }),
         response: { 200: TokenView },
       },
       config: { access: 'anyone' },
     },
-    async (request) => {
-      const origin = originOf(request)
-      const user = await checkCredentials(deps, { ...request.body, address: origin.address })
-      return tokenView(await signIn(deps, user, origin, 'password'), user)
+    async (request, reply) => {
+      const origin = deviceCookie.originOf(request)
+      const user = await checkCredentials(deps, { ...request.body, origin })
+      const pair = await signIn(deps, user, origin, 'password')
+      deviceCookie.keep(reply, origin)
+      return tokenView(pair, user)
     },
   )
 
@@ -55,10 +63,12 @@ export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & Passk
       },
       config: { access: 'anyone' },
     },
-    async (request) => {
-      const origin = originOf(request)
-      const user = await completeChallenge(deps, { ...request.body, address: origin.address })
-      return tokenView(await signIn(deps, user, origin, 'two-factor'), user)
+    async (request, reply) => {
+      const origin = deviceCookie.originOf(request)
+      const user = await completeChallenge(deps, { ...request.body, origin })
+      const pair = await signIn(deps, user, origin, 'two-factor')
+      deviceCookie.keep(reply, origin)
+      return tokenView(pair, user)
     },
   )
 
@@ -88,11 +98,13 @@ export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & Passk
       },
       config: { access: 'anyone' },
     },
-    async (request) => {
-      const origin = originOf(request)
-      await countAttempt(deps, { account: null, address: origin.address })
+    // No limit beside the general one: a signature over 256 random bits is nothing to guess.
+    async (request, reply) => {
+      const origin = deviceCookie.originOf(request)
       const user = await checkPasskey(deps, request.body.response as unknown as AuthenticationResponseJSON)
-      return tokenView(await signIn(deps, user, origin, 'passkey'), user)
+      const pair = await signIn(deps, user, origin, 'passkey')
+      deviceCookie.keep(reply, origin)
+      return tokenView(pair, user)
     },
   )
 }
