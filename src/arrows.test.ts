@@ -16,15 +16,15 @@ const MAY_IMPORT: Record<string, string[]> = {
   embeddings: [],
   mail: [],
   identity: ['audit', 'mail'],
-  billing: ['audit', 'identity'],
+  billing: ['audit', 'mail', 'identity'],
   'api-keys': ['audit', 'identity'],
   usage: [],
   ai: ['models', 'embeddings', 'usage'],
   rag: ['models', 'embeddings', 'ai'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
-  admin: ['audit', 'identity', 'storefront', 'usage'],
+  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage'],
   sandbox: [],
-  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'ai', 'rag', 'storefront'],
+  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'usage', 'ai', 'rag', 'storefront'],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(

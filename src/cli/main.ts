@@ -12,8 +12,8 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     load: () => import('./audit.ts'),
   },
   billing: {
-    usage: 'billing sync',
-    says: 'reads every subscription from the processor, and repairs what differs',
+    usage: 'billing sync|report --month',
+    says: 'holds all money against the processor and repairs what differs; or what a month brought',
     load: () => import('./billing.ts'),
   },
   doctor: {

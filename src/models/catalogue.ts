@@ -49,7 +49,14 @@ export type OpenAiHabits = {
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
   /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
   speaksResponses: boolean
+  rates: Rates
 }
+
+/**
+ * What a request may switch on at another price, as `service_tier:flex`, and what that multiplies the list price of all tokens
+ * by. What is not here is refused.
+ */
+export type Rates = Readonly<Record<string, number>>
 
 export type AnthropicHabits = {
   temperature: Temperature
@@ -61,6 +68,7 @@ export type AnthropicHabits = {
   bindsThoughts: boolean
   /** Tokens below which no prefix is kept; null where no prefix is marked. */
   cacheTokensMin: number | null
+  rates: Rates
 }
 
 export type GeminiHabits = {

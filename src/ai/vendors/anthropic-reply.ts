@@ -182,17 +182,43 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
   const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
   const searches = searched > 0 ? { webSearches: searched } : {}
   if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
-  const cached = count(usage.cache_read_input_tokens)
-  const cacheWrites = count(usage.cache_creation_input_tokens)
+  const [own, shortened] = [countsOf(usage), compactionsOf(usage)]
+  const cached = own.cached + shortened.cached
+  const cacheWrites = own.cacheWrites + shortened.cacheWrites
   // Only the first count tells how long what was written is kept.
   const kept = objectOf(usage.cache_creation)
   const hour = kept === null ? (before?.cacheWritesHour ?? 0) : count(kept.ephemeral_1h_input_tokens)
   return {
-    prompt: count(usage.input_tokens) + cached + cacheWrites,
+    prompt: own.fresh + shortened.fresh + cached + cacheWrites,
     cached,
     cacheWrites,
     ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
     ...completion,
+    completion: completion.completion + shortened.completion,
     ...searches,
   }
+}
+
+function countsOf(usage: Record<string, unknown>) {
+  return {
+    fresh: count(usage.input_tokens),
+    cached: count(usage.cache_read_input_tokens),
+    cacheWrites: count(usage.cache_creation_input_tokens),
+    completion: count(usage.output_tokens),
+  }
+}
+
+/** Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums. */
+function compactionsOf({ iterations }: Record<string, unknown>) {
+  const all = { fresh: 0, cached: 0, cacheWrites: 0, completion: 0 }
+  for (const value of Array.isArray(iterations) ? iterations : []) {
+    const one = objectOf(value)
+    if (one?.type !== 'compaction') continue
+    const counts = countsOf(one)
+    all.fresh += counts.fresh
+    all.cached += counts.cached
+    all.cacheWrites += counts.cacheWrites
+    all.completion += counts.completion
+  }
+  return all
 }

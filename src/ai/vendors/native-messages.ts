@@ -4,6 +4,7 @@ import type { NativeDialect } from './native.ts'
 export const nativeMessages: NativeDialect = {
   api: 'messages',
   speaks: () => true,
+  thinks: () => true,
   path: '/v1/messages',
   body: (model, { body, limit }, stream) => ({ ...body, model, stream, max_tokens: limit }),
   counted: { path: '/v1/messages/count_tokens', body: (model, { body }) => ({ ...body, model }) },

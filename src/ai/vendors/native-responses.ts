@@ -11,6 +11,7 @@ export function nativeResponses(speaks: (model: string) => boolean, thinks: (mod
   return {
     api: 'responses',
     speaks,
+    thinks,
     path: '/responses',
     body: (model, request, stream) => bodyOf(model, request, { stream, thinks: thinks(model) }),
     counted: { path: '/responses/input_tokens', body: countedBody },
