@@ -1300,6 +1300,15 @@ export type Session = {
   current: boolean
 }
 
+export type SignInToStorefrontRequest = {
+  /** As the storefront gave it */
+  state: string
+}
+
+export type SignInToStorefrontResponse = {
+  url: string
+}
+
 export type SigningKey = {
   kty: string
   crv: string
@@ -1611,6 +1620,10 @@ export type Paths = {
     '/api/auth/challenge': {
       body: CompleteChallengeRequest
       reply: Token
+    }
+    '/api/auth/storefront': {
+      body: SignInToStorefrontRequest
+      reply: SignInToStorefrontResponse
     }
     '/api/auth/passkeys/login/options': {
       reply: PasskeyOptions
