@@ -5,6 +5,7 @@
  * passed, so those are taken off again.
  */
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   constants,
@@ -48,6 +49,9 @@ const LANE = ['--max-semi-space-size=32', '--min-semi-space-size=32']
 const LANE_FILE = join(import.meta.dirname, 'lane.ts')
 /** What TypeScript becomes, for the next process and the next run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
+
+/** What this run's schemas on a server are called: its processes keep them from test to test, and leave them to it. */
+const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
@@ -167,10 +171,28 @@ async function runAll(): Promise<boolean> {
   // Twice as many as there are cores, and one: a pass waits for a third of its time. More, and tests that race a limit of
   // seconds lose.
   await Promise.all(Array.from({ length: 2 * Math.max(2, availableParallelism()) + 1 }, runNext))
+  if (process.env.TEST_DATABASE_URL) await dropSchemas(process.env.TEST_DATABASE_URL)
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 && total.passed > 0
+}
+
+async function dropSchemas(serverUrl: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(serverUrl)
+  try {
+    await client.connect()
+    const { rows } = await client.query('select nspname as name from pg_namespace where starts_with(nspname, $1)', [
+      `${SCHEMAS}_`,
+    ])
+    // One by one: all of them at once would hold more locks than a server has.
+    for (const { name } of rows) await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
+  } catch (error) {
+    console.error(`Schemas called ${SCHEMAS}_… are left on the server:`, error)
+  } finally {
+    await client.end().catch(() => {})
+  }
 }
 
 /** In memory, where a system has room there: every commit waits for the disk, and no test outlives the power. */
@@ -240,7 +262,10 @@ async function runPass({ name, files, args, parts, env }: Pass): Promise<Count> 
   console.log(`${label}files: ${files.length}`)
   const child = spawn(process.execPath, [...together, ...files], {
     cwd: ROOT,
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: temporaryFolder, ...env, NODE_NO_WARNINGS: '1' },
+    env: {
+      ...{ ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_NO_WARNINGS: '1', TMPDIR: temporaryFolder },
+      ...{ TEST_SCHEMAS: SCHEMAS, ...env },
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
