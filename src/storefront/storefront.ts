@@ -10,6 +10,7 @@ import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
+import { deviceCookie } from '#identity/sign-in/device-cookie.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -75,6 +76,7 @@ export function createStorefront(
     mail,
     processor,
     checkCredentials: identity.checkCredentials,
+    deviceCookie: deviceCookie({ url: config.urls.storefront, name: 'store_device', path: '/' }),
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),

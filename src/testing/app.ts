@@ -10,6 +10,7 @@ import { pino } from 'pino'
 import { createHasher } from '#identity/passwords/hasher.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import { type Config, readConfig } from '#src/config.ts'
 import { migrations } from '#src/migrations.ts'
 import { createService, type Service } from '#src/service.ts'
@@ -56,6 +57,8 @@ export async function testApp(
     fullHashing?: boolean
     /** A folder, and a database, that an earlier process left; nothing of them is removed afterwards. */
     onData?: { dataDir: string; databaseUrl: string | null }
+    /** Reads what the service logs. */
+    log?: Log
     /** Puts something between the service and its PostgreSQL; not asked on SQLite. */
     databaseThrough?: (url: string) => Promise<string>
   } = {},
@@ -71,7 +74,7 @@ export async function testApp(
     createService(config, {
       ...(options.fullHashing ? {} : { hasher: { ...hasher } }),
       clock,
-      log: pino({ level: config.logLevel }),
+      log: options.log ?? pino({ level: config.logLevel }),
       userApp: options.userApp ?? false,
     })
 

@@ -42,7 +42,13 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/register',
-    validateSearch: (search): { redirect?: string | undefined } => ({ redirect: text(search.redirect) }),
+    validateSearch: (
+      search,
+    ): { redirect?: string | undefined; email?: string | undefined; invitation?: string | undefined } => ({
+      redirect: text(search.redirect),
+      email: text(search.email),
+      invitation: text(search.invitation),
+    }),
     beforeLoad: ({ search }) => {
       if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
     },
@@ -135,6 +141,12 @@ const appPages = [
       q: text(search.q),
     }),
     component: page(() => import('./documents/documents-page.tsx'), 'DocumentsPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
+    path: '/storefront',
+    validateSearch: (search): { state: string } => ({ state: text(search.state) ?? '' }),
+    component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
   }),
   createRoute({
     getParentRoute: () => appLayout,
