@@ -10,6 +10,7 @@ import { invalid } from '#platform/problems.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { NOTHING, openCall } from './call-record.ts'
 import type { Gateway } from './gateway.ts'
+import { VERSION_HEADERS } from './native-request.ts'
 import type { CachedReply, ReplyCache } from './reply-cache.ts'
 import { fallbackChain } from './routing.ts'
 import type { ReplyKeeper } from './stream-encoder.ts'
@@ -115,9 +116,6 @@ function keyOf(replies: ReplyCache, userId: string, decided: unknown): string {
   }
 }
 
-/** Vendors' models answer otherwise with these; other headers that go to them only say who asks. */
-const VERSIONS = ['anthropic-version', 'anthropic-beta', 'openai-beta'] as const
-
 /** All that decides what a request is answered. @throws Problem 400, 403 where its caller may not ask */
 function decisive(
   { config }: Gateway,
@@ -128,7 +126,7 @@ function decisive(
   return [
     route,
     routes.map(({ vendor, model }) => [vendor, model]),
-    VERSIONS.map((name) => headers[name] ?? null),
+    VERSION_HEADERS.map((name) => headers[name] ?? null),
     body,
   ]
 }

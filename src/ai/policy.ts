@@ -1,4 +1,6 @@
-/** The policy of every route that asks a model, whoever's API it speaks. */
+// What all routes that ask a model have in common, whoever's API they speak: their policy, and how their replies are described.
+import type { Described } from '#platform/http/openapi.ts'
+
 export const AI_POLICY = {
   access: 'user-or-key',
   needs: 'ai',
@@ -7,3 +9,11 @@ export const AI_POLICY = {
   bodies: 'packed',
   passesOn: true,
 } as const
+
+/** In the description alone: no schema serialises the reply, so that whatever a vendor says in it passes. */
+export function replying(schema: object, { parameters, headers }: Extras = {}): { described: Described } {
+  const done = { description: 'Done.', content: { 'application/json': schema }, ...(headers && { headers }) }
+  return { described: { ...(parameters && { parameters }), replies: { 200: done } } }
+}
+
+type Extras = Pick<Described, 'parameters'> & { headers?: Record<string, object> }

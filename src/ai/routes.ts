@@ -4,9 +4,10 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
-import { cachedReply, cacheParameters } from './cached-reply.ts'
+import { answered } from './answer.ts'
+import { cacheParameters } from './cached-reply.ts'
 import { CALL_TAGS, originOf } from './call-origin.ts'
-import { complete, type Gateway, type GatewayCall, stream } from './gateway.ts'
+import type { Gateway, GatewayCall } from './gateway.ts'
 import { ModelList, modelList } from './models-view.ts'
 import { AI_POLICY } from './policy.ts'
 import { MODEL_NAME, providerNames, routeFor } from './routing.ts'
@@ -14,7 +15,6 @@ import {
   ErrorEvent,
   errorEvent,
   type StreamEncoder,
-  sendAnswerStream,
   TokenEvent,
   tokenLines,
   tokenLinesWithThoughts,
@@ -127,17 +127,12 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      if (body.stream) {
-        const encoder = tokenEncoder(body.include_usage === true, body.include_reasoning === true)
-        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
-          sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper),
-        )
-      }
-      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
-        const { answer, model, usage, headers } = await complete(gateway, call)
-        reply.headers(headers)
-        return { content: answer.text, model, usage: usageView(usage) }
-      })
+      const encoder = body.stream ? tokenEncoder(body.include_usage === true, body.include_reasoning === true) : null
+      return answered(gateway, request, reply, call, encoder, ({ answer, model, usage }) => ({
+        content: answer.text,
+        model,
+        usage: usageView(usage),
+      }))
     },
   )
 
@@ -168,11 +163,11 @@ export function aiRoutes(app: App, gateway: Gateway) {
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
-        const { answer, model, usage, headers } = await complete(gateway, call)
-        reply.headers(headers)
-        return { completion: answer.text, model, usage: usageView(usage) }
-      })
+      return answered(gateway, request, reply, call, null, ({ answer, model, usage }) => ({
+        completion: answer.text,
+        model,
+        usage: usageView(usage),
+      }))
     },
   )
 

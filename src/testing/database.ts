@@ -171,7 +171,7 @@ async function startPglite(): Promise<Engine> {
     const { rows } = await db.query('select from migrated.changes limit 1')
     // To look takes longer than to wipe.
     if (rows.length === 0 && ++wipes % WIPES_A_LOOK > 0) return true
-    const made = (await lookAtAll())?.tables.filter((name) => !tables.includes(name))
+    const made = (await lookAtAll())?.tables?.filter((name) => !tables?.includes(name))
     if (made?.length) await db.exec(`drop table ${made.join(', ')} cascade`)
     await db.exec('delete from migrated.changes')
     const now = await lookAtAll()
@@ -180,7 +180,7 @@ async function startPglite(): Promise<Engine> {
   }
 }
 
-type Look = { shape: string; tables: string[]; bytes: number }
+type Look = { shape: string; tables: string[] | null; bytes: number }
 
 const WIPES_A_LOOK = 10
 const GROWN_BYTES = 8 * 2 ** 20

@@ -6,6 +6,7 @@ import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
 import { addDetail, wrapThoughts } from '../thought-envelope.ts'
 import type { ToolCall } from '../vendors/chat-request.ts'
 import { objectIn } from '../vendors/json.ts'
+import { newId } from '../vendors/new-id.ts'
 import type { FinishReason, Piece, ToolDelta } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
@@ -17,7 +18,7 @@ type Json = Record<string, unknown>
 export function messageBody({ answer, model, usage, costUsd, isNative }: Completion): Json {
   if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
-    id: newId('msg'),
+    id: newId('msg_'),
     type: 'message',
     role: 'assistant',
     model,
@@ -42,7 +43,7 @@ function thoughtBlocks(details: ReasoningDetail[]): Json[] {
 }
 
 function toolBlocks({ id: given, function: tool, extra_content }: ToolCall): Json[] {
-  const id = given || newId('toolu')
+  const id = given || newId('toolu_')
   const own = { type: 'tool_use', id, name: tool.name, input: argumentsOf(tool.arguments) }
   return extra_content === undefined ? [own] : [signatureBlock(id, extra_content), own]
 }
@@ -96,7 +97,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
     hasBegun = true
     // What was read is guessed until the vendor tells it at the end.
     const message = {
-      ...{ id: newId('msg'), type: 'message', role: 'assistant', model: answer.model, content: [] },
+      ...{ id: newId('msg_'), type: 'message', role: 'assistant', model: answer.model, content: [] },
       ...{ stop_reason: null, stop_sequence: null, usage: { ...usageBody(answer.usage()), output_tokens: 1 } },
     }
     return event({ type: 'message_start', message })
@@ -145,7 +146,7 @@ function answerEncoder(answer: CompletionStream): AnswerEncoder {
   const tool = ({ index: number, id, name = '', arguments: args, extra_content: extra }: ToolDelta): string => {
     const known = calls.get(number)
     if (known === undefined) {
-      const call: Call = { id: id || newId('toolu'), name, extra, args, is: 'waiting' }
+      const call: Call = { id: id || newId('toolu_'), name, extra, args, is: 'waiting' }
       calls.set(number, call)
       return open?.kind === 'tool' && !isWhole(open.call.args) ? '' : begun(call)
     }
@@ -203,8 +204,4 @@ function isWhole(json: string): boolean {
   } catch {
     return false
   }
-}
-
-function newId(prefix: string): string {
-  return `${prefix}_${crypto.randomUUID().replaceAll('-', '')}`
 }

@@ -1,20 +1,19 @@
 // Anthropic's API under /v1: Claude Code and Anthropic's own clients work here with an API key, for all vendors' models. What
 // goes to Anthropic and comes from there passes as it is, but for what is metered.
 
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { JsonObject, Nullable } from '#platform/http/schema.ts'
-import { cachedReply, cacheParameters } from '../cached-reply.ts'
+import { answered } from '../answer.ts'
+import { cacheParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
-import { complete, countTokens, type Gateway, type GatewayCall, stream } from '../gateway.ts'
-import { AI_POLICY } from '../policy.ts'
+import { countTokens, type Gateway, type GatewayCall } from '../gateway.ts'
+import { nativeRequest, once } from '../native-request.ts'
+import { AI_POLICY, replying } from '../policy.ts'
 import { routeForModel } from '../routing.ts'
-import { sendAnswerStream } from '../stream-encoder.ts'
 import { isWrapped } from '../thought-envelope.ts'
-import type { NativeRequest } from '../vendors/vendor.ts'
 import { type Block, CountBody, MessageBody, type MessageParam, type MessageParams } from './message-body.ts'
 import { eventEncoder, messageBody } from './message-reply.ts'
 import { chatRequestOf } from './to-chat.ts'
@@ -31,7 +30,11 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         summary: "Anthropic's messages, for all vendors",
         body: MessageBody,
       },
-      config: { ...AI_POLICY, ...replies(Message, cacheParameters), events: { message_start: MessageEvent } },
+      config: {
+        ...AI_POLICY,
+        ...replying(Message, { parameters: cacheParameters }),
+        events: { message_start: MessageEvent },
+      },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
@@ -41,21 +44,12 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         caller,
         route: '/v1/messages',
         first: routeForModel(gateway.config, caller, body.model),
-        native: nativeRequest(request, body),
+        native: nativeRequest('messages', request.headers, askedOf(body)),
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
       reply.header('request-id', request.id)
-      if (body.stream) {
-        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
-          sendAnswerStream(request, reply, gateway, stream(gateway, call), eventEncoder, keeper),
-        )
-      }
-      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
-        const completion = await complete(gateway, call)
-        reply.headers(completion.headers)
-        return messageBody(completion)
-      })
+      return answered(gateway, request, reply, call, body.stream ? eventEncoder : null, messageBody)
     },
   )
 
@@ -69,30 +63,25 @@ export function anthropicRoutes(app: App, gateway: Gateway) {
         description: 'Counted by Anthropic for its own models; for others it is a guess, rather too many.',
         body: CountBody,
       },
-      config: { ...AI_POLICY, ...replies(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })) },
+      config: { ...AI_POLICY, ...replying(Type.Object({ input_tokens: Type.Integer() }, { title: 'TokenCount' })) },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
       const first = routeForModel(gateway.config, caller, body.model)
-      const native = nativeRequest(request, body)
+      const native = nativeRequest('messages', request.headers, askedOf(body))
       return { input_tokens: await countTokens(gateway, { caller, first, native, signal: clientGone(reply) }) }
     },
   )
 }
 
-function nativeRequest({ headers }: FastifyRequest, params: MessageParams): NativeRequest {
-  let translated: ReturnType<typeof chatRequestOf> | null = null
+/** What Anthropic is asked, or any other. */
+function askedOf(params: MessageParams) {
   return {
-    api: 'messages',
     body: { ...params, messages: params.messages.flatMap(withoutWrapped) },
-    headers: vendorHeaders(headers),
     limit: params.max_tokens ?? null,
-    translated: () => {
-      translated ??= chatRequestOf(params)
-      return translated
-    },
+    translated: once(() => chatRequestOf(params)),
   }
 }
 
@@ -107,25 +96,6 @@ function withoutWrapped(message: MessageParam): MessageParam[] {
   if (!blocks.some(isForeign)) return [message]
   const own = blocks.filter((block) => !isForeign(block))
   return own.length === 0 ? [] : [{ ...message, content: own }]
-}
-
-/** What a client says to Anthropic in headers; whose account pays is ours to say. */
-function vendorHeaders(headers: FastifyRequest['headers']): Record<string, string> {
-  const passed: Record<string, string> = {}
-  for (const name in headers) {
-    const value = headers[name]
-    if (typeof value === 'string' && PASSED.has(name)) passed[name] = value
-  }
-  return passed
-}
-
-const PASSED = new Set(['anthropic-beta', 'anthropic-version', 'x-app', 'x-claude-code-session-id'])
-
-/** In the description alone. */
-function replies(schema: object, parameters: typeof cacheParameters = []) {
-  return {
-    described: { parameters, replies: { 200: { description: 'Done.', content: { 'application/json': schema } } } },
-  }
 }
 
 const Open = { additionalProperties: true }

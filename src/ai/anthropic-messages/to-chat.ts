@@ -2,6 +2,7 @@
 // refused in words, or left out where the answer is the same without it: caching marks, edits of old thoughts.
 
 import { type Thoughts, unwrapThoughts } from '../thought-envelope.ts'
+import { ANTHROPIC_FORMAT } from '../vendors/anthropic-reply.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall, ToolDefinition } from '../vendors/chat-request.ts'
 import { objectOf } from '../vendors/json.ts'
 import { textAlone } from '../vendors/parts.ts'
@@ -180,7 +181,7 @@ function assistantMessages(blocks: Block[]): ChatMessage[] {
 
 /** Anthropic's own, which go back to it alone. */
 function ownThought(block: Block, index: number): ReasoningDetail[] {
-  const head = { format: 'anthropic-claude-v1', index } as const
+  const head = { format: ANTHROPIC_FORMAT, index } as const
   if (block.type === 'redacted_thinking') return [{ type: 'reasoning.encrypted', data: String(block.data), ...head }]
   const text = String(block.thinking ?? '')
   return [{ type: 'reasoning.text', text, signature: String(block.signature ?? ''), ...head }]

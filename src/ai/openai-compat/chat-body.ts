@@ -1,9 +1,9 @@
 /** The body of /v1/chat/completions. What the gateway itself reads is checked; the rest is the vendor's to judge. */
 import { type Static, Type } from 'typebox'
 import { Nullable, OneOf } from '#platform/http/schema.ts'
-import { invalid } from '#platform/problems.ts'
 import { MODEL_NAME } from '../routing.ts'
 import type { ChatRequest } from '../vendors/chat-request.ts'
+import { withoutNulls } from '../vendors/json.ts'
 
 export const ChatBody = Type.Object(
   {
@@ -77,23 +77,10 @@ export const ChatBody = Type.Object(
   { additionalProperties: true },
 )
 
-/** The request without what the gateway decides. */
+/** The request without what the gateway decides; OpenAI's clients send null for what they leave out. */
 export function chatRequestOf({ model, stream, stream_options, ...rest }: Static<typeof ChatBody>): ChatRequest {
   return {
     ...(withoutNulls(rest) as ChatRequest),
     wishes: { thoughts: rest.include_reasoning !== false, asAsked: true },
   }
-}
-
-/** OpenAI's clients send null for what they leave out. */
-function withoutNulls(body: Record<string, unknown>): Record<string, unknown> {
-  if (!Object.values(body).includes(null)) return body
-  return Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
-}
-
-/** What other dialects than OpenAI's cannot say. @throws Problem 422 */
-export function requireUnderstood({ n, tools }: ChatRequest): void {
-  if ((n ?? 1) > 1) throw invalid(['body', 'n'], 'Should be 1 for this vendor')
-  const other = tools?.findIndex((tool) => tool.function === undefined) ?? -1
-  if (other >= 0) throw invalid(['body', 'tools', other], 'Should be a function for this vendor')
 }

@@ -3,6 +3,7 @@
 import type { Completion, CompletionStream } from '../gateway.ts'
 import { pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import { newId } from '../vendors/new-id.ts'
 import type { Piece } from '../vendors/piece.ts'
 import { type ReasoningDetail, thoughtText } from '../vendors/reasoning.ts'
 import type { Usage } from '../vendors/vendor.ts'
@@ -10,7 +11,7 @@ import type { Usage } from '../vendors/vendor.ts'
 export function completionBody({ answer, model, usage, costUsd }: Completion) {
   if (answer.body !== null) return pricedBody(answer.body, costUsd)
   return {
-    id: newId(),
+    id: newId('chatcmpl-'),
     object: 'chat.completion',
     created: nowSeconds(),
     model,
@@ -61,7 +62,7 @@ export function chunkEncoder(wantsUsage: boolean): StreamEncoder {
 }
 
 function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEncoder {
-  const head = `data: {"id":"${newId()}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
+  const head = `data: {"id":"${newId('chatcmpl-')}","object":"chat.completion.chunk","created":${nowSeconds()},"model":${JSON.stringify(answer.model)},`
   let isFirst = true
 
   const made = (delta: object, finish: string | null) =>
@@ -97,10 +98,6 @@ function answerEncoder(answer: CompletionStream, wantsUsage: boolean): AnswerEnc
         ? `${head}"choices":[],"usage":${JSON.stringify(usageBody(answer.usage(), answer.costUsd()))}}\n\n`
         : '',
   }
-}
-
-function newId(): string {
-  return `chatcmpl-${crypto.randomUUID().replaceAll('-', '')}`
 }
 
 function nowSeconds(): number {

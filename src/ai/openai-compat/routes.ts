@@ -1,21 +1,20 @@
 // OpenAI's API under /v1: its own clients work here with an API key, for all vendors, by changing their base address.
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { ofVendor } from '#models/catalogue.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { clientGone } from '#platform/http/client.ts'
 import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
+import { answered } from '../answer.ts'
 import { anthropicModel, anthropicModelPage, isOfAnthropic, ModelPageQuery } from '../anthropic-messages/models.ts'
-import { cachedReply, cacheParameters } from '../cached-reply.ts'
+import { cacheParameters } from '../cached-reply.ts'
 import { originOf } from '../call-origin.ts'
-import { complete, type Gateway, type GatewayCall, stream } from '../gateway.ts'
-import { AI_POLICY } from '../policy.ts'
+import type { Gateway, GatewayCall } from '../gateway.ts'
+import { AI_POLICY, replying } from '../policy.ts'
 import { aiProblem } from '../problems.ts'
 import { MODEL_NAME, routeForModel } from '../routing.ts'
-import { sendAnswerStream } from '../stream-encoder.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
-import { ChatBody, chatRequestOf, requireUnderstood } from './chat-body.ts'
+import { ChatBody, chatRequestOf } from './chat-body.ts'
 import { chunkEncoder, completionBody } from './chat-reply.ts'
 import { type EmbeddingNeeds, embeddingsReply } from './embeddings.ts'
 import { modelViewNamed, modelViews } from './models.ts'
@@ -25,17 +24,13 @@ const tags = ['openai-compatible']
 
 const Tokens = Type.Array(Type.Integer({ minimum: 0 }), { minItems: 1, maxItems: 100_000 })
 
-/** In the description alone. */
-const replies = (schema: object, headers: Record<string, object> = {}, parameters: typeof cacheParameters = []) => ({
-  described: {
-    parameters,
-    replies: { 200: { description: 'Done.', content: { 'application/json': schema }, headers } },
-  },
-})
-const COST = {
-  'X-Latchkey-Cost-Usd': {
-    description: 'What it cost, by the price list; not of a stream.',
-    schema: { type: 'string' },
+const PRICED = {
+  parameters: cacheParameters,
+  headers: {
+    'X-Latchkey-Cost-Usd': {
+      description: 'What it cost, by the price list; not of a stream.',
+      schema: { type: 'string' },
+    },
   },
 }
 
@@ -51,7 +46,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
       },
       config: {
         ...AI_POLICY,
-        ...replies(ChatCompletion, COST, cacheParameters),
+        ...replying(ChatCompletion, PRICED),
         events: { message: ChatCompletionChunk },
       },
       bodyLimit: gateway.bodyBytesMax,
@@ -59,28 +54,16 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
     async (request, reply) => {
       const { body } = request
       const caller = callerOf(request)
-      const first = routeForModel(gateway.config, caller, body.model)
-      const asked = chatRequestOf(body)
-      if (ofVendor(gateway.config.vendors, first.vendor).dialect !== 'openai') requireUnderstood(asked)
       const call: GatewayCall = {
         caller,
         route: '/v1/chat/completions',
-        first,
-        request: asked,
+        first: routeForModel(gateway.config, caller, body.model),
+        request: chatRequestOf(body),
         signal: clientGone(reply),
         origin: originOf(reply, body),
       }
-      if (body.stream) {
-        const encoder = chunkEncoder(body.stream_options?.include_usage === true)
-        return cachedReply(gateway, request, reply, call, { isStream: true }, (keeper) =>
-          sendAnswerStream(request, reply, gateway, stream(gateway, call), encoder, keeper),
-        )
-      }
-      return cachedReply(gateway, request, reply, call, { isStream: false }, async () => {
-        const completion = await complete(gateway, call)
-        reply.headers(completion.headers)
-        return completionBody(completion)
-      })
+      const encoder = body.stream ? chunkEncoder(body.stream_options?.include_usage === true) : null
+      return answered(gateway, request, reply, call, encoder, completionBody)
     },
   )
 
@@ -94,7 +77,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         description: 'With an `anthropic-version` header as Anthropic’s clients list them, a page at a time.',
         querystring: ModelPageQuery,
       },
-      config: { ...AI_POLICY, ...replies(OpenAiModelList), limit: 'general' },
+      config: { ...AI_POLICY, ...replying(OpenAiModelList), limit: 'general' },
     },
     async (request) => {
       const views = modelViews(gateway, callerOf(request))
@@ -116,7 +99,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
         summary: 'One model, by any name that it is asked for by',
         params: Type.Object({ model: Type.String() }),
       },
-      config: { ...AI_POLICY, ...replies(OpenAiModel), limit: 'general' },
+      config: { ...AI_POLICY, ...replying(OpenAiModel), limit: 'general' },
     },
     async (request) => oneModel(request, request.params.model),
   )
@@ -147,7 +130,7 @@ export function openAiRoutes(app: App, gateway: Gateway, embeddingNeeds: Embeddi
           { additionalProperties: true },
         ),
       },
-      config: { ...AI_POLICY, ...replies(EmbeddingList, COST, cacheParameters) },
+      config: { ...AI_POLICY, ...replying(EmbeddingList, PRICED) },
       bodyLimit: gateway.bodyBytesMax,
     },
     async (request, reply) => {

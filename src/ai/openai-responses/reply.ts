@@ -4,6 +4,7 @@ import type { Problem } from '#platform/problem.ts'
 import type { Completion, CompletionStream } from '../gateway.ts'
 import { passingEncoder, pricedBody } from '../priced.ts'
 import type { AnswerEncoder, StreamEncoder } from '../stream-encoder.ts'
+import { newId } from '../vendors/new-id.ts'
 import type { FinishReason, Piece } from '../vendors/piece.ts'
 import { interleave } from '../vendors/reasoning.ts'
 import type { Answer, Usage } from '../vendors/vendor.ts'
@@ -18,7 +19,7 @@ export type ResponseNeeds = { body: ResponsesBody; tools(): Tools; nowMs(): numb
 
 export function responseBody(needs: ResponseNeeds, { answer, model, usage, costUsd, isNative }: Completion): Json {
   if (isNative && answer.body !== null) return pricedBody(answer.body, costUsd)
-  const id = newId()
+  const id = newId('')
   const ignore = () => {}
   const items = createItems(id, needs.tools(), ignore, ignore)
   for (const piece of piecesOf(answer)) items.add(piece)
@@ -49,7 +50,7 @@ function piecesOf({ text, toolCalls, details }: Answer): Piece[] {
 }
 
 export function responseEncoder(needs: ResponseNeeds): StreamEncoder {
-  const id = newId()
+  const id = newId('')
   /** Of the next event. */
   let number = 0
   let model = needs.body.model
@@ -139,6 +140,7 @@ function headOf({ body, nowMs }: ResponseNeeds, id: string, model: string): Json
     incomplete_details: null,
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
+    max_tool_calls: body.max_tool_calls ?? null,
     metadata: body.metadata ?? {},
     parallel_tool_calls: body.parallel_tool_calls ?? true,
     previous_response_id: null,
@@ -175,8 +177,4 @@ function usageBody({ prompt, completion, cached, cacheWrites, reasoning }: Usage
     total_tokens: prompt + completion,
     cost_usd: costUsd,
   }
-}
-
-function newId(): string {
-  return crypto.randomUUID().replaceAll('-', '')
 }

@@ -1,10 +1,9 @@
 // Tools as OpenAI's responses have them, for vendors that know functions alone: those of a namespace get names of their own
 // and come back as the client called them, and one without a schema becomes a function of one text.
 // Tools that OpenAI itself runs are nowhere else: agents offer them to every model, so they are left out unless nothing else is left.
-import { parseJson } from '#platform/json.ts'
 import type { ChatRequest, ToolDefinition } from '../vendors/chat-request.ts'
 import { createFreeNames } from '../vendors/free-names.ts'
-import { objectOf } from '../vendors/json.ts'
+import { objectIn, objectOf } from '../vendors/json.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 
 type Json = Record<string, unknown>
@@ -122,12 +121,8 @@ function customTool({ description, format }: Json, name: string, about: string):
 
 /** The text that a tool without a schema was called with. */
 export function customInput(args: string): string {
-  try {
-    const input = objectOf(parseJson(args))?.input
-    return typeof input === 'string' ? input : args
-  } catch {
-    return args
-  }
+  const { input } = objectIn(args) ?? {}
+  return typeof input === 'string' ? input : args
 }
 
 /** Which tools may be called, and which must. @throws VendorError for what OpenAI alone can do */

@@ -2,7 +2,7 @@
 // Items become messages: what an assistant thought, said and called in a row is one. What cannot be said is refused in words.
 import { unwrapThoughts } from '../thought-envelope.ts'
 import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from '../vendors/chat-request.ts'
-import { objectOf } from '../vendors/json.ts'
+import { objectOf, withoutNulls } from '../vendors/json.ts'
 import { textAlone, unsupported } from '../vendors/parts.ts'
 import { refusal } from '../vendors/vendor-error.ts'
 import type { ResponsesBody } from './body.ts'
@@ -60,7 +60,7 @@ export function translate(body: ResponsesBody): Translation {
   if (typeof effort === 'string') request.reasoning_effort = effort
   for (const name of SHARED) if (body[name] != null) request[name] = body[name]
   const { verbosity, format } = body.text ?? {}
-  if (verbosity != null) request.verbosity = verbosity
+  if (typeof verbosity === 'string') request.verbosity = verbosity
   const { type, name, schema, strict, description } = objectOf(format) ?? {}
   if (type === 'json_object') request.response_format = { type }
   else if (type === 'json_schema') {
@@ -70,10 +70,6 @@ export function translate(body: ResponsesBody): Translation {
     throw unsupported(`A text of the format '${String(type)}'`)
   }
   return { request, tools }
-}
-
-function withoutNulls(from: Json): Json {
-  return Object.fromEntries(Object.entries(from).filter(([, value]) => value != null))
 }
 
 function messagesOf({ instructions, input }: ResponsesBody, tools: Tools): ChatMessage[] {

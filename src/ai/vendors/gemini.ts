@@ -6,11 +6,13 @@ import type { GeminiHabits } from '#models/catalogue.ts'
 import {
   type ChatMessage,
   type ChatRequest,
+  lengthInWords,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
 } from './chat-request.ts'
 import { count, objectIn, objectOf, parseEvent } from './json.ts'
+import { newId } from './new-id.ts'
 import { type Part as ContentRead, readPart, unsupported } from './parts.ts'
 import { type FinishReason, finishPiece, type ToolDelta } from './piece.ts'
 import { createDetailHeads, detailsOf, type ReasoningDetail } from './reasoning.ts'
@@ -107,6 +109,7 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   const system = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
     .map((message) => systemText(message.content))
+    .concat(lengthInWords(request) ?? [])
     .filter((text) => text !== '')
     .join('\n\n')
 
@@ -401,7 +404,7 @@ function toolCallOf(part: Part): ToolCall {
   const call = objectOf(part.functionCall)
   return {
     // Its own, so that no later turn of the conversation has the same.
-    id: typeof call?.id === 'string' ? call.id : `call_${crypto.randomUUID().replaceAll('-', '')}`,
+    id: typeof call?.id === 'string' ? call.id : newId('call_'),
     type: 'function',
     function: { name: String(call?.name), arguments: JSON.stringify(call?.args ?? {}) },
     ...(typeof part.thoughtSignature === 'string'

@@ -10,6 +10,13 @@ export function objectOf(value: unknown): Record<string, unknown> | null {
     : null
 }
 
+/** What is left out may be said to be null, and some APIs refuse that. */
+export function withoutNulls(from: Record<string, unknown>): Record<string, unknown> {
+  const values = Object.values(from)
+  if (!values.includes(null) && !values.includes(undefined)) return from
+  return Object.fromEntries(Object.entries(from).filter(([, value]) => value != null))
+}
+
 /** A text as the object that it writes, as a tool's input is; null when it writes none, or nests it beyond reason. */
 export function objectIn(text: string): Record<string, unknown> | null {
   try {
@@ -38,3 +45,12 @@ export function count(value: unknown): number {
 }
 
 const TOKENS_MAX = 1_000_000_000
+
+/** What stands between the quotes of a JSON string for itself: no escape, and nothing that must be one. */
+export function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 32 || code === 34 || code === 92) return false
+  }
+  return true
+}

@@ -1,14 +1,65 @@
 // Requests in a vendor's own words, OpenAI's responses and Anthropic's messages: a vendor that speaks them gets the client's
 // body as it is, but for the model and the answer's length, and its answer passes as it is. Any other vendor gets a
 // translation. What is metered is read on the way, and nothing else: whatever a vendor adds to its API passes.
+import type { Rates } from '#models/catalogue.ts'
+import { requirePricedTools, requireRates, withSearches } from './extras.ts'
+import { objectOf } from './json.ts'
 import type { Piece } from './piece.ts'
-import type { EventReader } from './vendor.ts'
+import type { EventReader, Native, NativeRequest, Vendor, VendorRequest } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** What a vendor's API has of its own: where it is, what its bodies say, how its events begin. */
+export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
+  path: string
+  body(model: string, request: NativeRequest, stream: boolean): Json
+  thinks(model: string): boolean
+  counted: { path: string; body(model: string, request: NativeRequest): Json }
+  /** As `passThrough` has it. */
+  words(data: string): string | null
+}
+
+/** A vendor's side of requests in its own words; `reader` reads what is metered. */
+export function createNative(
+  headers: Record<string, string>,
+  { api, speaks, thinks, path, body, counted, words }: NativeDialect,
+  ratesOf: (model: string) => Rates,
+  reader: Pick<Vendor, 'readAnswer' | 'createReader'>,
+): Native {
+  const post = (path: string, request: NativeRequest, body: Json): VendorRequest => ({
+    path,
+    headers: { ...headers, ...request.headers },
+    body: JSON.stringify(body),
+  })
+  return {
+    api,
+    speaks,
+    shape(model, request, stream) {
+      requireRates(api, request.body, ratesOf(model))
+      requirePricedTools(api, request.body, thinks(model))
+      const { searchesMax } = request
+      const asked = searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
+      return post(path, request, body(model, { ...request, body: asked }, stream))
+    },
+    readAnswer: (value) => ({ ...reader.readAnswer(value), body: objectOf(value) }),
+    createReader: () => passThrough(reader.createReader(), words),
+    count: {
+      shape: (model, request) => post(counted.path, request, counted.body(model, request)),
+      readAnswer(value) {
+        const { input_tokens: tokens } = objectOf(value) ?? {}
+        if (typeof tokens !== 'number') throw new VendorError('nonsense', 'answered without a count')
+        return tokens
+      },
+    },
+  }
+}
 
 /**
  * Passes every event on. Those that `words` knows for a piece of the answer are not parsed: it gives the words in them, about,
  * or null for all other events, of which `reader` learns what was used, how it ended, and that it failed.
  */
-export function passThrough(reader: EventReader, words: (data: string) => string | null): EventReader {
+function passThrough(reader: EventReader, words: (data: string) => string | null): EventReader {
   const read: Piece[] = []
   return {
     get isWhole() {

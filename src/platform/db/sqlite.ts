@@ -165,6 +165,8 @@ function openHandle(path: string) {
   database.exec(
     'pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -8000; pragma temp_store = memory',
   )
+  // 16 MB: a checkpoint flushes both files while everybody waits, and writes a page once however often it has changed.
+  database.exec('pragma wal_autocheckpoint = 4000')
   let waitsForDisk = true
   const statements = new Map<string, { statement: StatementSync; columns: Column[] }>()
 

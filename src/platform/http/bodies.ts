@@ -37,6 +37,9 @@ const BESIDE_BYTES = 4 * MEGABYTE
 const SWEEP_MS = 1_000
 const RETRY_AFTER_S = 5
 
+/** So long a refused client may go on sending. */
+const LINGER_MS = 5_000
+
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** `packed`: they may come compressed. `uncounted`: for routes that answer this machine alone. */
@@ -241,7 +244,23 @@ function cut({ request: { raw }, reply }: Pick<Arrival, 'request' | 'reply'>, wh
   if (raw.listenerCount('error') > 0) raw.emit('error', why)
   else reply.send(why)
   // The reply goes first; who does not take it either is left.
-  setTimeout(() => raw.socket.destroy(), 5_000).unref()
+  setTimeout(() => raw.socket.destroy(), LINGER_MS).unref()
+}
+
+/**
+ * For a reply that goes out before its request has come whole. Closing with bytes unread resets the connection, and a client
+ * that is still sending never sees the reply: so what comes is read and thrown away, for a while.
+ */
+export function lingerAfterReply(request: IncomingMessage): void {
+  const { socket } = request
+  // What the server calls once the last reply of a connection is out.
+  socket.destroySoon = () => {
+    Reflect.deleteProperty(socket, 'destroySoon')
+    if (request.complete) return socket.destroySoon()
+    request.unpipe().removeAllListeners('data').resume()
+    socket.end()
+    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  }
 }
 
 const busy = () => platformProblem('busy', { headers: { 'Retry-After': String(RETRY_AFTER_S) } })

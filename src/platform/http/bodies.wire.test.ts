@@ -144,6 +144,31 @@ for (const [what, [path, type, start], length] of [
   })
 }
 
+test('a refusal reaches a client that goes on sending before it reads', async (t) => {
+  const app = await testApp(t, { env: { MAX_TEXT_MB: '8', MAX_FILE_MB: '24' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const upload = async ([path, type, start]: Begun, megabytes: number) => {
+    const one = await unfinished(t, app, { path, type, start: chunk(start), length: null, token: ada.token })
+    one.socket.pause()
+    for (let sent = 0; sent < megabytes; sent++) {
+      one.socket.write(chunk('x'.repeat(MEGABYTE)))
+      await wait(10)
+    }
+    one.socket.resume()
+    return one
+  }
+  const tooLong = await upload(['/api/auth/login', 'application/json', '{"email":"'], 8)
+  await until(() => tooLong.answer !== '')
+  assert.match(tooLong.answer, /^HTTP\/1\.1 413 /)
+
+  await upload(FILE, 20)
+  const tooMuch = await upload(FILE, 40)
+  await until(() => tooMuch.answer !== '')
+  assert.match(tooMuch.answer, /^HTTP\/1\.1 503 /)
+  // Nobody is listened to for ever.
+  await tooMuch.closed
+})
+
 test('a body of unknown length is read and refused like any other', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')

@@ -4,6 +4,7 @@ import { type DatabaseFailure, databaseFailure } from '../db/failures.ts'
 import { type Issue, Problem } from '../problem.ts'
 import { invalid, malformedJson, platformProblem } from '../problems.ts'
 import { seldom } from '../telemetry/log.ts'
+import { hasBody, lingerAfterReply } from './bodies.ts'
 import { ValidationFailure } from './validation.ts'
 
 /** How a family of routes words what it refuses. */
@@ -38,6 +39,7 @@ export function replyWithError(
   } else if (problem.status >= 500) {
     request.log.error({ err: error, code: problem.code, reqId: request.id }, 'a request failed')
   }
+  if (hasBody(request.raw) && !request.raw.complete) lingerAfterReply(request.raw)
   return reply
     .status(shape.status?.(problem) ?? problem.status)
     .headers({ ...problem.headers, ...shape.headers?.(request.id) })

@@ -390,15 +390,15 @@ test('clients of before, strangers, and pages of other sites', async (t) => {
   await t.test('who has no credential is told where to ask, and what a key lacks', async () => {
     const metadata = `${app.config.urls.base}/.well-known/oauth-protected-resource/mcp`
     const ping = { jsonrpc: '2.0', id: 1, method: 'ping' }
-    const challenge = async (authorization?: string) => {
-      const reply = await app.post('/mcp', ping, { headers: { ...(authorization && { authorization }) } })
+    const challenge = async (authorization?: string, key?: string) => {
+      const headers = { ...(authorization && { authorization }), ...(key && { 'x-api-key': key }) }
+      const reply = await app.post('/mcp', ping, { headers })
       return [reply.status, reply.headers.get('www-authenticate')]
     }
     assert.deepEqual(await challenge(), [401, `Bearer scope="rag", resource_metadata="${metadata}"`])
-    assert.deepEqual(await challenge('Bearer lk_nonsense'), [
-      401,
-      `Bearer error="invalid_token", scope="rag", resource_metadata="${metadata}"`,
-    ])
+    const invalid = [401, `Bearer error="invalid_token", scope="rag", resource_metadata="${metadata}"`]
+    assert.deepEqual(await challenge('Bearer lk_nonsense'), invalid)
+    assert.deepEqual(await challenge(undefined, 'lk_nonsense'), invalid)
     const chat = (await ada.client.post('/api/api-keys', { name: 'chat', scopes: ['ai'] })).body
     assert.deepEqual(await challenge(`Bearer ${chat.key}`), [
       403,

@@ -106,7 +106,8 @@ export function mcpRoutes(app: App, deps: RagDeps): void {
     scope.setErrorHandler((error, request, reply) => {
       if (platformProblem.is(error, 'unauthenticated')) {
         if (isForeign(request)) throw ragProblem('origin_refused')
-        const fault = request.headers.authorization === undefined ? null : 'invalid_token'
+        const { authorization, 'x-api-key': key } = request.headers
+        const fault = authorization === undefined && key === undefined ? null : 'invalid_token'
         throw platformProblem('unauthenticated', { headers: { 'WWW-Authenticate': challenge(fault) } })
       }
       if (platformProblem.is(error, 'scope_missing')) {

@@ -4,12 +4,11 @@
  */
 import { type Static, type TObject, Type } from 'typebox'
 import { MODEL_NAME } from '#ai/routing.ts'
-import type { Caller } from '#platform/http/access-control.ts'
+import { type Caller, hasScope, requireScope } from '#platform/http/access-control.ts'
 import { messageOf } from '#platform/http/replies.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import { ValidationFailure, validatorCompiler } from '#platform/http/validation.ts'
 import { Problem } from '#platform/problem.ts'
-import { platformProblem } from '#platform/problems.ts'
 import { answer } from '../answer/answer.ts'
 import type { RagDeps } from '../deps.ts'
 import { readDocumentText } from '../documents/document-text.ts'
@@ -227,9 +226,9 @@ const TOOLS: Record<string, Tool<never, never>> = {
 }
 
 /** As `tools/list` tells them, always in this order: clients keep the list, and models' vendors cache it. */
-export function listTools(caller: Caller): object[] {
+export function listTools({ scopes }: Caller): object[] {
   return Object.entries(TOOLS)
-    .filter(([, { writes }]) => !writes || mayWrite(caller))
+    .filter(([, { writes }]) => !writes || hasScope(scopes, RAG_POLICY.scope))
     .map(([name, { title, description, input, output, writes, destroys }]) => ({
       name,
       title,
@@ -252,7 +251,7 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
   const name = typeof params.name === 'string' ? params.name : ''
   const tool = Object.hasOwn(TOOLS, name) ? TOOLS[name] : undefined
   if (tool === undefined) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`)
-  if (tool.writes && !mayWrite(call.caller)) throw platformProblem('scope_missing', { scope: RAG_POLICY.scope })
+  if (tool.writes) requireScope(call.caller, RAG_POLICY.scope)
 
   const checked = checkerOf(name, tool.input)(params.arguments ?? {})
   if ('error' in checked) return refusal(sentenceOf(checked.error))
@@ -265,11 +264,6 @@ export async function callTool(deps: RagDeps, call: RagCall, params: Params): Pr
     if (error instanceof RpcError) return refusal(error.message)
     throw error
   }
-}
-
-/** A key that is confined to `rag:read` reads; one that has no scopes, or `rag`, has all. */
-function mayWrite({ scopes }: Caller): boolean {
-  return scopes === null || scopes.includes(RAG_POLICY.scope)
 }
 
 function tool<I extends TObject, O extends TObject>(one: Tool<I, O>): Tool<never, never> {

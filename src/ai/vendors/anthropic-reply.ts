@@ -1,0 +1,224 @@
+// What Anthropic answers, as a message or as the events of one.
+// The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
+// https://platform.claude.com/docs/en/build-with-claude/streaming
+
+import { count, isPlain, objectOf, parseEvent } from './json.ts'
+import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
+import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
+import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
+import { reportedFailure, VendorError } from './vendor-error.ts'
+
+export type Block = Record<string, unknown> & { type: string }
+
+/** How thoughts that came from here are told from others' when they come back. */
+export const ANTHROPIC_FORMAT = 'anthropic-claude-v1'
+
+export function readAnswer(value: unknown): Answer {
+  const body = objectOf(value)
+  if (body === null || !Array.isArray(body.content)) {
+    const error = objectOf(body?.error)
+    if (error) throw reportedFailure(String(error.type), String(error.message ?? ''))
+    throw new VendorError('nonsense', 'answered without content')
+  }
+  const blocks = body.content as Block[]
+  return {
+    text: blocks.map((block) => (block.type === 'text' ? String(block.text) : '')).join(''),
+    toolCalls: blocks
+      .filter((block) => block.type === 'tool_use')
+      .map((block) => ({
+        id: String(block.id),
+        type: 'function',
+        function: { name: String(block.name), arguments: JSON.stringify(block.input ?? {}) },
+      })),
+    details: blocks.flatMap((block, index) => thoughtDetail(block, { format: ANTHROPIC_FORMAT, index }) ?? []),
+    finish: finishOf(body.stop_reason),
+    model: typeof body.model === 'string' ? body.model : null,
+    usage: usageOf(objectOf(body.usage), null),
+    body: null,
+  }
+}
+
+/** A block of thought as a client keeps it; null for any other block. */
+function thoughtDetail(
+  block: Record<string, unknown>,
+  head: Pick<ReasoningDetail, 'format' | 'index'>,
+): ReasoningDetail | null {
+  if (block.type === 'redacted_thinking') return { type: 'reasoning.encrypted', data: String(block.data), ...head }
+  if (block.type !== 'thinking') return null
+  const text = typeof block.thinking === 'string' ? block.thinking : ''
+  return typeof block.signature === 'string' && block.signature !== ''
+    ? { type: 'reasoning.text', text, signature: block.signature, ...head }
+    : { type: 'reasoning.text', text, ...head }
+}
+
+export function createReader(): EventReader {
+  let finish: FinishReason = 'stop'
+  /** Blocks are numbered over text, thoughts and tools; OpenAI numbers the tools alone. */
+  const toolIndexes = new Map<unknown, number>()
+  const headOf = createDetailHeads(ANTHROPIC_FORMAT)
+  let hasThought = false
+  let thoughtIndex = -1
+
+  /** Blocks of thought are set apart by an empty line where they are read as one text. */
+  const thought = (text: string, index: number): string => {
+    if (text === '') return text
+    const separator = hasThought && index !== thoughtIndex ? '\n\n' : ''
+    hasThought = true
+    thoughtIndex = index
+    return separator + text
+  }
+
+  const reader: ReaderState & EventReader = {
+    isWhole: false,
+    isOver: false,
+    usage: null,
+    model: null,
+    read(data, pieces) {
+      const words = plainWordsIn(data)
+      if (words !== null) {
+        pieces.push(textPiece(words))
+        return
+      }
+      const event = parseEvent(data)
+      const at = typeof event.index === 'number' ? event.index : 0
+      switch (event.type) {
+        case 'message_start': {
+          const message = objectOf(event.message)
+          if (typeof message?.model === 'string') reader.model = message.model
+          reader.usage = usageOf(objectOf(message?.usage), null)
+          break
+        }
+        case 'content_block_start': {
+          const block = objectOf(event.content_block)
+          if (block?.type === 'tool_use') {
+            const index = toolIndexes.size
+            toolIndexes.set(event.index, index)
+            const start = { index, id: String(block.id), name: String(block.name), arguments: '' }
+            pieces.push(toolPiece(start))
+          } else if (block?.type === 'text' && typeof block.text === 'string' && block.text !== '') {
+            pieces.push(textPiece(block.text))
+          } else if (block?.type === 'redacted_thinking' || hasWords(block)) {
+            const detail = thoughtDetail(block ?? {}, headOf(at))
+            const text = detail?.type === 'reasoning.text' ? detail.text : ''
+            if (detail !== null) pieces.push(thoughtPiece(thought(text, at), detail))
+          }
+          break
+        }
+        case 'content_block_delta': {
+          const delta = objectOf(event.delta)
+          if (delta?.type === 'text_delta' && typeof delta.text === 'string') {
+            pieces.push(textPiece(delta.text))
+          } else if (delta?.type === 'input_json_delta' && typeof delta.partial_json === 'string') {
+            const index = toolIndexes.get(event.index) ?? 0
+            pieces.push(toolPiece({ index, arguments: delta.partial_json }))
+          } else if (delta?.type === 'thinking_delta' && typeof delta.thinking === 'string' && delta.thinking !== '') {
+            const detail = { type: 'reasoning.text', text: delta.thinking, ...headOf(at) } as const
+            pieces.push(thoughtPiece(thought(delta.thinking, at), detail))
+          } else if (delta?.type === 'signature_delta' && typeof delta.signature === 'string') {
+            const { signature } = delta
+            pieces.push(thoughtPiece('', { type: 'reasoning.text', text: '', signature, ...headOf(at) }))
+          }
+          break
+        }
+        case 'message_delta':
+          finish = finishOf(objectOf(event.delta)?.stop_reason)
+          reader.usage = usageOf(objectOf(event.usage), reader.usage)
+          break
+        case 'message_stop':
+          reader.isWhole = true
+          reader.isOver = true
+          pieces.push(finishPiece(finish))
+          break
+        case 'error': {
+          const error = objectOf(event.error)
+          throw reportedFailure(String(error?.type ?? 'error'), String(error?.message ?? ''))
+        }
+      }
+    },
+  }
+  return reader
+}
+
+const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
+const DELTA = '{"type":"content_block_delta","index":'
+const TEXT = ',"delta":{"type":"text_delta","text":"'
+
+/** The words of an event as Anthropic writes it, most of them all, without parsing it; null for every other. */
+export function plainWordsIn(data: string): string | null {
+  if (data.slice(0, DELTA.length) !== DELTA) return null
+  const index = data.charCodeAt(DELTA.length)
+  const start = DELTA.length + 1 + TEXT.length
+  if (index < ZERO || index > NINE || data.slice(DELTA.length + 1, start) !== TEXT) return null
+  const end = data.indexOf('"', start)
+  if (end === -1 || !data.endsWith('}')) return null
+  // Anthropic hides how long its words are behind blanks.
+  let last = data.length - 1
+  while (data.charCodeAt(last - 1) === BLANK) last--
+  if (last !== end + 2 || data.charCodeAt(end + 1) !== BRACE) return null
+  const words = data.slice(start, end)
+  return isPlain(words) ? words : null
+}
+
+/** A thought mostly begins empty. */
+function hasWords(block: Record<string, unknown> | null): boolean {
+  return block?.type === 'thinking' && Boolean(block.thinking || block.signature)
+}
+
+function finishOf(reason: unknown): FinishReason {
+  if (reason === 'max_tokens' || reason === 'model_context_window_exceeded') return 'length'
+  if (reason === 'tool_use') return 'tool_calls'
+  if (reason === 'refusal') return 'content_filter'
+  return 'stop'
+}
+
+/** `input_tokens` leaves out what the cache read or wrote. In a stream the prompt comes first and the completion last. */
+function usageOf(usage: Record<string, unknown> | null, before: Usage | null): Usage | null {
+  if (usage === null) return before
+  const details = objectOf(usage.output_tokens_details)
+  const completion = {
+    completion: count(usage.output_tokens),
+    ...(details === null ? {} : { reasoning: count(details.thinking_tokens) }),
+  }
+  const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
+  const searches = searched > 0 ? { webSearches: searched } : {}
+  if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
+  const [own, shortened] = [countsOf(usage), compactionsOf(usage)]
+  const cached = own.cached + shortened.cached
+  const cacheWrites = own.cacheWrites + shortened.cacheWrites
+  // Only the first count tells how long what was written is kept.
+  const kept = objectOf(usage.cache_creation)
+  const hour = kept === null ? (before?.cacheWritesHour ?? 0) : count(kept.ephemeral_1h_input_tokens)
+  return {
+    prompt: own.fresh + shortened.fresh + cached + cacheWrites,
+    cached,
+    cacheWrites,
+    ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
+    ...completion,
+    completion: completion.completion + shortened.completion,
+    ...searches,
+  }
+}
+
+function countsOf(usage: Record<string, unknown>) {
+  return {
+    fresh: count(usage.input_tokens),
+    cached: count(usage.cache_read_input_tokens),
+    cacheWrites: count(usage.cache_creation_input_tokens),
+    completion: count(usage.output_tokens),
+  }
+}
+
+/** Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums. */
+function compactionsOf({ iterations }: Record<string, unknown>) {
+  const all = { fresh: 0, cached: 0, cacheWrites: 0, completion: 0 }
+  for (const value of Array.isArray(iterations) ? iterations : []) {
+    const one = objectOf(value)
+    if (one?.type !== 'compaction') continue
+    const counts = countsOf(one)
+    all.fresh += counts.fresh
+    all.cached += counts.cached
+    all.cacheWrites += counts.cacheWrites
+    all.completion += counts.completion
+  }
+  return all
+}

@@ -1,0 +1,328 @@
+// A chat request as Anthropic's messages take it: system text apart, roles that alternate, content in blocks.
+// The trap: Anthropic refuses what it finds empty, out of turn or unsigned, so what a client lost on the way is mended or left out.
+
+import type { AnthropicHabits } from '#models/catalogue.ts'
+import { ANTHROPIC_FORMAT, type Block } from './anthropic-reply.ts'
+import {
+  type CacheControl,
+  type ChatMessage,
+  type ChatRequest,
+  type ContentPart,
+  lengthInWords,
+  requireTranslatable,
+  SHORT_ANSWER_TOKENS,
+  type ToolCall,
+  type ToolDefinition,
+} from './chat-request.ts'
+import { claudeSchema } from './claude-schema.ts'
+import { objectIn, objectOf } from './json.ts'
+import { readPart, unsupported } from './parts.ts'
+import { detailsOf, interleave } from './reasoning.ts'
+import { createToolIds, type ToolIds } from './tool-ids.ts'
+
+/** Beyond it a request is refused. */
+const STRICT_TOOLS_MAX = 20
+
+/** `outputTokensMax`: where its answers end at the latest. */
+export type Traits = AnthropicHabits & { outputTokensMax: number }
+
+type Turn = { role: 'user' | 'assistant'; content: Block[] }
+
+export function messagesBody(
+  model: string,
+  traits: Traits,
+  request: ChatRequest,
+  stream: boolean,
+): Record<string, unknown> {
+  requireTranslatable(request)
+  const forced = forcedTool(traits, request)
+  const system = systemOf(request, [lengthInWords(request), forced])
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? null
+  const body: Record<string, unknown> = {
+    model,
+    max_tokens: limit === null ? traits.outputTokensMax : limited(traits, limit),
+    messages: turnsOf(request.messages),
+    stream,
+  }
+  if (system.length > 0) body.system = system
+  if (request.stop != null) body.stop_sequences = typeof request.stop === 'string' ? [request.stop] : request.stop
+  const own = toolsOf(request.tools ?? [])
+  const tools = own.length > 0 ? own : calledBefore(request.messages)
+  const choice = own.length > 0 ? toolChoice(request, forced !== null) : tools.length > 0 ? { type: 'none' } : null
+  if (tools.length > 0) body.tools = tools
+  if (choice) body.tool_choice = choice
+
+  const effort = effortOf(traits, request, limit)
+  const isForced = choice?.type === 'any' || choice?.type === 'tool'
+  const thinking = isForced ? null : thinkingOf(traits, request, body.messages as Turn[])
+  if (thinking !== null) body.thinking = thinking
+  // A model that thinks on demand takes a temperature only while it does not.
+  if (traits.temperature === 'taken' && thinking === null) {
+    // OpenAI's scale ends at 2, Anthropic's at 1; both together are refused.
+    if (request.temperature != null) body.temperature = Math.min(request.temperature, 1)
+    else if (request.top_p != null) body.top_p = request.top_p
+  }
+
+  const schema = request.response_format?.json_schema?.schema
+  const output: Record<string, unknown> = {}
+  if (request.response_format?.type === 'json_schema' && schema) {
+    output.format = { type: 'json_schema', schema: claudeSchema(schema) }
+  }
+  if (effort !== null) output.effort = effort
+  if (Object.keys(output).length > 0) body.output_config = output
+
+  const mark = cacheMarkOf(traits, request, body)
+  if (mark !== null) body.cache_control = mark
+  return body
+}
+
+function limited({ thinking, outputTokensMax }: Traits, limit: number): number {
+  // A family that is not known may answer longer than its guess.
+  return thinking === 'none' ? limit : Math.min(limit, outputTokensMax)
+}
+
+/** Models that think by their own choice take an effort. */
+function effortOf({ thinking, temperature }: Traits, request: ChatRequest, limit: number | null): string | null {
+  const asked = request.reasoning_effort ?? null
+  if (thinking === 'none') return null
+  if (asked === 'low' || asked === 'medium' || asked === 'high') return asked
+  if (asked === 'max') return asked
+  // Claude 4.6 has no level between high and max.
+  if (asked === 'xhigh') return temperature === 'taken' ? 'high' : asked
+  if (asked !== null) return 'low'
+  const isShort = limit !== null && limit <= SHORT_ANSWER_TOKENS
+  return isShort && thinking === 'unasked' && request.wishes?.asAsked !== true ? 'low' : null
+}
+
+/**
+ * `adaptive` is what the models since Claude 5 do unasked: it is only said to have the words of it, or to have thoughts
+ * dropped that no longer fit. Claude 4.6 to 4.8 think when an effort is named.
+ */
+function thinkingOf(
+  { thinking, bindsThoughts }: Traits,
+  request: ChatRequest,
+  turns: Turn[],
+): Record<string, unknown> | null {
+  if (thinking === 'none') return null
+  const effort = request.reasoning_effort ?? null
+  const isAsked = effort !== null && effort !== 'none' && effort !== 'minimal'
+  if (thinking === 'asked' && !isAsked) return null
+  const wantsWords = request.wishes?.thoughts === true
+  const isBound = bindsThoughts && turns.some(({ content }) => content.some(isThought))
+  if (thinking === 'unasked' && !wantsWords && !isBound) return null
+  return {
+    type: 'adaptive',
+    ...(wantsWords ? { display: 'summarized' } : {}),
+    ...(isBound ? { block_binding: { prefix_mismatch_behavior: 'drop_block' } } : {}),
+  }
+}
+
+const isThought = ({ type }: Block) => type === 'thinking' || type === 'redacted_thinking'
+
+/**
+ * Anthropic keeps a prefix only when it is told to. The caller's own marks are passed on and stand alone; where there are
+ * none, a mark on the whole request lets Anthropic keep the conversation so far and move the mark by itself.
+ */
+function cacheMarkOf(
+  { cacheTokensMin }: Traits,
+  request: ChatRequest,
+  body: Record<string, unknown>,
+): CacheControl | null {
+  const own = objectOf(request.cache_control)
+  if (own !== null) return own
+  if (cacheTokensMin === null || objectOf(request.prompt_cache_options)?.mode === 'explicit') return null
+  const isMarked = (block: unknown) => objectOf(block)?.cache_control !== undefined
+  const blocks = [body.system, body.tools, ...(body.messages as Turn[]).map(({ content }) => content)]
+  if (blocks.some((list) => Array.isArray(list) && list.some(isMarked))) return null
+  return isLonger(body, cacheTokensMin) ? { type: 'ephemeral' } : null
+}
+
+/** Rather too early than too late: Anthropic keeps nothing of a prompt that is shorter, and says nothing of the mark. */
+const BYTES_PER_TOKEN = 3
+
+function isLonger(body: Record<string, unknown>, tokens: number): boolean {
+  let left = tokens * BYTES_PER_TOKEN
+  /** An image or a tool's answer counts as long: to measure it would cost more than a mark that comes too early. */
+  const isLong = (words: unknown): boolean => {
+    left -= typeof words === 'string' ? Buffer.byteLength(words) : left
+    return left <= 0
+  }
+  const { system = '' } = body
+  if ((Array.isArray(system) ? system : [{ text: system }]).some(({ text }) => isLong(text))) return true
+  if ((body.messages as Turn[]).some(({ content }) => content.some(({ text }) => isLong(text)))) return true
+  return body.tools !== undefined && isLong(JSON.stringify(body.tools))
+}
+
+/** A caller's mark, in Anthropic's word or in OpenAI's. */
+function markOf(from: { cache_control?: CacheControl | null; [other: string]: unknown }): {
+  cache_control?: CacheControl
+} {
+  const own = objectOf(from.cache_control)
+  if (own !== null) return { cache_control: own }
+  return objectOf(from.prompt_cache_breakpoint) === null ? {} : { cache_control: { type: 'ephemeral' } }
+}
+
+function markLast(blocks: Block[], message: ChatMessage): Block[] {
+  const mark = objectOf(message.cache_control)
+  const last = blocks.at(-1)
+  return mark === null || last === undefined || isThought(last)
+    ? blocks
+    : [...blocks.slice(0, -1), { ...last, cache_control: mark }]
+}
+
+/** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */
+function systemOf(request: ChatRequest, more: (string | null)[]): string | Block[] {
+  const blocks: Block[] = []
+  for (const message of request.messages) {
+    if (message.role !== 'system' && message.role !== 'developer') continue
+    const own = markLast(textBlocks(message.content), message)
+    const isMarked = own.some((block) => block.cache_control !== undefined)
+    const text = own.map((block) => block.text).join('')
+    if (isMarked) for (const block of own) blocks.push(block)
+    else if (text !== '') blocks.push({ type: 'text', text })
+  }
+  if (request.response_format?.type === 'json_object')
+    blocks.push({ type: 'text', text: 'Answer with one JSON object and nothing else.' })
+  for (const text of more) if (text !== null) blocks.push({ type: 'text', text })
+  return blocks.some((block) => block.cache_control !== undefined)
+    ? blocks
+    : blocks.map((block) => block.text).join('\n\n')
+}
+
+function textBlocks(content: ChatMessage['content']): Block[] {
+  const blocks = blocksOfContent(content)
+  for (const { type } of blocks) if (type !== 'text') throw unsupported(`A system message with '${type}'`)
+  return blocks
+}
+
+/** Consecutive messages of one role become one turn; an answer of a tool is the user's. */
+function turnsOf(messages: ChatMessage[]): Turn[] {
+  const turns: Turn[] = []
+  const ids = createToolIds(TOOL_ID)
+  for (const message of messages) {
+    if (message.role === 'system' || message.role === 'developer') continue
+    const role = message.role === 'assistant' ? 'assistant' : 'user'
+    const content = markLast(blocksOf(message, ids), message)
+    if (content.length === 0) continue
+    const last = turns.at(-1)
+    // One by one: a list of arguments has to fit the stack.
+    if (last?.role === role) for (const block of content) last.content.push(block)
+    else turns.push({ role, content })
+  }
+  // The first turn must be the user's.
+  if (turns[0]?.role !== 'user') turns.unshift({ role: 'user', content: [{ type: 'text', text: '…' }] })
+  return turns
+}
+
+const TOOL_ID = { foreign: /[^a-zA-Z0-9_-]/g, lengthMax: 128 }
+
+function blocksOf(message: ChatMessage, ids: ToolIds): Block[] {
+  if (message.role === 'tool') {
+    const { content } = message
+    return [
+      {
+        type: 'tool_result',
+        tool_use_id: ids.ofAnswer(message.tool_call_id ?? ''),
+        content: typeof content === 'string' ? content : blocksOfContent(content),
+      },
+    ]
+  }
+  const blocks = blocksOfContent(message.content)
+  for (const call of message.tool_calls ?? []) {
+    blocks.push({ type: 'tool_use', id: ids.ofCall(call.id), name: call.function.name, input: argumentsOf(call) })
+  }
+  return message.role === 'assistant' ? interleave(thoughtsOf(message), blocks) : blocks
+}
+
+/** An empty text is refused. */
+function blocksOfContent(content: ChatMessage['content']): Block[] {
+  if (typeof content === 'string') return content.trim() === '' ? [] : [{ type: 'text', text: content }]
+  return (content ?? []).map(blockOf).filter((block) => block.type !== 'text' || String(block.text).trim() !== '')
+}
+
+function blockOf(part: ContentPart): Block {
+  const read = readPart(part)
+  const mark = markOf(part)
+  if (read.kind === 'text') return { type: 'text', text: read.text, ...mark }
+  const { source, name } = read
+  const title = name === null ? {} : { title: name }
+  if ('url' in source) {
+    const type = part.type === 'image_url' ? 'image' : 'document'
+    return { type, source: { type: 'url', url: source.url }, ...(type === 'image' ? {} : title), ...mark }
+  }
+  const { mediaType, data } = source
+  if (mediaType.startsWith('image/'))
+    return { type: 'image', source: { type: 'base64', media_type: mediaType, data }, ...mark }
+  if (mediaType === 'application/pdf')
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data }, ...title, ...mark }
+  if (mediaType.startsWith('text/')) {
+    const text = Buffer.from(data, 'base64').toString('utf8')
+    return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title, ...mark }
+  }
+  throw unsupported(`Content of type '${mediaType}'`)
+}
+
+/** Signed thoughts go back as they came; what has lost its signature would be refused. */
+function thoughtsOf(message: ChatMessage): { index: number; item: Block }[] {
+  const thoughts: { index: number; item: Block }[] = []
+  for (const detail of detailsOf(message.reasoning_details, ANTHROPIC_FORMAT)) {
+    const { index } = detail
+    if (detail.type === 'reasoning.encrypted')
+      thoughts.push({ index, item: { type: 'redacted_thinking', data: detail.data } })
+    else if (detail.type === 'reasoning.text' && detail.signature !== undefined)
+      thoughts.push({ index, item: { type: 'thinking', thinking: detail.text, signature: detail.signature } })
+  }
+  return thoughts
+}
+
+function argumentsOf(call: ToolCall): unknown {
+  return objectIn(call.function.arguments) ?? {}
+}
+
+/** A conversation with calls in it is refused where no tool is defined, as when an agent sums up: they may not be called again. */
+function calledBefore(messages: ChatMessage[]): Block[] {
+  const names = new Set(messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => call.function.name)))
+  return toolsOf([...names].map((name) => ({ type: 'function', function: { name } })))
+}
+
+function toolsOf(tools: ToolDefinition[]): Block[] {
+  let strict = 0
+  return tools.map((definition) => {
+    const tool = definition.function
+    const isStrict = tool.strict === true && strict++ < STRICT_TOOLS_MAX
+    const parameters = tool.parameters ?? {}
+    const schema = Object.keys(parameters).length === 0 ? { type: 'object', properties: {} } : parameters
+    return {
+      name: tool.name,
+      ...(tool.description === undefined ? {} : { description: tool.description }),
+      input_schema: isStrict
+        ? claudeSchema(schema)
+        : schema.type === undefined
+          ? { type: 'object', ...schema }
+          : schema,
+      ...(isStrict ? { strict: true } : {}),
+      ...markOf(definition.cache_control == null ? tool : definition),
+    } as unknown as Block
+  })
+}
+
+/**
+ * Since Opus 5.5 and Sonnet 5.5 a forced tool is an error: there the wish is said in words, and the choice stays the
+ * model's. https://platform.claude.com/docs/en/models/sonnet-5-5/whats-new-sonnet-5-5
+ */
+function forcedTool({ forcedTools }: Traits, { tools, tool_choice: choice }: ChatRequest): string | null {
+  if (!tools?.length || forcedTools === 'taken') return null
+  if (choice === 'required') return 'Answer by calling one of the tools.'
+  return typeof choice === 'object' && choice.function
+    ? `Answer by calling the tool \`${choice.function.name}\`.`
+    : null
+}
+
+function toolChoice(request: ChatRequest, isSaidInWords: boolean): Record<string, unknown> | null {
+  const choice = isSaidInWords ? 'auto' : request.tool_choice
+  const parallel = request.parallel_tool_calls === false ? { disable_parallel_tool_use: true } : {}
+  if (choice === 'none') return { type: 'none' }
+  if (choice === 'required') return { type: 'any', ...parallel }
+  if (typeof choice === 'object' && choice.function) return { type: 'tool', name: choice.function.name, ...parallel }
+  return request.parallel_tool_calls === false ? { type: 'auto', ...parallel } : null
+}

@@ -1,0 +1,69 @@
+// OpenAI's responses as its own clients write them. Nothing is kept at OpenAI, whatever they ask: thoughts come and go back encrypted.
+import { objectOf } from './json.ts'
+import type { NativeDialect } from './native.ts'
+import { OUTPUT_TOKENS_MIN, SEALED } from './responses-request.ts'
+import type { NativeRequest } from './vendor.ts'
+
+type Json = Record<string, unknown>
+
+/** `speaks`: whether a model is asked so at all; `thinks`: whether it can be asked for thoughts. */
+export function nativeResponses(speaks: (model: string) => boolean, thinks: (model: string) => boolean): NativeDialect {
+  return {
+    api: 'responses',
+    speaks,
+    thinks,
+    path: '/responses',
+    body: (model, request, stream) => bodyOf(model, request, { stream, thinks: thinks(model) }),
+    counted: { path: '/responses/input_tokens', body: countedBody },
+    words: responseWords,
+  }
+}
+
+/**
+ * A client's own request. Nothing is kept at OpenAI: so the thoughts of an earlier answer are of use where they came back
+ * whole, and one that only names what OpenAI would have kept is left out.
+ */
+function bodyOf(
+  model: string,
+  { body, limit }: NativeRequest,
+  { stream, thinks }: { stream: boolean; thinks: boolean },
+): Json {
+  const include = Array.isArray(body.include) ? body.include : []
+  const sent: Json = { ...body, model, stream, store: false }
+  // A model that does not think refuses it.
+  if (thinks && !include.includes(SEALED)) sent.include = [...include, SEALED]
+  if (limit !== null) sent.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
+  if (Array.isArray(body.input)) {
+    const isLost = (item: unknown) =>
+      objectOf(item)?.type === 'reasoning' && typeof objectOf(item)?.encrypted_content !== 'string'
+    sent.input = body.input.some(isLost) ? body.input.filter((item) => !isLost(item)) : body.input
+  }
+  return sent
+}
+
+/** What fills a prompt; whatever else stands in a request is refused where it is only counted. */
+const COUNTED = [
+  'input',
+  'instructions',
+  'parallel_tool_calls',
+  'reasoning',
+  'text',
+  'tool_choice',
+  'tools',
+  'truncation',
+]
+
+function countedBody(model: string, request: NativeRequest): Json {
+  const body = bodyOf(model, request, { stream: false, thinks: false })
+  return { model, ...Object.fromEntries(COUNTED.flatMap((name) => (body[name] == null ? [] : [[name, body[name]]]))) }
+}
+
+const TEXT_DELTA = '{"type":"response.output_text.delta",'
+const DELTA = '"delta":"'
+
+/** What `{"type":"response.output_text.delta",…,"delta":"Hello",…}` says, about; null for any other event. */
+function responseWords(data: string): string | null {
+  if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
+  const from = data.indexOf(DELTA, TEXT_DELTA.length)
+  return from === -1 ? null : data.slice(from + DELTA.length, data.indexOf('"', from + DELTA.length))
+}

@@ -1,0 +1,270 @@
+// What vendors of OpenAI's dialect answer, whole or in chunks; a response, from its other address, is read as the completion that
+// says the same. The trap: `[DONE]` alone says nothing, and an answer is whole when a choice has said why it ended.
+import type { ToolCall } from './chat-request.ts'
+import { count, objectOf, parseEvent } from './json.ts'
+import { type Frame, frameOf, wordsIn } from './openai-frame.ts'
+import type { FinishReason, Piece, ToolDelta } from './piece.ts'
+import type { ReasoningDetail } from './reasoning.ts'
+import {
+  chatBodyOf,
+  createResponseEvents,
+  isResponseEvent,
+  openAiFailure,
+  type ResponseEvents,
+} from './responses-reply.ts'
+import type { Answer, Embedding, EventReader, ReaderState, Usage } from './vendor.ts'
+import { VendorError } from './vendor-error.ts'
+
+export function readAnswer(value: unknown): Answer {
+  const given = objectOf(value)
+  const body = given?.object === 'response' ? chatBodyOf(given) : given
+  const choice = objectOf(Array.isArray(body?.choices) ? body.choices[0] : null)
+  const message = objectOf(choice?.message)
+  if (body === null || message === null) {
+    const error = objectOf(body?.error)
+    if (error) throw openAiFailure(String(error.type ?? error.code ?? 'error'), messageOf(error) ?? '')
+    throw new VendorError('nonsense', 'answered without choices')
+  }
+  requireNoFailure(choice)
+  plainWords(message)
+  return {
+    // A model that refuses says so in place of an answer.
+    text: textIn(message.content ?? message.refusal),
+    toolCalls: Array.isArray(message.tool_calls) ? (message.tool_calls as ToolCall[]) : [],
+    details: detailsIn(message),
+    finish: finishOf(choice?.finish_reason) ?? 'stop',
+    model: typeof body.model === 'string' ? body.model : null,
+    usage: usageOf(body.usage, body.service_tier),
+    body,
+  }
+}
+
+/** Thoughts in words alone, as most servers tell them, belong to nobody's format. */
+function detailsIn(message: Record<string, unknown>): ReasoningDetail[] {
+  if (Array.isArray(message.reasoning_details)) return message.reasoning_details as ReasoningDetail[]
+  const thought = thoughtOf(message)
+  return thought === '' ? [] : [{ type: 'reasoning.text', text: thought, index: 0 }]
+}
+
+/** Frames that a stream may offer without one event fitting into the last: then its events are all different. */
+const FRAMES_TRIED_MAX = 4
+
+export function createReader(): EventReader {
+  let hasChunks = false
+  let frame: Frame | null = null
+  let framesTried = 0
+  let response: ResponseEvents | null = null
+
+  const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
+    response ??= createResponseEvents()
+    for (const chunk of response.read(event)) pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
+    reader.usage = usageOf(response.usage, response.tier) ?? reader.usage
+    reader.model = response.model
+    reader.isWhole = response.isWhole
+    reader.isOver = response.isWhole
+  }
+
+  const reader: ReaderState & EventReader = {
+    isWhole: false,
+    isOver: false,
+    usage: null,
+    model: null,
+    read(data, pieces) {
+      const words = frame === null ? null : wordsIn(data, frame)
+      if (words !== null) {
+        framesTried = 0
+        pieces.push({ text: words, thought: '', details: null, tools: null, finish: null, chunk: data })
+        return
+      }
+      if (data === '[DONE]') {
+        // Alone it says nothing: some proxies send it after a failure, too.
+        reader.isWhole ||= hasChunks
+        reader.isOver = true
+        return
+      }
+      const event = parseEvent(data)
+      if (isResponseEvent(event)) {
+        readResponse(event, pieces)
+        return
+      }
+      if (event.error !== undefined && event.error !== null) {
+        const error = objectOf(event.error)
+        throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
+      }
+      const used = event.usage ?? objectOf(event.x_groq)?.usage
+      if (used) reader.usage = usageOf(used, event.service_tier) ?? reader.usage
+      if (reader.model === null && typeof event.model === 'string') reader.model = event.model
+      // Without choices it is no part of the answer: usage, or a proxy's notice.
+      if (!Array.isArray(event.choices) || event.choices.length === 0) return
+      hasChunks = true
+      const piece = pieceOf(event.choices, hasParts(event.choices) ? JSON.stringify(event) : data)
+      pieces.push(piece)
+      if (piece.finish) reader.isWhole = true
+      else if (framesTried < FRAMES_TRIED_MAX && isWordsAlone(event.choices)) {
+        framesTried++
+        frame = frameOf(data, piece.text)
+      }
+    },
+  }
+  return reader
+}
+
+/** OpenRouter's word for an answer that broke off where it is made; the failure stands in the choice, or nowhere. */
+function requireNoFailure(choice: Record<string, unknown> | null): void {
+  const error = objectOf(choice?.error)
+  if (choice?.finish_reason !== 'error' && error === null) return
+  throw openAiFailure(String(error?.code ?? 'error'), messageOf(error) ?? 'the answer broke off')
+}
+
+/** Whether there are words in parts, which are then made plain. */
+function hasParts(choices: (WireChoice | null)[]): boolean {
+  let some = false
+  for (const choice of choices) {
+    if (choice?.finish_reason === 'error') requireNoFailure(choice as Record<string, unknown>)
+    if (Array.isArray(choice?.delta?.content)) {
+      plainWords(choice.delta as Record<string, unknown>)
+      some = true
+    }
+  }
+  return some
+}
+
+/** Mistral's models that think answer in parts, which OpenAI's clients do not know: words and thoughts, each in its own place. */
+function plainWords(message: Record<string, unknown>): void {
+  if (!Array.isArray(message.content)) return
+  const parts = message.content.map(objectOf)
+  const thoughts = parts.filter((part) => part?.type === 'thinking').map((part) => textIn(part?.thinking))
+  message.content = parts.map((part) => (part?.type === 'thinking' ? '' : textIn(part?.text))).join('')
+  if (thoughts.length > 0) message.reasoning_content = thoughts.join('')
+}
+
+function textIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? value.map((part) => textIn(objectOf(part)?.text)).join('') : ''
+}
+
+type WireChoice = {
+  index?: number
+  delta?: {
+    content?: unknown
+    refusal?: unknown
+    tool_calls?: WireToolDelta[]
+    reasoning_content?: unknown
+    reasoning?: unknown
+    reasoning_details?: unknown
+  } | null
+  finish_reason?: unknown
+}
+type WireToolDelta = {
+  index?: number
+  id?: string
+  function?: { name?: string; arguments?: string }
+  extra_content?: ToolCall['extra_content']
+}
+
+/** One choice, the first, with a text and no tools. */
+function isWordsAlone(choices: (WireChoice | null)[]): boolean {
+  const choice = choices[0]
+  return (
+    choices.length === 1 &&
+    (choice?.index ?? 0) === 0 &&
+    typeof choice?.delta?.content === 'string' &&
+    choice.delta.tool_calls === undefined &&
+    thoughtOf(choice.delta) === '' &&
+    choice.delta.reasoning_details == null
+  )
+}
+
+/** What a model thinks aloud: DeepSeek's and vLLM's word for it, or Ollama's and OpenRouter's. */
+function thoughtOf({ reasoning_content, reasoning }: NonNullable<WireChoice['delta']>): string {
+  if (typeof reasoning_content === 'string') return reasoning_content
+  return typeof reasoning === 'string' ? reasoning : ''
+}
+
+function pieceOf(choices: (WireChoice | null)[], chunk: string): Piece {
+  let text = ''
+  let thought = ''
+  let details: ReasoningDetail[] | null = null
+  let tools: ToolDelta[] | null = null
+  let finish: FinishReason | null = null
+  for (const choice of choices) {
+    // Further choices (`n`) reach a /v1 client in the chunk itself; our own answer is the first.
+    if (choice == null || (choice.index ?? 0) !== 0) continue
+    const delta = choice.delta
+    text += textIn(delta?.content) + textIn(delta?.refusal)
+    if (delta) thought += thoughtOf(delta)
+    if (Array.isArray(delta?.reasoning_details)) details = delta.reasoning_details as ReasoningDetail[]
+    if (Array.isArray(delta?.tool_calls)) tools = delta.tool_calls.map(toolDelta)
+    finish = finishOf(choice.finish_reason) ?? finish
+  }
+  return { text, thought, details, tools, finish, chunk }
+}
+
+function toolDelta(call: WireToolDelta, position: number): ToolDelta {
+  return {
+    index: call.index ?? position,
+    ...(call.id === undefined ? {} : { id: call.id }),
+    ...(call.function?.name === undefined ? {} : { name: call.function.name }),
+    arguments: call.function?.arguments ?? '',
+    ...(call.extra_content === undefined ? {} : { extra_content: call.extra_content }),
+  }
+}
+
+function finishOf(reason: unknown): FinishReason | null {
+  if (typeof reason !== 'string' || reason === '') return null
+  if (reason === 'length' || reason === 'tool_calls' || reason === 'content_filter') return reason
+  return reason === 'function_call' ? 'tool_calls' : 'stop'
+}
+
+function usageOf(value: unknown, tier: unknown): Usage | null {
+  const usage = objectOf(value)
+  if (usage === null) return null
+  const prompt = objectOf(usage.prompt_tokens_details)
+  const reasoning = objectOf(usage.completion_tokens_details)?.reasoning_tokens
+  const tokens = count(usage.prompt_tokens)
+  // DeepSeek has a word of its own for it.
+  const cached = count(prompt?.cached_tokens ?? usage.prompt_cache_hit_tokens)
+  const completion = count(usage.completion_tokens)
+  // xAI counts thoughts beside the answer, and in the sum; all others count them in it.
+  const isBeside = typeof reasoning === 'number' && count(usage.total_tokens) === tokens + completion + reasoning
+  const cost = costIn(usage)
+  return {
+    prompt: tokens,
+    completion: isBeside ? completion + reasoning : completion,
+    cached,
+    // Billed since GPT-5.6, and counted within the prompt.
+    cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
+    ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
+    ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
+    ...(usage.file_searches === undefined ? {} : { fileSearches: count(usage.file_searches) }),
+    ...(typeof tier === 'string' ? { tier } : {}),
+    ...(cost === null ? {} : { costUsd: cost }),
+  }
+}
+
+/** What OpenRouter takes for a call, and, where the key of a vendor's is one's own, what that vendor takes besides. */
+function costIn(usage: Record<string, unknown>): number | null {
+  const { cost, is_byok: isOwnKey } = usage
+  const upstream = isOwnKey === true ? (objectOf(usage.cost_details)?.upstream_inference_cost ?? 0) : 0
+  const isSum = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value >= 0
+  return isSum(cost) && isSum(upstream) ? cost + upstream : null
+}
+
+export function readEmbedding(value: unknown, inputCount: number): Embedding {
+  const body = objectOf(value)
+  const rows = Array.isArray(body?.data) ? (body.data as { index?: number; embedding?: unknown }[]) : null
+  if (rows?.length !== inputCount || rows.some((row) => !Array.isArray(row?.embedding))) {
+    throw new VendorError('nonsense', 'answered without embeddings')
+  }
+  const ordered = rows.toSorted((a, b) => (a.index ?? 0) - (b.index ?? 0))
+  const usage = objectOf(body?.usage)
+  return {
+    vectors: ordered.map((row) => row.embedding as number[]),
+    model: typeof body?.model === 'string' ? body.model : null,
+    promptTokens: usage === null ? null : count(usage.prompt_tokens),
+  }
+}
+
+function messageOf(error: Record<string, unknown> | null): string | null {
+  return typeof error?.message === 'string' ? error.message : null
+}

@@ -1,0 +1,186 @@
+// A chat request as one model of OpenAI's dialect takes it. It already is in this format, so parameters alone are adapted:
+// what the model, or a server beside OpenAI, would refuse is left out or said in its own word.
+import { createHash } from 'node:crypto'
+import type { OpenAiHabits } from '#models/catalogue.ts'
+import { type ChatMessage, type ChatRequest, type ContentPart, lengthInWords } from './chat-request.ts'
+import { objectOf } from './json.ts'
+import { type ReasoningDetail, thoughtText } from './reasoning.ts'
+
+export function adaptedBody(
+  model: string,
+  habits: OpenAiHabits,
+  request: ChatRequest,
+  stream: boolean,
+  isSandbox: boolean,
+): Record<string, unknown> {
+  const body: Record<string, unknown> = { ...request, model, stream }
+  delete body.stream_options
+  // Usage comes in a last chunk with `choices: []`; the ledger needs it even when the client did not ask.
+  if (stream && habits.streamUsage === 'asked') body.stream_options = { include_usage: true }
+
+  const limit = request.max_completion_tokens ?? request.max_tokens
+  delete body.max_tokens
+  delete body.max_completion_tokens
+  if (limit != null) body[habits.lengthName] = limit
+
+  delete body.wishes
+  if (habits.foreignMembers !== 'taken') withoutForeign(body, request, habits.foreignMembers === 'refused')
+  if (habits.thoughts === 'reasoning_content') body.messages = withThoughts(body.messages as ChatMessage[], request)
+  if (habits.toolIds === 'nine-characters') body.messages = (body.messages as ChatMessage[]).map(withShortIds)
+  if (!isSandbox) adaptSampling(habits, request, body)
+  for (const name of habits.refuses) delete body[name]
+  for (const name in habits.adds) if (body[name] === undefined) body[name] = habits.adds[name]
+  return body
+}
+
+/**
+ * DeepSeek wants what its model thought back with every call of a tool, be it empty: another vendor's turn has none. Without
+ * tools it wants none, and its older models refuse it.
+ */
+function withThoughts(messages: ChatMessage[], { messages: given, tools }: ChatRequest): ChatMessage[] {
+  const isOfTools = (tools?.length ?? 0) > 0 || given.some(({ role }) => role === 'tool')
+  return messages.map((message, index) => {
+    if (message.role !== 'assistant') return message
+    const own = without(message, 'reasoning_content', 'reasoning', 'reasoning_details')
+    const thought = isOfTools ? thoughtIn(given[index]) : null
+    if (thought === null && !(isOfTools && own.tool_calls?.length)) return own
+    return { ...own, reasoning_content: thought ?? '' }
+  })
+}
+
+function thoughtIn(message: ChatMessage | undefined): string | null {
+  if (typeof message?.reasoning_content === 'string') return message.reasoning_content
+  if (typeof message?.reasoning === 'string') return message.reasoning
+  return Array.isArray(message?.reasoning_details)
+    ? thoughtText(message.reasoning_details.filter((detail) => objectOf(detail) !== null) as ReasoningDetail[])
+    : null
+}
+
+/** Asked of OpenAI alone: a server that refuses them is not shown them. `verbosity` is said in words then; none of the others changes what is answered. */
+const OPENAI_MEMBERS = [
+  'store',
+  'metadata',
+  'service_tier',
+  'safety_identifier',
+  'user',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'prediction',
+  'verbosity',
+] as const
+/** What comes with OpenAI's answers and names who spoke; clients give a message back as it was. */
+const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as const
+
+/**
+ * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
+ * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
+ */
+function withoutForeign(body: Record<string, unknown>, request: ChatRequest, isStrict: boolean): void {
+  const { messages, tools } = request
+  // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
+  if (body.store !== true) delete body.metadata
+  delete body.cache_control
+  delete body.include_reasoning
+  delete body.reasoning
+  if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
+  const own = messages.map(ownMessage)
+  body.messages = isStrict ? withSystemText(own.map(commonMessage), lengthInWords(request)) : own
+  if (tools) {
+    body.tools = tools.map((tool) => {
+      const own = without(tool, 'cache_control')
+      return own.function == null ? own : { ...own, function: without(own.function, 'cache_control') }
+    })
+  }
+}
+
+function ownMessage(message: ChatMessage): ChatMessage {
+  const own = without(message, 'reasoning_details', 'reasoning_content', 'reasoning', 'cache_control')
+  const hasForeignParts = Array.isArray(own.content) && own.content.some((part) => part.cache_control !== undefined)
+  const hasForeignCalls = own.tool_calls?.some((call) => call.extra_content !== undefined)
+  if (!hasForeignParts && !hasForeignCalls) return own
+  return {
+    ...own,
+    ...(hasForeignParts && Array.isArray(own.content)
+      ? { content: own.content.map((part) => without(part, 'cache_control')) }
+      : {}),
+    ...(hasForeignCalls ? { tool_calls: own.tool_calls?.map((call) => without(call, 'extra_content')) ?? null } : {}),
+  }
+}
+
+/** A message as every server of this dialect takes it. */
+function commonMessage(message: ChatMessage): ChatMessage {
+  const { role, content } = message
+  // A tool's answer may need the tool's name.
+  const own = role === 'tool' ? message : without(message, ...OPENAI_MESSAGE_MEMBERS)
+  const refused = (message as { refusal?: unknown }).refusal
+  const said = content == null && typeof refused === 'string' ? refused : content
+  return {
+    ...own,
+    role: role === 'developer' ? 'system' : role,
+    ...(said === undefined ? {} : { content: Array.isArray(said) ? said.map(commonPart) : said }),
+  }
+}
+
+/** In the first system message: some servers take no second. */
+function withSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
+  if (text === null) return messages
+  const at = messages.findIndex(({ role }) => role === 'system')
+  const { content = null } = messages[at] ?? {}
+  if (at === -1) return [{ role: 'system', content: text }, ...messages]
+  const longer = typeof content === 'string' ? `${content}\n\n${text}` : [...(content ?? []), { type: 'text', text }]
+  return messages.with(at, { ...messages[at], role: 'system', content: longer })
+}
+
+function commonPart(part: ContentPart): ContentPart {
+  if (part.type === 'refusal') return { type: 'text', text: String(part.refusal ?? '') }
+  return without(part, 'prompt_cache_breakpoint')
+}
+
+/** A call and its answer are renamed alike; an id that will do stays. */
+function withShortIds(message: ChatMessage): ChatMessage {
+  const { tool_calls: calls, tool_call_id: id } = message
+  return {
+    ...message,
+    ...(calls ? { tool_calls: calls.map((call) => ({ ...call, id: shortId(call.id) })) } : {}),
+    ...(id ? { tool_call_id: shortId(id) } : {}),
+  }
+}
+
+function shortId(id: string): string {
+  return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
+}
+
+function without<T extends object>(from: T, ...names: string[]): T {
+  if (!names.some((name) => name in from)) return from
+  return Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name))) as T
+}
+
+/** Refused by models that think, at any effort. */
+const REFUSED_BY_THINKERS = ['stop', 'logit_bias'] as const
+/** Refused while they think. */
+const REFUSED_WHILE_THINKING = [
+  'temperature',
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logprobs',
+  'top_logprobs',
+] as const
+
+/**
+ * Models that think refuse sampling parameters; those since GPT-5.1 take them with reasoning off. Our own routes promise a
+ * temperature and short answers: where the model can do without thoughts, they ask for that. Who speaks for itself keeps
+ * the model's thoughts, and what the model refuses is left out.
+ */
+function adaptSampling({ temperature }: OpenAiHabits, request: ChatRequest, body: Record<string, unknown>) {
+  if (temperature === 'taken') return
+  for (const name of REFUSED_BY_THINKERS) delete body[name]
+  const wantsSampling = request.temperature != null || request.top_p != null
+  if (temperature === 'without-reasoning') {
+    if (request.wishes?.asAsked !== true && request.reasoning_effort == null && wantsSampling)
+      body.reasoning_effort = 'none'
+    if (body.reasoning_effort === 'none') return
+  }
+  for (const name of REFUSED_WHILE_THINKING) delete body[name]
+}

@@ -1,0 +1,278 @@
+// What OpenAI's Responses API answers, whole or in events, as the chat completion or the chunks that say the same: nobody behind
+// this file sees which of the two addresses was asked.
+// The trap: items are numbered over thoughts, words and calls, and what an item held may come with its end alone.
+
+import { objectOf } from './json.ts'
+import { createDetailHeads } from './reasoning.ts'
+import { reportedFailure, VendorError } from './vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** How thoughts that came from here are told from others' when they come back. */
+export const RESPONSES_FORMAT = 'openai-responses-v1'
+
+/** Words of OpenAI's for a request that is itself at fault, said inside a stream. */
+const REFUSED_INSIDE = /^(invalid_|bio_policy|image_|empty_image|unsupported_|failed_to_download_image|content_policy)/
+
+export function openAiFailure(type: string, message: string): VendorError {
+  return reportedFailure(type, message, REFUSED_INSIDE.test(type))
+}
+
+/** A response as the chat completion that says the same. @throws VendorError when it says that it failed. */
+export function chatBodyOf(response: Json): Json {
+  requireNoFailure(response)
+  const items = Array.isArray(response.output) ? response.output.map((item) => objectOf(item) ?? {}) : []
+  const message: Json = { role: 'assistant', content: null, refusal: null }
+  const calls: Json[] = []
+  const details: Json[] = []
+  for (const [index, item] of items.entries()) {
+    if (item.type === 'message') {
+      for (const value of Array.isArray(item.content) ? item.content : []) {
+        const part = objectOf(value)
+        if (part?.type === 'output_text') message.content = `${message.content ?? ''}${part.text}`
+        if (part?.type === 'refusal') message.refusal = `${message.refusal ?? ''}${part.refusal}`
+      }
+    } else if (item.type === 'function_call' || item.type === 'custom_tool_call') {
+      calls.push(callOf(item))
+    } else if (item.type === 'reasoning') {
+      details.push(...detailsOfItem(item, { format: RESPONSES_FORMAT, id: item.id, index }))
+    }
+  }
+  if (calls.length > 0) message.tool_calls = calls
+  else if (message.refusal === null) message.content ??= ''
+  if (details.length > 0) {
+    const thought = details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
+    if (thought !== '') message.reasoning_content = thought
+    message.reasoning_details = details
+  }
+  return {
+    ...headOf(response),
+    object: 'chat.completion',
+    choices: [{ index: 0, message, logprobs: null, finish_reason: finishOf(response, calls.length > 0) }],
+    ...usageMember(response),
+  }
+}
+
+function requireNoFailure(response: Json): void {
+  const error = objectOf(response.error)
+  if (error !== null) throw openAiFailure(String(error.code ?? error.type ?? 'error'), String(error.message ?? ''))
+  const { status } = response
+  if (status === 'completed' || status === 'incomplete') return
+  throw new VendorError('nonsense', `answered with a response that is ${String(status)}`)
+}
+
+function headOf(response: Json): Json {
+  return {
+    id: String(response.id ?? ''),
+    created: typeof response.created_at === 'number' ? response.created_at : Math.floor(Date.now() / 1_000),
+    model: response.model,
+    ...(response.service_tier == null ? {} : { service_tier: response.service_tier }),
+  }
+}
+
+function callOf(item: Json): Json {
+  return item.type === 'function_call'
+    ? { id: item.call_id, type: 'function', function: { name: item.name, arguments: item.arguments } }
+    : { id: item.call_id, type: 'custom', custom: { name: item.name, input: item.input } }
+}
+
+function detailsOfItem(item: Json, head: Json): Json[] {
+  const told: Json[] = [
+    ...(Array.isArray(item.summary) ? item.summary : []).map((part) => ({
+      type: 'reasoning.summary',
+      summary: String(objectOf(part)?.text ?? ''),
+      ...head,
+    })),
+    ...(Array.isArray(item.content) ? item.content : []).map((part) => ({
+      type: 'reasoning.text',
+      text: String(objectOf(part)?.text ?? ''),
+      ...head,
+    })),
+  ]
+  return [...told, ...sealOf(item, head)]
+}
+
+function sealOf(item: Json, head: Json): Json[] {
+  return typeof item.encrypted_content === 'string'
+    ? [{ type: 'reasoning.encrypted', data: item.encrypted_content, ...head }]
+    : []
+}
+
+function finishOf(response: Json, hasCalls: boolean): string {
+  if (response.status === 'incomplete')
+    return objectOf(response.incomplete_details)?.reason === 'content_filter' ? 'content_filter' : 'length'
+  return hasCalls ? 'tool_calls' : 'stop'
+}
+
+function usageMember(response: Json): Json {
+  const counts = objectOf(response.usage)
+  return counts === null ? {} : { usage: { ...usageBodyOf(counts), ...searchesOf(response) } }
+}
+
+/** Each search is an item of its own, and billed beside the tokens. */
+function searchesOf({ output }: Json): Json {
+  let web = 0
+  let files = 0
+  for (const value of Array.isArray(output) ? output : []) {
+    const item = objectOf(value)
+    if (item?.status !== 'completed') continue
+    if (item.type === 'web_search_call') web++
+    if (item.type === 'file_search_call') files++
+  }
+  return { ...(web === 0 ? {} : { web_searches: web }), ...(files === 0 ? {} : { file_searches: files }) }
+}
+
+/** The same counts under chat completions' names. */
+function usageBodyOf({ input_tokens, output_tokens, total_tokens, ...usage }: Json): Json {
+  return {
+    prompt_tokens: input_tokens,
+    completion_tokens: output_tokens,
+    total_tokens,
+    prompt_tokens_details: usage.input_tokens_details ?? {},
+    completion_tokens_details: usage.output_tokens_details ?? {},
+  }
+}
+
+/** Reads the events of one response. */
+export type ResponseEvents = {
+  /** The chat completion chunks that say what the event said. @throws VendorError when it says that the response failed. */
+  read(event: Json): Json[]
+  /** The response is complete; nothing comes after it. */
+  isWhole: boolean
+  /** Under chat completions' names. */
+  usage: Json | null
+  model: string | null
+  /** The tier that it ran in, where OpenAI says. */
+  tier: string | null
+}
+
+const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
+
+const textOr = (value: unknown) => (typeof value === 'string' ? value : undefined)
+
+export function isResponseEvent(event: Json): boolean {
+  return typeof event.type === 'string' && event.choices === undefined && /^(response\.|error$)/.test(event.type)
+}
+
+export function createResponseEvents(): ResponseEvents {
+  let head: Json = {}
+  /** Items are numbered over thoughts, words and calls; chat completions number the calls alone. */
+  const calls = new Map<unknown, number>()
+  /** The items of which something has been told; what comes only with an item's end is told then. */
+  const told = new Set<unknown>()
+  const detailHead = createDetailHeads(RESPONSES_FORMAT)
+  let hasThought = false
+  let thoughtPlace = ''
+
+  const chunk = (delta: Json, finish: string | null = null): Json => ({
+    ...head,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }],
+  })
+  const toldChunk = (event: Json, delta: Json): Json[] => {
+    told.add(event.output_index)
+    return [chunk(delta)]
+  }
+  const callChunk = (event: Json, rest: Json): Json[] => {
+    const index = calls.get(event.output_index)
+    return index === undefined ? [] : [chunk({ tool_calls: [{ index, ...rest }] })]
+  }
+  const thought = (event: Json, part: unknown, detail: Json): Json[] => {
+    const place = `${event.output_index} ${part}`
+    const separator = hasThought && place !== thoughtPlace ? '\n\n' : ''
+    hasThought = true
+    thoughtPlace = place
+    const full = { ...detail, ...detailHead(indexOf(event), textOr(event.item_id)) }
+    return toldChunk(event, { reasoning_content: `${separator}${event.delta}`, reasoning_details: [full] })
+  }
+
+  const added = (event: Json, item: Json): Json[] => {
+    if (item.type !== 'function_call' && item.type !== 'custom_tool_call') return []
+    const index = calls.size
+    calls.set(event.output_index, index)
+    const call = callOf({ ...item, arguments: '', input: '' })
+    return [chunk({ tool_calls: [{ index, ...call }] })]
+  }
+
+  const done = (event: Json, item: Json): Json[] => {
+    const isTold = told.has(event.output_index)
+    if (item.type === 'reasoning') {
+      const head = detailHead(indexOf(event), textOr(item.id))
+      const details = isTold ? sealOf(item, head) : detailsOfItem(item, head)
+      if (details.length === 0) return []
+      const words = isTold ? '' : details.flatMap(({ summary, text }) => summary ?? text ?? []).join('\n\n')
+      return [chunk({ ...(words === '' ? {} : { reasoning_content: words }), reasoning_details: details })]
+    }
+    const chunks = calls.has(event.output_index) ? [] : added(event, item)
+    if (isTold) return chunks
+    if (item.type === 'function_call')
+      return item.arguments === ''
+        ? chunks
+        : chunks.concat(callChunk(event, { function: { arguments: item.arguments } }))
+    if (item.type === 'custom_tool_call')
+      return item.input === '' ? chunks : chunks.concat(callChunk(event, { custom: { input: item.input } }))
+    if (item.type !== 'message') return chunks
+    const message = objectOf((chatBodyOf({ status: 'completed', output: [item] }).choices as Json[])[0]?.message) ?? {}
+    const { content, refusal: refused } = message
+    return [...(content ? [chunk({ content })] : []), ...(refused ? [chunk({ refusal: refused })] : [])]
+  }
+
+  const closed = (response: Json): Json[] => {
+    requireNoFailure(response)
+    if (typeof response.model === 'string') reader.model = response.model
+    if (typeof response.service_tier === 'string') reader.tier = response.service_tier
+    const counts = objectOf(response.usage)
+    if (counts !== null) reader.usage = { ...usageBodyOf(counts), ...searchesOf(response) }
+    reader.isWhole = true
+    return [chunk({}, finishOf(response, calls.size > 0))]
+  }
+
+  const reader: ResponseEvents = {
+    isWhole: false,
+    usage: null,
+    model: null,
+    tier: null,
+    read(event) {
+      const response = objectOf(event.response) ?? {}
+      const item = objectOf(event.item) ?? {}
+      switch (event.type) {
+        case 'response.created':
+          head = headOf(response)
+          if (typeof response.model === 'string') reader.model = response.model
+          return [chunk({ role: 'assistant', content: '' })]
+        case 'response.output_item.added':
+          return added(event, item)
+        case 'response.output_item.done':
+          return done(event, item)
+        case 'response.output_text.delta':
+          return toldChunk(event, { content: event.delta })
+        case 'response.refusal.delta':
+          return toldChunk(event, { refusal: event.delta })
+        case 'response.function_call_arguments.delta':
+          told.add(event.output_index)
+          return callChunk(event, { function: { arguments: event.delta } })
+        case 'response.custom_tool_call_input.delta':
+          told.add(event.output_index)
+          return callChunk(event, { custom: { input: event.delta } })
+        case 'response.reasoning_summary_text.delta':
+          return thought(event, event.summary_index, { type: 'reasoning.summary', summary: event.delta })
+        case 'response.reasoning_text.delta':
+          return thought(event, event.content_index, { type: 'reasoning.text', text: event.delta })
+        case 'response.completed':
+        case 'response.incomplete':
+          return closed(response)
+        case 'response.failed': {
+          const error = objectOf(response.error)
+          throw openAiFailure(String(error?.code ?? 'error'), String(error?.message ?? 'the response failed'))
+        }
+        case 'error': {
+          const error = objectOf(event.error) ?? event
+          throw openAiFailure(String(error.code ?? error.type), String(error.message ?? ''))
+        }
+        default:
+          return []
+      }
+    },
+  }
+  return reader
+}

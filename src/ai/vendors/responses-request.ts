@@ -1,0 +1,188 @@
+// A chat request as OpenAI's Responses API takes it, for what /chat/completions refuses: tools and thinking together.
+// Nothing is kept at OpenAI (`store: false`). Its thoughts come encrypted, and go back with the conversation.
+// https://platform.openai.com/docs/api-reference/responses
+
+import type { ChatMessage, ChatRequest, ContentPart, ToolCall } from './chat-request.ts'
+import { objectOf } from './json.ts'
+import { unsupported } from './parts.ts'
+import { detailsOf, interleave } from './reasoning.ts'
+import { RESPONSES_FORMAT } from './responses-reply.ts'
+import { createToolIds, type ToolIds } from './tool-ids.ts'
+import { refusal } from './vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** With it thoughts come whole, though encrypted. */
+export const SEALED = 'reasoning.encrypted_content'
+const TOOL_ID = { foreign: /\s/g, lengthMax: 64 }
+/** Fewer are refused. */
+export const OUTPUT_TOKENS_MIN = 16
+/** What both addresses know by the same name. */
+const SHARED = [
+  'parallel_tool_calls',
+  'metadata',
+  'user',
+  'safety_identifier',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'prompt_cache_options',
+  'service_tier',
+] as const
+
+/** @throws VendorError for what only /chat/completions can do. */
+export function responsesBody(model: string, request: ChatRequest, stream: boolean): Json {
+  if ((request.n ?? 1) > 1) throw refusal('More than one choice is not possible together with tools and thinking')
+  if (request.functions != null || request.function_call != null)
+    throw refusal("'functions' and 'function_call' are not supported by this model: send 'tools' and 'tool_choice'")
+  for (const name of ['web_search_options', 'audio', 'prediction']) {
+    if (request[name] != null) throw refusal(`'${name}' is not possible together with tools and thinking`)
+  }
+  const body: Json = {
+    model,
+    input: inputOf(request.messages),
+    stream,
+    store: false,
+    include: [SEALED],
+  }
+  for (const name of SHARED) if (request[name] !== undefined) body[name] = request[name]
+  const limit = request.max_completion_tokens ?? request.max_tokens
+  if (limit != null) body.max_output_tokens = Math.max(OUTPUT_TOKENS_MIN, limit)
+  if (request.tools?.length) body.tools = request.tools.map((tool) => toolOf(tool as unknown as Json))
+  if (request.tool_choice != null) body.tool_choice = choiceOf(request.tool_choice)
+  const summary = objectOf(request.reasoning)?.summary
+  const reasoning = {
+    ...(request.reasoning_effort == null ? {} : { effort: request.reasoning_effort }),
+    ...(summary === undefined ? {} : { summary }),
+  }
+  if (Object.keys(reasoning).length > 0) body.reasoning = reasoning
+  if (request.reasoning_effort === 'none') {
+    if (request.temperature != null) body.temperature = request.temperature
+    if (request.top_p != null) body.top_p = request.top_p
+  }
+  const format = request.response_format
+  const text = {
+    ...(format == null
+      ? {}
+      : {
+          format:
+            format.type === 'json_schema'
+              ? { type: format.type, strict: false, ...format.json_schema }
+              : { type: format.type },
+        }),
+    ...(request.verbosity == null ? {} : { verbosity: request.verbosity }),
+  }
+  if (Object.keys(text).length > 0) body.text = text
+  return body
+}
+
+function toolOf(tool: Json): Json {
+  const own = objectOf(tool.function)
+  if (own !== null) {
+    const { name, description, parameters, strict } = own
+    return {
+      type: 'function',
+      name,
+      ...(description === undefined ? {} : { description }),
+      parameters: parameters ?? { type: 'object', properties: {} },
+      // Left out it means yes here, and no at /chat/completions.
+      strict: strict ?? false,
+    }
+  }
+  const custom = objectOf(tool.custom)
+  if (custom === null) throw unsupported(`A tool of type '${tool.type}'`)
+  const grammar = objectOf(objectOf(custom.format)?.grammar)
+  return { type: 'custom', ...custom, ...(grammar === null ? {} : { format: { type: 'grammar', ...grammar } }) }
+}
+
+function choiceOf(choice: NonNullable<ChatRequest['tool_choice']>): unknown {
+  if (typeof choice === 'string') return choice
+  const { type, ...rest } = choice as Json
+  const allowed = objectOf(rest.allowed_tools)
+  if (allowed !== null) {
+    const tools = Array.isArray(allowed.tools) ? allowed.tools : []
+    return { type, mode: allowed.mode, tools: tools.map((tool) => named(objectOf(tool) ?? {})) }
+  }
+  return named(choice as Json)
+}
+
+/** `{type: 'function', function: {name}}` stands here without its inner object. */
+function named(choice: Json): Json {
+  const inner = objectOf(choice[String(choice.type)])
+  return inner === null ? choice : { type: choice.type, name: inner.name }
+}
+
+function inputOf(messages: ChatMessage[]): Json[] {
+  const ids = createToolIds(TOOL_ID)
+  return messages.flatMap((message) => itemsOf(message, ids))
+}
+
+function itemsOf(message: ChatMessage, ids: ToolIds): Json[] {
+  const { role, content } = message
+  if (role === 'tool') {
+    const call_id = ids.ofAnswer(message.tool_call_id ?? '')
+    const type = ids.isCustom(call_id) ? 'custom_tool_call_output' : 'function_call_output'
+    return [{ type, call_id, output: typeof content === 'string' ? content : (content ?? []).map(inputPart) }]
+  }
+  if (role !== 'assistant')
+    return [{ role, content: typeof content === 'string' ? content : (content ?? []).map(inputPart) }]
+
+  const items: Json[] = []
+  const text = spokenText(message)
+  if (text !== '') items.push({ role, content: text })
+  for (const call of message.tool_calls ?? []) items.push(callItem(call, ids))
+  return interleave(reasoningItems(message), items)
+}
+
+function callItem(call: ToolCall, ids: ToolIds): Json {
+  const custom = objectOf((call as unknown as Json).custom)
+  if (custom === null && call.function == null)
+    throw refusal("A call in 'tool_calls' needs a 'function' or a 'custom' tool")
+  if (custom === null) {
+    const { name, arguments: args } = call.function
+    return { type: 'function_call', call_id: ids.ofCall(call.id), name, arguments: args }
+  }
+  return { type: 'custom_tool_call', call_id: ids.ofCall(call.id, true), name: custom.name, input: custom.input }
+}
+
+/** What the assistant said goes back as text alone. */
+function spokenText({ content, ...message }: ChatMessage): string {
+  if (typeof content === 'string') return content
+  if (content == null) return String((message as Json).refusal ?? '')
+  return content
+    .map((part) => {
+      if (part.type === 'text') return part.text ?? ''
+      if (part.type === 'refusal') return String(part.refusal ?? '')
+      throw unsupported(`Content of type '${part.type}' in an answer`)
+    })
+    .join('')
+}
+
+function inputPart(part: ContentPart): Json {
+  const mark =
+    part.prompt_cache_breakpoint === undefined ? {} : { prompt_cache_breakpoint: part.prompt_cache_breakpoint }
+  if (part.type === 'text') return { type: 'input_text', text: part.text ?? '', ...mark }
+  if (part.type === 'image_url')
+    return { type: 'input_image', image_url: part.image_url?.url, detail: part.image_url?.detail ?? 'auto', ...mark }
+  if (part.type === 'file') return { type: 'input_file', ...objectOf(part.file), ...mark }
+  throw refusal(`Content of type '${part.type}' is not possible together with tools and thinking`)
+}
+
+/** One item for each of the thoughts that came from here; without its secret part OpenAI cannot read it. */
+function reasoningItems(message: ChatMessage): { index: number; item: Json }[] {
+  const items = new Map<string, { index: number; item: Json & { summary: Json[] }; isSealed: boolean }>()
+  for (const detail of detailsOf(message.reasoning_details, RESPONSES_FORMAT)) {
+    const key = detail.id ?? `at ${detail.index}`
+    let found = items.get(key)
+    if (found === undefined) {
+      const id = detail.id === undefined ? {} : { id: detail.id }
+      found = { index: detail.index, item: { type: 'reasoning', ...id, summary: [] }, isSealed: false }
+      items.set(key, found)
+    }
+    if (detail.type === 'reasoning.summary') found.item.summary.push({ type: 'summary_text', text: detail.summary })
+    if (detail.type === 'reasoning.encrypted') {
+      found.item.encrypted_content = detail.data
+      found.isSealed = true
+    }
+  }
+  return [...items.values()].filter(({ isSealed }) => isSealed)
+}
