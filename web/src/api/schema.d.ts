@@ -165,6 +165,7 @@ export type ApiKey = {
 
 export type ApiKeyChange = {
   name?: string
+  /** A date and time in ISO 8601, in the future. */
   expires_at?: string | null
   /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope> | null
@@ -554,6 +555,7 @@ export type CountResponseTokensRequest = {
 
 export type CreateApiKeyRequest = {
   name: string
+  /** A date and time in ISO 8601, in the future. */
   expires_at?: string | null
   /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope> | null
@@ -1298,6 +1300,15 @@ export type Session = {
   current: boolean
 }
 
+export type SignInToStorefrontRequest = {
+  /** As the storefront gave it */
+  state: string
+}
+
+export type SignInToStorefrontResponse = {
+  url: string
+}
+
 export type SigningKey = {
   kty: string
   crv: string
@@ -1609,6 +1620,10 @@ export type Paths = {
     '/api/auth/challenge': {
       body: CompleteChallengeRequest
       reply: Token
+    }
+    '/api/auth/storefront': {
+      body: SignInToStorefrontRequest
+      reply: SignInToStorefrontResponse
     }
     '/api/auth/passkeys/login/options': {
       reply: PasskeyOptions
