@@ -356,6 +356,22 @@ test('who says by a provider that it is them is taken at their word only as them
   await context.close()
 })
 
+test('a person without a password signs in to the shop with Google, and comes to where they were going', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const shop = app.config.urls.storefront
+  const { page, errors } = await visit(await openBrowser(t))
+  await page.goto(`${shop}/login?redirect=/contact`)
+  await page.getByRole('link', { name: 'Sign in with Google, GitHub or a passkey' }).click()
+  await page.getByRole('button', { name: 'Google' }).click()
+  await chooseAtGoogle(page, 'olga@example.com')
+  await page.getByText('You are signed in as olga@example.com.').waitFor()
+  await assertAccessible(page, 'on the way to the shop')
+  await page.getByRole('button', { name: 'Go on to the shop' }).click()
+  await page.waitForURL(`${shop}/contact`)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  assert.deepEqual(errors, [])
+})
+
 test('after others’ failures both apps prove work by themselves, without a click', async (t) => {
   const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' } })
   const body = { email: 'owner@example.com', password: APP_PASSWORD }

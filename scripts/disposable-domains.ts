@@ -1,5 +1,5 @@
 /**
- * Makes src/identity/account/disposable-domains.txt of the newest disposable-email-domains-js, whose list is in the public domain
+ * Makes src/config/disposable-domains.txt of the newest disposable-email-domains-js, whose list is in the public domain
  * (CC0). Needs npm's registry and tar.
  */
 import { execFileSync } from 'node:child_process'
@@ -18,10 +18,7 @@ try {
   const list = readFileSync(join(folder, 'package/dist/dict/disposable_email_blocklist.json'), 'utf8')
   const domains = (JSON.parse(list) as string[]).map((domain) => domain.toLowerCase()).sort()
   const head = `# Domains of addresses that are thrown away, from ${archive.replace('.tgz', '')} (CC0). Made by scripts/disposable-domains.ts.\n`
-  writeFileSync(
-    new URL('../src/identity/account/disposable-domains.txt', import.meta.url),
-    `${head}${domains.join('\n')}\n`,
-  )
+  writeFileSync(new URL('../src/config/disposable-domains.txt', import.meta.url), `${head}${domains.join('\n')}\n`)
   console.log(`${domains.length} domains`)
 } finally {
   rmSync(folder, { recursive: true, force: true })

@@ -9,12 +9,13 @@ export type SignUpConfig = {
   allowed: readonly string[]
   /** Domains that are refused, and all below them. */
   denied: readonly string[]
-  /** Domains of addresses that are thrown away: refused by the shipped list, by one of the operator's, or not. */
-  disposable: 'allow' | 'refuse' | ReadonlySet<string>
+  /** Domains of addresses that are thrown away, refused with all below them: the shipped list, the operator's own, or none. */
+  disposable: ReadonlySet<string>
   /** When a registration has to carry a proof of work: after some from one network, always, never. */
   proof: 'auto' | 'always' | 'off'
 }
 
+const SHIPPED = new URL('./disposable-domains.txt', import.meta.url)
 const DOMAIN = /^(\*\.)?([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]*[a-z0-9])?$/
 
 export function readSignUp(read: Reader): SignUpConfig {
@@ -33,10 +34,10 @@ export function readSignUp(read: Reader): SignUpConfig {
   }
 }
 
-function readDisposable(value: string): SignUpConfig['disposable'] {
-  if (value === 'allow' || value === 'refuse') return value
+function readDisposable(value: string): ReadonlySet<string> {
+  if (value === 'allow') return new Set()
   try {
-    return domainsIn(readFileSync(value, 'utf8'))
+    return domainsIn(readFileSync(value === 'refuse' ? SHIPPED : value, 'utf8'))
   } catch (error) {
     throw new ConfigError(
       `DISPOSABLE_DOMAINS is neither allow nor refuse, and no list that can be read: ${(error as Error).message}`,
@@ -45,7 +46,7 @@ function readDisposable(value: string): SignUpConfig['disposable'] {
 }
 
 /** A domain a line; lines that begin with # say something else. */
-export function domainsIn(list: string): ReadonlySet<string> {
+function domainsIn(list: string): ReadonlySet<string> {
   const lines = list.split('\n').map((line) => line.trim().toLowerCase())
   return new Set(lines.filter((line) => line !== '' && !line.startsWith('#')))
 }

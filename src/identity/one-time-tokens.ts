@@ -17,6 +17,7 @@ export type Purpose =
   | 'passkey-login'
   | 'superuser'
   | 'invitation'
+  | 'storefront'
 
 const LIFE_MS: Record<Purpose, number> = {
   verify: 24 * HOUR_MS,
@@ -28,6 +29,7 @@ const LIFE_MS: Record<Purpose, number> = {
   'passkey-login': 10 * MINUTE_MS,
   superuser: 7 * DAY_MS,
   invitation: 7 * DAY_MS,
+  storefront: 2 * MINUTE_MS,
 }
 
 /** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
@@ -37,6 +39,7 @@ const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>([
   'oauth',
   'passkey-login',
   'invitation',
+  'storefront',
 ])
 
 export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>
@@ -163,7 +166,7 @@ export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db
   )
 }
 
-const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
+const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login', 'storefront']
 
 const tokenHash = (secrets: Platform['secrets'], purpose: Purpose, token: string) =>
   secrets.hash(`one-time-tokens/${purpose}`, token)

@@ -13,7 +13,7 @@ export const platformProblem = Problem.define({
   two_factor_needed: [
     403,
     'Superusers need two-factor authentication here',
-    { advice: 'Turn it on: `POST /api/users/me/totp`.' },
+    { advice: 'Turn it on for the own account.' },
   ],
   scope_missing: [
     403,

@@ -190,6 +190,7 @@ async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
   await ada.delete(`/api/users/me/sessions/${other.id}`)
   await ada.delete('/api/users/me/sessions')
   await ada.get('/api/users/me/audit?limit=2')
+  await ada.post('/api/auth/storefront', { state: 'from-the-address-that-the-storefront-led-to' })
   await ada.get('/api/users/me/export')
   await ada.post('/api/users/me/change-password', {
     current_password: PASSWORD,

@@ -144,6 +144,12 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => appLayout,
+    path: '/storefront',
+    validateSearch: (search): { state: string } => ({ state: text(search.state) ?? '' }),
+    component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
     path: '/api-keys',
     component: page(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),

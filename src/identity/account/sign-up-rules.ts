@@ -1,9 +1,7 @@
 // Who may make an account: domains, invitations, and a proof of work from where many are made. Each rule is a setting.
-import { readFileSync } from 'node:fs'
 import { HOUR_MS } from '#platform/clock.ts'
 import { addressKey, networkKey } from '#platform/http/address.ts'
 import type { Platform } from '#platform/platform.ts'
-import { domainsIn } from '#src/config/sign-up.ts'
 import { identityProblem } from '../problems.ts'
 import { type ProofDeps, requireProof } from '../sign-in/proof-of-work.ts'
 import { emailKey } from '../users.ts'
@@ -21,10 +19,7 @@ export function isAllowed({ allowed, denied, disposable }: Platform['config']['s
   const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
   const above = withParents(domain)
   if (above.some((one) => denied.includes(one))) return false
-  if (disposable !== 'allow') {
-    const list = disposable === 'refuse' ? shippedList() : disposable
-    if (above.some((one) => list.has(one))) return false
-  }
+  if (above.some((one) => disposable.has(one))) return false
   if (allowed.length === 0 || allowed.includes(domain)) return true
   return above.slice(1).some((parent) => allowed.includes(`*.${parent}`))
 }
@@ -55,11 +50,4 @@ export async function requireSignUpProof(
 function withParents(domain: string): string[] {
   const labels = domain.split('.')
   return labels.map((_, index) => labels.slice(index).join('.'))
-}
-
-let shipped: ReadonlySet<string> | null = null
-
-function shippedList(): ReadonlySet<string> {
-  shipped ??= domainsIn(readFileSync(new URL('./disposable-domains.txt', import.meta.url), 'utf8'))
-  return shipped
 }

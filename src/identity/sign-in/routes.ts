@@ -1,5 +1,6 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { ShownPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, Code } from '../schema.ts'
@@ -14,8 +15,10 @@ import { TokenView, tokenView } from '../sessions/token-view.ts'
 import { completeChallenge } from './challenge.ts'
 import { type CredentialDeps, checkCredentials } from './credentials.ts'
 import type { DeviceCookie } from './device-cookie.ts'
+import { issueHandOff } from './hand-off.ts'
 import { Proof } from './proof-of-work.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
+import { requireFreshSignIn } from './step-up.ts'
 
 const tags = ['auth']
 
@@ -69,6 +72,28 @@ export function signInRoutes(
       const pair = await signIn(deps, user, origin, 'two-factor')
       deviceCookie.keep(reply, origin)
       return tokenView(pair, user)
+    },
+  )
+
+  app.post(
+    '/api/auth/storefront',
+    {
+      schema: {
+        operationId: 'signInToStorefront',
+        tags,
+        summary: 'Where to send the browser that set out from the storefront’s sign-in, after a fresh sign-in here',
+        body: Type.Object({
+          state: Type.String({ minLength: 1, maxLength: 100, description: 'As the storefront gave it' }),
+        }),
+        response: { 200: Type.Object({ url: Type.String() }) },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      const caller = callerOf(request)
+      await requireFreshSignIn(deps, caller)
+      const code = await issueHandOff(deps, caller.userId, request.body.state)
+      return { url: `${deps.config.urls.storefront}/login/return?${new URLSearchParams({ code })}` }
     },
   )
 

@@ -15,7 +15,7 @@ import type { User } from '../users.ts'
 
 export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs' | 'secrets'>
 
-export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
+export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor' | 'account'
 
 /**
  * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is.

@@ -27,6 +27,7 @@ ${
 }
 <button class="button wide">Sign in</button>
 </form>
+<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with Google, GitHub or a passkey</a>, by way of your account.</p>
 <p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create one</a> (in a new tab) and come back. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
 }

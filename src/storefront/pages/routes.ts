@@ -13,6 +13,7 @@ import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.t
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
+import { leaveForAccount, returnFromAccount } from '../sessions/account-sign-in.ts'
 import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
 import { redirectOf, safeRedirect } from '../sessions/redirect.ts'
 import {
@@ -97,6 +98,23 @@ export function pageRoutes(app: App, deps: PageDeps): void {
       const says = challenge ? PROOF_WITHOUT_SCRIPT : `${error.detail}.`
       return showLogin(reply, { redirect, email, error: says, needsCode, challenge }, error.status)
     }
+  })
+
+  app.get('/login/account', COUNTED, async (request, reply) =>
+    reply.redirect(leaveForAccount(deps, reply, safeRedirect(redirectOf(request.url))), 302),
+  )
+
+  app.get('/login/return', COUNTED, async (request, reply) => {
+    const origin = deps.deviceCookie.originOf(request)
+    const code = queryOf(request).code ?? ''
+    const opened = await returnFromAccount(deps, request, reply, { code, origin })
+    if (opened === null) {
+      const error = 'That sign-in was started in another browser, or too long ago. Start it again.'
+      return showLogin(reply, { redirect: '/dashboard', email: '', error, needsCode: false }, 400)
+    }
+    setSessionCookie(reply, config, opened.token)
+    deps.deviceCookie.keep(reply, origin)
+    return reply.header('referrer-policy', 'no-referrer').redirect(opened.target, 303)
   })
 
   app.get('/logout', ANYONE, async (_request, reply) => reply.redirect('/', 302))

@@ -46,11 +46,21 @@ export async function openStoreSession(
   credentials: Omit<Credentials, 'origin' | 'place'>,
   origin: DeviceOrigin,
 ): Promise<{ user: User; token: string }> {
-  const { db, clock, secrets, checkCredentials } = deps
-  const user = await checkCredentials({ ...credentials, origin, place: 'storefront' })
+  const user = await deps.checkCredentials({ ...credentials, origin, place: 'storefront' })
+  return { user, token: await openSessionOf(deps, user, origin, 'password') }
+}
+
+/** For a user who has just shown who they are. @returns the cookie's value. */
+export async function openSessionOf(
+  deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
+  user: User,
+  origin: DeviceOrigin,
+  method: 'password' | 'account',
+): Promise<string> {
+  const { db, clock, secrets } = deps
   const token = randomBytes(32).toString('base64url')
   await transaction(db, (tx) =>
-    completeSignIn(deps, tx, user, { origin, method: 'password', place: 'storefront' }, async () => {
+    completeSignIn(deps, tx, user, { origin, method, place: 'storefront' }, async () => {
       const now = clock.now()
       const sessionId = randomUUID()
       await tx.deleteFrom('store_sessions').where('user_id', '=', user.id).where('expires_at', '<=', now).execute()
@@ -70,7 +80,7 @@ export async function openStoreSession(
       return { sessionId }
     }),
   )
-  return { user, token }
+  return token
 }
 
 /** The holder of a cookie; null when it is unknown, expired, or its user is gone or deactivated (then the session ends). */
