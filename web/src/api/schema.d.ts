@@ -18,7 +18,7 @@ export type AccountExport = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AdminError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'email_taken' | 'email_domain_refused' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'job_not_found'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'email_taken' | 'email_domain_refused' | 'invitation_required' | 'credentials_wrong' | 'two_factor_code_required' | 'two_factor_code_wrong' | 'proof_required' | 'password_reset_required' | 'sign_in_queue_full' | 'refresh_token_invalid' | 'session_not_found' | 'fresh_sign_in_required' | 'verification_token_invalid' | 'reset_token_invalid' | 'undo_token_invalid' | 'setup_link_invalid' | 'password_wrong' | 'current_password_wrong' | 'password_not_set' | 'email_in_use' | 'confirmation_missing' | 'oauth_provider_not_found' | 'oauth_provider_not_configured' | 'oauth_provider_unreachable' | 'oauth_provider_not_linked' | 'last_sign_in_method' | 'two_factor_already_on' | 'two_factor_not_on' | 'passkey_limit_reached' | 'passkey_not_verified' | 'passkey_not_recognised' | 'passkey_not_found' | 'user_not_found' | 'last_superuser' | 'account_appeared' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only' | 'job_not_found'
 }
 
 export type AdminUser = {
@@ -243,6 +243,10 @@ export type AuthError = {
 export type BillingError = {
   detail: string | Array<Issue>
   code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'unknown_price' | 'no_billing_account' | 'billing_not_configured' | 'processor_unreachable' | 'processor_failed' | 'invalid_signature' | 'invalid_payload' | 'sandbox_only'
+}
+
+export type BillingSync = {
+  status: 'queued'
 }
 
 export type BudgetPeriod = 'day' | 'week' | 'month'
@@ -533,6 +537,9 @@ export type CountResponseTokensRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
+  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  max_tool_calls?: number | null
+  truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
   top_p?: number | null
   reasoning?: ResponseReasoning | null
@@ -603,6 +610,9 @@ export type CreateResponseRequest = {
   tools?: Array<ResponseTool> | null
   parallel_tool_calls?: boolean | null
   max_output_tokens?: number | null
+  /** Of tools that OpenAI runs. Where a budget holds, 10 unless it is said. */
+  max_tool_calls?: number | null
+  truncation?: 'auto' | 'disabled' | null
   temperature?: number | null
   top_p?: number | null
   reasoning?: ResponseReasoning | null
@@ -632,6 +642,26 @@ export type DeleteAccountRequest = {
 export type DeleteDocumentResponse = {
   status: string
   document_id: string
+}
+
+export type Disagreement = {
+  about: 'subscription' | 'purchase' | 'payment' | 'refund' | 'dispute' | 'invoice'
+  /** At the processor */
+  id: string
+  user_id: string | null
+  email: string | null
+  /** What the service has */
+  ours: string
+  /** What the processor says */
+  theirs: string
+}
+
+export type Disagreements = {
+  disagreements: Array<Disagreement>
+  /** How many accounts were compared */
+  accounts: number
+  /** False when there is more than was looked at */
+  is_whole: boolean
 }
 
 export type Document = {
@@ -1642,6 +1672,9 @@ export type Paths = {
       }
       reply: RetryJobResponse
     }
+    '/api/admin/billing/sync': {
+      reply: BillingSync
+    }
     '/mcp': {
       body: JsonRpcRequest
       reply: JsonRpcReply
@@ -1801,6 +1834,9 @@ export type Paths = {
         group_by?: AllUsageGrouping
       }
       reply: GetAllUsageResponse
+    }
+    '/api/admin/billing/disagreements': {
+      reply: Disagreements
     }
   }
   PATCH: {
