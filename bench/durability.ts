@@ -14,7 +14,9 @@ const ALIVE_MS = 4_000
 export async function run([kills = '5', calls = '1000']: string[]): Promise<void> {
   const vendor = await startVendor()
   try {
-    const killed = await killRounds(vendor, Number(kills), ALIVE_MS)
+    const { killed, last: spent } = await killRounds(vendor, Number(kills), ALIVE_MS, (service) =>
+      spendAtOnce(service, vendor, Number(calls)),
+    )
     printTable(
       `${kills} kills, each ${ALIVE_MS} ms into 40 calls at once; started again in ${killed.restartMs.join(', ')} ms`,
       [
@@ -28,7 +30,6 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
       ],
       APIS.map(({ path }) => rowOf(path, killed.calls)),
     )
-    const spent = await spendAtOnce(vendor, Number(calls))
     const usd = (amount: number) => `$${amount.toFixed(9)}`
     printTable(
       `${calls} calls at once on a budget of ${usd(spent.limitUsd)}`,

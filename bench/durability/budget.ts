@@ -1,7 +1,7 @@
 // Many calls at once, over all three addresses and prices, under one key's budget in dollars that holds about half of them.
 import { APIS, type Api, type BenchVendor, nanosOf, type Price, pricesOf } from '../ledger/calls.ts'
 import type { Play } from '../ledger/vendor.ts'
-import { payingKey, type RunningService, startService } from '../lib/service.ts'
+import { payingKey, type RunningService } from '../lib/service.ts'
 
 export type BudgetResult = {
   calls: number
@@ -22,45 +22,40 @@ const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 const ANSWER_TOKENS = 500
 const PROMPT_TOKENS = 20
 
-export async function spendAtOnce(vendor: BenchVendor, count: number): Promise<BudgetResult> {
-  const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', ...vendor.env })
-  try {
-    const { token, key: unlimited } = await payingKey(service)
-    const prices = await pricesOf(service.url, unlimited)
-    const calls = Array.from({ length: count }, (_, index) => callOf(index))
-    const all = calls.reduce((sum, { play, model }) => sum + nanosOf(play, priceOf(prices, model)), 0)
-    const limitUsd = Math.round(all / 2) / 1e9
-    const key = await keyWithBudget(service, token, limitUsd)
-    await Promise.all(calls.map((call) => ask(service, key, call)))
+export async function spendAtOnce(service: RunningService, vendor: BenchVendor, count: number): Promise<BudgetResult> {
+  const { token, key: unlimited } = await payingKey(service)
+  const prices = await pricesOf(service.url, unlimited)
+  const calls = Array.from({ length: count }, (_, index) => callOf(index))
+  const all = calls.reduce((sum, { play, model }) => sum + nanosOf(play, priceOf(prices, model)), 0)
+  const limitUsd = Math.round(all / 2) / 1e9
+  const key = await keyWithBudget(service, token, limitUsd)
+  await Promise.all(calls.map((call) => ask(service, key, call)))
 
-    const wrong: string[] = []
-    // What is used only grows: what is refused rightly is refused now, when nothing else runs.
-    const refused = [...new Map(calls.filter(({ isExhausted }) => isExhausted).map((call) => [nameOf(call), call]))]
-    for (const [name, call] of refused) {
-      const again = { ...call, play: { ...call.play, id: `again-${call.play.id}` } }
-      await ask(service, key, again)
-      if (!again.isExhausted) wrong.push(`${name} was refused, and is answered ${again.status} alone`)
-    }
-    for (const { status, isExhausted, ...call } of calls) {
-      if (status !== 200 && !isExhausted) wrong.push(`${nameOf(call)} ${call.play.id}: ${status}`)
-    }
-    const { usedUsd, reservedUsd } = await allowance(service, key)
-    const book = await vendor.book()
-    const billed = (call: Call) => {
-      const { asked = 0, prompt = 0, completion = 0 } = book[call.play.id] ?? {}
-      if (asked !== (call.status === 200 ? 1 : 0)) wrong.push(`${nameOf(call)} ${call.status}: asked ${asked} times`)
-      return nanosOf({ ...call.play, prompt, completion }, priceOf(prices, call.model))
-    }
-    const billedUsd = calls.reduce((sum, call) => sum + billed(call), 0) / 1e9
-    if (usedUsd > limitUsd) wrong.push(`$${usedUsd} of $${limitUsd} is used`)
-    if (usedUsd !== billedUsd) wrong.push(`$${usedUsd} is used, and $${billedUsd} billed`)
-    if (reservedUsd !== 0) wrong.push(`$${reservedUsd} is reserved`)
-    const shortened = calls.filter(({ play }) => (book[play.id]?.completion ?? ANSWER_TOKENS) < ANSWER_TOKENS).length
-    const answered = calls.filter(({ status }) => status === 200).length
-    return { calls: count, answered, refused: count - answered, shortened, limitUsd, usedUsd, billedUsd, wrong }
-  } finally {
-    await service.stop()
+  const wrong: string[] = []
+  // What is used only grows: what is refused rightly is refused now, when nothing else runs.
+  const refused = [...new Map(calls.filter(({ isExhausted }) => isExhausted).map((call) => [nameOf(call), call]))]
+  for (const [name, call] of refused) {
+    const again = { ...call, play: { ...call.play, id: `again-${call.play.id}` } }
+    await ask(service, key, again)
+    if (!again.isExhausted) wrong.push(`${name} was refused, and is answered ${again.status} alone`)
   }
+  for (const { status, isExhausted, ...call } of calls) {
+    if (status !== 200 && !isExhausted) wrong.push(`${nameOf(call)} ${call.play.id}: ${status}`)
+  }
+  const { usedUsd, reservedUsd } = await allowance(service, key)
+  const book = await vendor.book()
+  const billed = (call: Call) => {
+    const { asked = 0, prompt = 0, completion = 0 } = book[call.play.id] ?? {}
+    if (asked !== (call.status === 200 ? 1 : 0)) wrong.push(`${nameOf(call)} ${call.status}: asked ${asked} times`)
+    return nanosOf({ ...call.play, prompt, completion }, priceOf(prices, call.model))
+  }
+  const billedUsd = calls.reduce((sum, call) => sum + billed(call), 0) / 1e9
+  if (usedUsd > limitUsd) wrong.push(`$${usedUsd} of $${limitUsd} is used`)
+  if (usedUsd !== billedUsd) wrong.push(`$${usedUsd} is used, and $${billedUsd} billed`)
+  if (reservedUsd !== 0) wrong.push(`$${reservedUsd} is reserved`)
+  const shortened = calls.filter(({ play }) => (book[play.id]?.completion ?? ANSWER_TOKENS) < ANSWER_TOKENS).length
+  const answered = calls.filter(({ status }) => status === 200).length
+  return { calls: count, answered, refused: count - answered, shortened, limitUsd, usedUsd, billedUsd, wrong }
 }
 
 function callOf(index: number): Call {

@@ -28,7 +28,7 @@ const WAITS_MS = [0, 0, 0, 20, 200, 1_000, 2_500, 5_000]
 /** What has run for a second is noted once a second. */
 const NOTED_MS = 2_000
 /** That its timer may be late. */
-const TIMER_MS = 500
+const TIMER_MS = 1_000
 const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off' }
 
 type Row = {
@@ -41,8 +41,13 @@ type Row = {
   cost_nanos: number
 }
 
-/** Each `aliveMs` after the start of its load the service is killed, `kills` times in all. */
-export async function killRounds(vendor: BenchVendor, kills: number, aliveMs: number): Promise<KillsResult> {
+/** Each `aliveMs` after the start of its load the service is killed, `kills` times in all; `then` has the one after. */
+export async function killRounds<T>(
+  vendor: BenchVendor,
+  kills: number,
+  aliveMs: number,
+  then: (service: RunningService) => Promise<T>,
+): Promise<{ killed: KillsResult; last: T }> {
   const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-durability-'))
   const start = () => startService({ ...OFF, ...vendor.env }, { dataDir })
   let service = await start()
@@ -67,7 +72,8 @@ export async function killRounds(vendor: BenchVendor, kills: number, aliveMs: nu
     }
     const rows = readRows(dataDir)
     const { judged, faults } = judge(calls, rows, await vendor.book(), prices)
-    return { calls: judged, wrong: [...wrong, ...faults, ...wrongSums(dataDir)], restartMs }
+    const killed = { calls: judged, wrong: [...wrong, ...faults, ...wrongSums(dataDir)], restartMs }
+    return { killed, last: await then(service) }
   } finally {
     await service.stop()
     rmSync(dataDir, { recursive: true, force: true })

@@ -57,7 +57,7 @@ const Budget = Type.Object(
 const TokenLimit = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })
 
 const LimitsBody = {
-  expires_at: Type.Optional(Nullable(Type.String())),
+  expires_at: Type.Optional(Nullable(Type.String({ description: 'A date and time in ISO 8601, in the future.' }))),
   scopes: Type.Optional(Nullable(Scopes)),
   models: Type.Optional(Nullable(Models)),
   addresses: Type.Optional(Nullable(Addresses)),

@@ -165,6 +165,7 @@ export type ApiKey = {
 
 export type ApiKeyChange = {
   name?: string
+  /** A date and time in ISO 8601, in the future. */
   expires_at?: string | null
   /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope> | null
@@ -554,6 +555,7 @@ export type CountResponseTokensRequest = {
 
 export type CreateApiKeyRequest = {
   name: string
+  /** A date and time in ISO 8601, in the future. */
   expires_at?: string | null
   /** What it may do; all that keys may, where there are none. `rag:read` searches, asks and lists. */
   scopes?: Array<KeyScope> | null
