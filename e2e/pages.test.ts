@@ -47,6 +47,7 @@ const APP_PAGES = [
   '/admin?tab=usage&group_by=vendor',
   '/admin?tab=messages',
   '/admin?tab=jobs',
+  '/admin?tab=switches',
 ]
 const STOREFRONT_PAGES = [
   '/',

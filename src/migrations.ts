@@ -8,6 +8,7 @@ import type { Migration } from '#platform/db/migrate.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { ragMigrations } from '#rag/migrations.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
+import { switchMigrations } from '#switches/migrations.ts'
 import { usageMigrations } from '#usage/migrations.ts'
 
 export const migrations: Migration[] = [
@@ -17,6 +18,7 @@ export const migrations: Migration[] = [
   ...billingMigrations,
   ...storefrontMigrations,
   ...apiKeyMigrations,
+  ...switchMigrations,
   ...usageMigrations,
   ...aiMigrations,
   ...ragMigrations,

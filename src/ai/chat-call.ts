@@ -2,7 +2,6 @@
 // A prompt's tokens are guessed rather too many; the answer's limit is fitted to what the budget holds.
 import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
-import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
@@ -10,7 +9,7 @@ import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
-import { fallbackChain } from './routing.ts'
+import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
 import type { NativeRequest, Usage } from './vendors/vendor.ts'
@@ -42,7 +41,7 @@ export type PreparedCall = {
   release(): void
 }
 
-type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter; latencies: Latencies }
+type Deps = RecordDeps & { config: RoutingConfig; limiter: ConcurrencyLimiter; latencies: Latencies }
 
 /**
  * Tokens that a budget holds for an answer whose length the caller did not limit: as many as its model can answer with, so
@@ -97,7 +96,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
 }
 
 /** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer. */
-function longestOf(config: Config['ai'], routes: readonly Route[]) {
+function longestOf(config: RoutingConfig, routes: readonly Route[]) {
   const longest = { prompt: 0, answer: 0, isSure: true }
   for (const { vendor, model } of routes) {
     const known = knownModel(config, vendor, model)
@@ -108,7 +107,7 @@ function longestOf(config: Config['ai'], routes: readonly Route[]) {
   return longest
 }
 
-function longestAnswerOf({ vendors }: Config['ai'], vendor: string): number {
+function longestAnswerOf({ vendors }: RoutingConfig, vendor: string): number {
   let longest = 0
   for (const { outputTokensMax } of ofVendor(vendors, vendor).models) longest = Math.max(longest, outputTokensMax ?? 0)
   return longest || UNLIMITED_TOKENS.unknown

@@ -1,5 +1,5 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
-import { IconChartBar, IconLock, IconMail, IconProgressBolt, IconUsers } from '@tabler/icons-react'
+import { IconChartBar, IconLock, IconMail, IconPower, IconProgressBolt, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -14,9 +14,13 @@ import { useUser } from '../session/user.ts'
 import { AllUsage } from './all-usage.tsx'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
+import { Switches } from './switches.tsx'
 import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
+
+/** Beside the users, which come first. */
+const TABS = ['usage', 'messages', 'jobs', 'switches'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -65,7 +69,7 @@ function AdminPanel() {
         onChange={(next) =>
           void navigate({
             to: '/admin',
-            search: { tab: next === 'usage' || next === 'messages' || next === 'jobs' ? next : undefined },
+            search: { tab: TABS.find((tab) => tab === next) },
             resetScroll: false,
           })
         }
@@ -83,6 +87,9 @@ function AdminPanel() {
           <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
             Jobs
           </Tabs.Tab>
+          <Tabs.Tab value="switches" leftSection={<IconPower size={18} aria-hidden />}>
+            Switches
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <UserTable />
@@ -95,6 +102,9 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
           <Jobs />
+        </Tabs.Panel>
+        <Tabs.Panel value="switches">
+          <Switches />
         </Tabs.Panel>
       </Tabs>
     </Page>
