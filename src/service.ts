@@ -74,7 +74,7 @@ export async function createService(
   const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
   const switches = add(createSwitches(platform))
   const apiKeys: ApiKeys = add(createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }))
-  const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets }))
+  const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }))
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }))
   const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder, version }))

@@ -85,6 +85,14 @@ export type Allowance = {
   reserved_usd: number
   /** Live keys that have a budget in dollars of their own. */
   keys: Array<KeyAllowance>
+  /** That so much of the month’s dollars is used: each is mailed to the user, once. */
+  alerts: Array<AllowanceAlert>
+}
+
+export type AllowanceAlert = {
+  /** 80, or 100. */
+  percent: number
+  at: string
 }
 
 export type AnthropicError = {
