@@ -78,7 +78,7 @@ export async function createService(
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }))
   const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder, version }))
-  add(createAdmin(platform, identity, switches.live))
+  add(createAdmin(platform, { identity, billing, switches: switches.live }))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

@@ -1,4 +1,4 @@
-// Commands (but for `seed`) are read-only towards the service's data: they make and migrate nothing.
+// Commands (but for `seed`, `migrate`, and those that put data somewhere) are read-only towards the service's data.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -35,11 +35,34 @@ for (const args of [['doctor'], ['audit', 'verify'], ['jobs'], ['superuser', 'ad
   })
 }
 
+test('the plan of a migration shows what the next one applies', async (t) => {
+  const dataDir = temporary(t)
+  const nowhere = await cli(['migrate'], { DATA_DIR: join(dataDir, 'typo') })
+  assert.deepEqual([nowhere.code, existsSync(join(dataDir, 'typo'))], [1, false], nowhere.text)
+
+  await make(dataDir, migrations.slice(0, -1))
+  const before = digest(dataDir)
+  const last = migrations.at(-1)?.id ?? ''
+  const plan = await cli(['migrate', '--plan'], { DATA_DIR: dataDir })
+  assert.equal(plan.code, 0, plan.text)
+  assert.ok(plan.text.startsWith(`-- ${last}\ncreate table`), plan.text)
+  assert.doesNotMatch(plan.text, /\{\w+\}/, 'as this engine runs it')
+  assert.deepEqual(digest(dataDir), before)
+  assert.equal((await cli(['migrate'], { DATA_DIR: dataDir })).text, `applied ${last}\n`)
+  assert.equal((await cli(['migrate', '--plan'], { DATA_DIR: dataDir })).text, 'nothing to apply\n')
+})
+
 test('what only looks changes nothing, and leaves nothing behind', async (t) => {
   const dataDir = temporary(t)
   await make(dataDir, migrations)
   const before = digest(dataDir)
-  for (const args of [['doctor'], ['audit', 'verify'], ['jobs']]) {
+  for (const args of [
+    ['doctor'],
+    ['audit', 'verify'],
+    ['jobs'],
+    ['migrate', '--plan'],
+    ['backup', join(temporary(t), 'backups')],
+  ]) {
     // A new SECRET_KEY would seal the root: that is the service's to do.
     const { code, text } = await cli(args, { DATA_DIR: dataDir, SECRET_KEY: 'a secret of the operator' })
     assert.equal(code, 0, text)

@@ -153,6 +153,7 @@ suite('responses on the wire', () => {
       model: 'openai/gpt-6-luna',
       input: [{ type: 'novel_item', content: [{ type: 'novel_part' }] }],
       tools: [{ type: 'web_search', novelty: true }],
+      max_tool_calls: 3,
       store: true,
       stream: true,
       client_metadata: { a: 1 },
@@ -468,9 +469,11 @@ suite('responses on the wire', () => {
     await ask({ model: 'claude-haiku-5-5', ...request })
     const claude = toldTo('claude').body
     assert.deepEqual([claude.max_tokens, claude.output_config.format.schema], [64, schema])
+    assert.equal(claude.system, 'Answer briefly.')
     play(streams(event({ candidates: [{ content: { parts: [{ text: '{"a' }] }, finishReason: 'MAX_TOKENS' }] })))
     const events = await streamed({ model: 'gemini-3.8-flash', ...request })
-    const { generationConfig } = toldTo('gemini').body
+    const { generationConfig, systemInstruction } = toldTo('gemini').body
+    assert.deepEqual(systemInstruction.parts, [{ text: 'Answer briefly.' }])
     assert.deepEqual(
       [generationConfig.maxOutputTokens, generationConfig.temperature, generationConfig.responseJsonSchema],
       [64, 0.5, schema],

@@ -1,5 +1,13 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
-import { IconChartBar, IconLock, IconMail, IconPower, IconProgressBolt, IconUsers } from '@tabler/icons-react'
+import {
+  IconChartBar,
+  IconLock,
+  IconMail,
+  IconPower,
+  IconProgressBolt,
+  IconScale,
+  IconUsers,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -14,13 +22,13 @@ import { useUser } from '../session/user.ts'
 import { AllUsage } from './all-usage.tsx'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
+import { Money } from './money.tsx'
 import { Switches } from './switches.tsx'
 import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
-
-/** Beside the users, which come first. */
-const TABS = ['usage', 'messages', 'jobs', 'switches'] as const
+/** Beside the users, which the address does not name. */
+const TABS = ['usage', 'messages', 'money', 'jobs', 'switches'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -69,7 +77,7 @@ function AdminPanel() {
         onChange={(next) =>
           void navigate({
             to: '/admin',
-            search: { tab: TABS.find((tab) => tab === next) },
+            search: { tab: TABS.find((known) => known === next) },
             resetScroll: false,
           })
         }
@@ -83,6 +91,9 @@ function AdminPanel() {
           </Tabs.Tab>
           <Tabs.Tab value="messages" leftSection={<IconMail size={18} aria-hidden />}>
             Messages
+          </Tabs.Tab>
+          <Tabs.Tab value="money" leftSection={<IconScale size={18} aria-hidden />}>
+            Money
           </Tabs.Tab>
           <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
             Jobs
@@ -99,6 +110,9 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="messages">
           <ContactMessages />
+        </Tabs.Panel>
+        <Tabs.Panel value="money">
+          <Money />
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
           <Jobs />
