@@ -3,7 +3,6 @@
 import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
-import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { type CallRecord, type NewCall, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
@@ -12,7 +11,7 @@ import { type Extras, NO_EXTRAS } from './cost.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
-import { fallbackChain } from './routing.ts'
+import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
 import { compacts, NO_SEARCHES, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
@@ -46,7 +45,7 @@ export type PreparedCall = {
 }
 
 type Deps = RecordDeps & {
-  config: Config['ai']
+  config: RoutingConfig
   limiter: ConcurrencyLimiter
   latencies: Latencies
   targets: Readonly<Record<string, { vendor: Vendor }>>
@@ -105,7 +104,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
 }
 
 /** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer. */
-function longestOf(config: Config['ai'], routes: readonly Route[]) {
+function longestOf(config: RoutingConfig, routes: readonly Route[]) {
   const longest = { prompt: 0, answer: 0, isSure: true }
   for (const { vendor, model } of routes) {
     const known = knownModel(config, vendor, model)
@@ -116,7 +115,7 @@ function longestOf(config: Config['ai'], routes: readonly Route[]) {
   return longest
 }
 
-function longestAnswerOf({ vendors }: Config['ai'], vendor: string): number {
+function longestAnswerOf({ vendors }: RoutingConfig, vendor: string): number {
   let longest = 0
   for (const { outputTokensMax } of ofVendor(vendors, vendor).models) longest = Math.max(longest, outputTokensMax ?? 0)
   return longest || UNLIMITED_TOKENS.unknown
