@@ -75,7 +75,7 @@ export async function createService(
   const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets }))
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder }))
-  const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder, version }))
+  const rag = add(await createRag(platform, { gateway: ai.gateway, version }))
   add(createAdmin(platform, identity))
 
   const authenticators: Authenticators = {
