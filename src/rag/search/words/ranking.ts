@@ -26,7 +26,7 @@ const SHORT_PAIR = { lettersMax: 8, weight: 0.8 }
 
 /** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
 const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.3 }
-const LIKE_WORDS_MAX = 64
+const LIKE_WORDS_MAX = 32
 /** A pasted page is searched by its first words. */
 const QUESTION_TERMS_MAX = 400
 /** Two words that meet so much more often than chance say something together. */
@@ -45,7 +45,7 @@ const KNOWN = { word: 1, group: 1, triple: 1.3, pair: 1.4, shortPair: 1.8 }
 
 /** To be scored exactly. */
 const CANDIDATES_MIN = 60
-const CANDIDATES_MAX = 1_000
+const CANDIDATES_MAX = 300
 /** Postings of a word for which it is worth asking whether it can bring in anything new. */
 const LONG_LIST = 4_096
 
@@ -180,16 +180,23 @@ function candidates(shelf: Shelf, { words }: Question, open: Uint8Array, count: 
     counted = grown(counted, shelf.slots)
   }
   const { starts, postings } = shelf
+  const [sumOf, turnOf] = [sums, counted]
+  const base = K1 * (1 - B)
   const slope = (K1 * B) / shelf.meanLength
   const touched: number[] = []
   const ordered = words.filter(({ terms }) => terms.length > 0).sort((a, b) => b.weight - a.weight)
+  let done = 0
   let left = ordered.reduce((sum, { weight }) => sum + weight, 0)
 
   for (const { terms, likeness, weight } of ordered) {
     const length = terms.reduce((sum, term) => sum + (shelf.frequencies[term] as number), 0)
-    if (length >= LONG_LIST && touched.length > count && floorOf(touched, count) >= left * (K1 + 1)) break
+    // No chunk that is not among the sums can come in any more. Looked for only where it may well be so.
+    const mayStop = length >= LONG_LIST && touched.length > count && left * (K1 + 1) < done
+    if (mayStop && floorsOf(touched, [count])[0] >= left * (K1 + 1)) break
     left -= weight
+    done += weight
     turn++
+    const now = turn
     for (const [i, term] of terms.entries()) {
       const gain = weight * (likeness[i] as number) * (K1 + 1)
       postings.read(term, (numbers, from, to) => {
@@ -197,45 +204,52 @@ function candidates(shelf: Shelf, { words }: Question, open: Uint8Array, count: 
           const posting = numbers[at] as number
           const slot = posting >>> COUNT_BITS
           // The likest word comes first.
-          if (counted[slot] === turn || open[slot] === 0) continue
-          counted[slot] = turn
+          if (turnOf[slot] === now || open[slot] === 0) continue
+          turnOf[slot] = now
           const frequency = posting & COUNT_MAX
-          const norm = K1 * (1 - B) + slope * ((starts[slot + 1] as number) - (starts[slot] as number))
-          if (sums[slot] === 0) touched.push(slot)
-          sums[slot] = (sums[slot] as number) + (gain * frequency) / (frequency + norm)
+          const norm = base + slope * ((starts[slot + 1] as number) - (starts[slot] as number))
+          const sum = sumOf[slot] as number
+          if (sum === 0) touched.push(slot)
+          sumOf[slot] = sum + (gain * frequency) / (frequency + norm)
         }
       })
     }
   }
 
-  // What is left may still lift a chunk by so much.
-  const least = touched.length > count ? floorOf(touched, count) - left * (K1 + 1) : 0
-  const atLeast = floorOf(touched, CANDIDATES_MIN)
-  const atMost = floorOf(touched, Math.max(CANDIDATES_MAX, count))
-  const chosen = touched.filter((slot) => (sums[slot] as number) >= Math.max(atMost, Math.min(least, atLeast)))
-  for (const slot of touched) sums[slot] = 0
+  let chosen = touched
+  if (touched.length > CANDIDATES_MIN) {
+    const [best, atLeast, atMost] = floorsOf(touched, [count, CANDIDATES_MIN, Math.max(CANDIDATES_MAX, count)])
+    // What is left may still lift a chunk by so much.
+    const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
+    chosen = touched.filter((slot) => (sumOf[slot] as number) >= floor)
+  }
+  for (const slot of touched) sumOf[slot] = 0
   return chosen
 }
 
 const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
-/** At least so many of the sums are no lower than this. */
-function floorOf(touched: number[], count: number): number {
+/** For each count, growing: at least so many of the sums are no lower than this. */
+function floorsOf<Counts extends number[]>(
+  touched: number[],
+  counts: readonly [...Counts],
+): { [K in keyof Counts]: number } {
+  const sumOf = sums
   let highest = 0
-  for (const slot of touched) highest = Math.max(highest, sums[slot] as number)
+  for (const slot of touched) highest = Math.max(highest, sumOf[slot] as number)
   histogram.fill(0)
   const scale = STEPS / highest
   for (const slot of touched) {
-    const step = Math.floor((sums[slot] as number) * scale)
+    const step = ((sumOf[slot] as number) * scale) | 0
     histogram[step] = (histogram[step] as number) + 1
   }
   let above = 0
-  for (let step = STEPS; step >= 0; step--) {
-    above += histogram[step] as number
-    if (above >= count) return step / scale
-  }
-  return 0
+  let step = STEPS + 1
+  return counts.map((count) => {
+    while (above < count && step > 0) above += histogram[--step] as number
+    return step / scale
+  }) as { [K in keyof Counts]: number }
 }
 
 /** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */

@@ -13,6 +13,9 @@ export const COUNT_MAX = (1 << COUNT_BITS) - 1
 const TERM_BYTES = 90
 const DEAD_MAX = 1_000
 
+/** Scratch space, all zeros between uses: how often a chunk holds each term. */
+let counts = new Uint32Array(1_024)
+
 export class Shelf {
   /** Term → its number. */
   #terms = new Map<string, number>()
@@ -129,13 +132,19 @@ export class Shelf {
   }
 
   #eachDistinct(slot: number, each: (term: number, count: number) => void): void {
-    const terms = this.sequence.slice(this.starts[slot], this.starts[slot + 1]).sort()
-    for (let i = 0; i < terms.length; ) {
-      const term = terms[i] as number
-      let next = i + 1
-      while (terms[next] === term) next++
-      each(term, next - i)
-      i = next
+    if (counts.length < this.#names.length) counts = grown(counts, this.#names.length)
+    const { sequence, starts } = this
+    const to = starts[slot + 1] as number
+    for (let i = starts[slot] as number; i < to; i++) {
+      const term = sequence[i] as number
+      counts[term] = (counts[term] as number) + 1
+    }
+    for (let i = starts[slot] as number; i < to; i++) {
+      const term = sequence[i] as number
+      const count = counts[term] as number
+      if (count === 0) continue
+      counts[term] = 0
+      each(term, count)
     }
   }
 }
