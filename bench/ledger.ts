@@ -1,10 +1,10 @@
 // Whether the ledger is exact: thousands of mixed calls at every address, and then each call's row against what the vendor was
 // told to bill, in tokens and in thousand-millionths of a dollar. A limit, not a speed: every difference is one too many.
-import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { APIS, type Api, type Price, pricesOf, randomNumbers, startVendor, wrongAmounts } from './ledger/calls.ts'
 import type { Kind, Play } from './ledger/vendor.ts'
-import { freePort, payingKey, startService } from './lib/service.ts'
+import { payingKey, startService } from './lib/service.ts'
 import { printTable } from './lib/table.ts'
 
 export const says = 'every call of thousands, at every address, against the ledger: tokens and nanodollars'
@@ -17,19 +17,6 @@ const KINDS: Kind[] = [
 ]
 /** Whole answers are never cut, and nobody leaves them here. */
 const WHOLE_KINDS: Kind[] = ['well', 'well', 'well', 'late', 'refused']
-
-type Api = { path: string; body(model: string, prompt: string, stream: boolean): object }
-const APIS: Api[] = [
-  {
-    path: '/v1/chat/completions',
-    body: (model, content, stream) => ({ model, stream, max_tokens: 500, messages: [{ role: 'user', content }] }),
-  },
-  { path: '/v1/responses', body: (model, input, stream) => ({ model, stream, max_output_tokens: 500, input }) },
-  {
-    path: '/v1/messages',
-    body: (model, content, stream) => ({ model, stream, max_tokens: 500, messages: [{ role: 'user', content }] }),
-  },
-]
 
 type Asked = { api: Api; model: string; stream: boolean; play: Play; requestId: string | null; status: number }
 
@@ -45,15 +32,8 @@ type Row = {
 
 /** `npm run bench -- ledger [CALLS]` */
 export async function run([count = '5000']: string[]): Promise<void> {
-  const vendorPort = await freePort()
-  const vendor = spawn(process.execPath, [join(import.meta.dirname, 'ledger/vendor.ts'), String(vendorPort)])
-  await new Promise((resolve) => vendor.stdout.once('data', resolve))
-  const origin = `http://127.0.0.1:${vendorPort}`
-  const service = await startService({
-    ...{ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off' },
-    ...{ OPENAI_BASE_URL: `${origin}/v1`, OPENAI_API_KEY: 'sk-bench' },
-    ...{ ANTHROPIC_BASE_URL: origin, ANTHROPIC_API_KEY: 'sk-bench', GEMINI_BASE_URL: origin, GEMINI_API_KEY: 'bench' },
-  })
+  const vendor = await startVendor()
+  const service = await startService({ RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off', ...vendor.env })
   try {
     const { key } = await payingKey(service)
     const prices = await pricesOf(service.url, key)
@@ -72,30 +52,13 @@ export async function run([count = '5000']: string[]): Promise<void> {
     compare(calls, rows, prices)
   } finally {
     await service.stop()
-    vendor.kill()
+    vendor.stop()
   }
-}
-
-type Price = { input: number; output: number; cached: number; written: number }
-
-/** As the service tells them; what is written costs a quarter more. */
-async function pricesOf(url: string, key: string): Promise<Map<string, Price>> {
-  const reply = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
-  const { data } = (await reply.json()) as { data: { id: string; price: Omit<Price, 'written'> | null }[] }
-  return new Map(
-    data.flatMap(({ id, price }) => (price === null ? [] : [[id, { ...price, written: price.input * 1.25 }] as const])),
-  )
 }
 
 /** The same calls in each run. */
 function callsOf(count: number): Asked[] {
-  let state = 1
-  // https://en.wikipedia.org/wiki/Lehmer_random_number_generator
-  const below = (most: number) => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % most
-  }
-  const oneOf = <T>(list: readonly T[]) => list[below(list.length)] as T
+  const { below, oneOf } = randomNumbers()
   return Array.from({ length: count }, (_, index) => {
     const stream = below(3) > 0
     const model = oneOf(MODELS)
@@ -162,12 +125,5 @@ function compare(calls: Asked[], rows: Row[], prices: Map<string, Price>): void 
 function faultOf(row: Row, outcome: string, play: Play, price: Price | undefined): string | null {
   if (row.outcome !== outcome) return `${row.outcome} instead of ${outcome}`
   if (outcome !== 'ok') return null
-  const told = [row.prompt_tokens, row.completion_tokens, row.cached_tokens].join(' ')
-  const billed = [play.prompt, play.completion, play.cached].join(' ')
-  if (told !== billed) return `tokens ${told} instead of ${billed}`
-  if (price === undefined) return 'no price'
-  const fresh = play.prompt - play.cached - play.written
-  const micros = fresh * price.input + play.cached * price.cached + play.written * price.written
-  const nanos = Math.round((micros + play.completion * price.output) * 1_000)
-  return row.cost_nanos === nanos ? null : `${row.cost_nanos} nanodollars instead of ${nanos}`
+  return wrongAmounts(row, play, price)
 }

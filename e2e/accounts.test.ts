@@ -356,6 +356,55 @@ test('who says by a provider that it is them is taken at their word only as them
   await context.close()
 })
 
+test('a person without a password signs in to the shop with Google, and comes to where they were going', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const shop = app.config.urls.storefront
+  const { page, errors } = await visit(await openBrowser(t))
+  await page.goto(`${shop}/login?redirect=/contact`)
+  await page.getByRole('link', { name: 'Sign in with Google, GitHub or a passkey' }).click()
+  await page.getByRole('button', { name: 'Google' }).click()
+  await chooseAtGoogle(page, 'olga@example.com')
+  await page.getByText('You are signed in as olga@example.com.').waitFor()
+  await assertAccessible(page, 'on the way to the shop')
+  await page.getByRole('button', { name: 'Go on to the shop' }).click()
+  await page.waitForURL(`${shop}/contact`)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+  assert.deepEqual(errors, [])
+})
+
+test('after others’ failures both apps prove work by themselves, without a click', async (t) => {
+  const app = await testApp(t, { userApp: true, env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: '1' } })
+  const body = { email: 'owner@example.com', password: APP_PASSWORD }
+  await app.post('/api/auth/register', body)
+  const guess = (index: number) =>
+    app.post('/api/auth/login', { ...body, password: 'a guess' }, { headers: { 'x-forwarded-for': `10.4.${index}.1` } })
+  await Promise.all(Array.from({ length: 30 }, (_, index) => guess(index)))
+  assert.equal((await guess(31)).body.code, 'proof_required')
+
+  const browser = await openBrowser(t)
+  const { page } = await visit(browser)
+  await page.goto(`${app.storefrontUrl}/login?redirect=/contact`)
+  await page.getByLabel('Email').fill(body.email)
+  await page.getByLabel('Password').fill('not this one')
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Incorrect email or password').waitFor()
+  await page.getByLabel('Password').fill(APP_PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.waitForURL(`${app.storefrontUrl}/contact`)
+  await page.getByRole('button', { name: 'Sign out' }).waitFor()
+
+  // The network is known by now: another stands for a new one.
+  const away = await visit(browser, { extraHTTPHeaders: { 'x-forwarded-for': '203.0.113.7' } })
+  await signIn(away.page, app.config.urls.base, body.email, APP_PASSWORD)
+  const { details } = await app.platform.db
+    .selectFrom('audit_log')
+    .select('details')
+    .where('action', '=', 'sign-in')
+    .orderBy('position', 'desc')
+    .executeTakeFirstOrThrow()
+  assert.equal(JSON.parse(details ?? '').address, '203.0.113.7')
+})
+
 async function signedInByGoogle(browser: Browser, home: string, email: string) {
   const visitor = await visit(browser)
   await setOutForGoogle(visitor.page, home)

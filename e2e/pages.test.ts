@@ -46,6 +46,7 @@ const APP_PAGES = [
   '/admin?tab=usage',
   '/admin?tab=usage&group_by=vendor',
   '/admin?tab=messages',
+  '/admin?tab=money',
   '/admin?tab=jobs',
 ]
 const STOREFRONT_PAGES = [

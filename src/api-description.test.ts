@@ -14,19 +14,19 @@ import {
 } from './api-description.ts'
 import { type Examples, readExamples } from './examples.ts'
 
-const described = await descriptions()
+const making = descriptions()
 
-test('the descriptions and the user app’s types are current (npm run docs writes them)', () => {
-  const { api, storefront } = described
+test('the descriptions and the user app’s types are current (npm run docs writes them)', async () => {
+  const { api, storefront } = await making
   const isCurrent = (file: string, text: string) => assert.ok(readFileSync(file, 'utf8') === text, `${file} is stale`)
   isCurrent(OPENAPI_FILE, descriptionText(api))
   isCurrent(STOREFRONT_FILE, descriptionText(storefront))
   isCurrent(TYPES_FILE, typesText(api))
 })
 
-test('every operation has an example that fits what the description says of it', () => {
+test('every operation has an example that fits what the description says of it', async () => {
   const kept = readExamples()
-  for (const [server, { paths, components }] of Object.entries(described)) {
+  for (const [server, { paths, components }] of Object.entries(await making)) {
     const examples = kept[server as keyof Examples]
     const operations = Object.values(paths).flatMap((one) => Object.values(one))
     for (const operation of operations) {
@@ -76,8 +76,8 @@ function resolved(schema: unknown, schemas: Record<string, object>): object {
   return Object.fromEntries(Object.entries(rest).map(([key, part]) => [key, resolved(part, schemas)]))
 }
 
-test('a schema’s types are names of types', () => {
-  const { api, storefront } = described
+test('a schema’s types are names of types', async () => {
+  const { api, storefront } = await making
   const look = (value: unknown, place: string): void => {
     if (typeof value !== 'object' || value === null) return
     const { type } = value as { type?: unknown }

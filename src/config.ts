@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder } from './config/ai.ts'
+import { type AiConfig, readAi, readEmbedder, readPriceFiles } from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -17,6 +17,8 @@ import {
 import { isLocal } from './config/exposures.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
+import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
+import type { PriceFiles } from './models/price-list.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'
@@ -61,7 +63,14 @@ export type Config = {
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
+  signUp: SignUpConfig
+  /** What a plan grants waits until the address is verified. */
+  requireVerifiedEmail: boolean
+  /** Superusers without two-factor do nothing that only superusers may. */
+  requireSuperuserTwoFactor: boolean
   superuser: ReturnType<typeof readSuperuser>
+  /** Where breached passwords are looked up, as https://api.pwnedpasswords.com; null: only in the shipped list. */
+  pwnedPasswordsUrl: string | null
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
@@ -72,6 +81,8 @@ export type Config = {
   maxFileBytes: number
   /** Of a request to a model; packed ones are measured unpacked. */
   maxAiBodyBytes: number
+  /** Of security.txt: a mailto: or https: address. */
+  securityContact: string
   metricsToken: string | null
   geoipDb: string | null
   /** Seals the root of all secrets; null: it lies plain in the database. */
@@ -86,14 +97,7 @@ export type Config = {
  * @throws ConfigError with one line that names the wrong setting.
  */
 export function configFromProcess({ toLook = false }: { toLook?: boolean } = {}): Config {
-  try {
-    process.loadEnvFile()
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
-    }
-  }
-  const config = readConfig(process.env)
+  const config = readConfig(processEnv())
   if (config.production && config.secretKey === null && !toLook) {
     throw new ConfigError(
       'SECRET_KEY is not set: with NODE_ENV=production it is needed, so that a copy of the database opens nothing (openssl rand -base64 32)',
@@ -102,10 +106,33 @@ export function configFromProcess({ toLook = false }: { toLook?: boolean } = {})
   return config
 }
 
+/** The one setting that `prices` needs: it mends lists for which no other command starts. @throws ConfigError */
+export function priceFilesFromProcess(): PriceFiles {
+  return priceFiles(processEnv())
+}
+
+export function priceFiles(env: Env): PriceFiles {
+  const read = createReader(env)
+  return readPriceFiles(read, readDataDir(read))
+}
+
+function processEnv(): Env {
+  try {
+    process.loadEnvFile()
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      throw new ConfigError(`.env cannot be read: ${(error as Error).message}`)
+    }
+  }
+  return process.env
+}
+
 /** Whether a failed start tells its stack as well; also where the settings themselves are wrong. */
 export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'
 }
+
+const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
 export function readConfig(env: Env): Config {
@@ -153,7 +180,7 @@ export function readConfig(env: Env): Config {
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
-  const dataDir = resolve(read.text('DATA_DIR', './data'))
+  const dataDir = readDataDir(read)
   const ai = readAi(read, sandbox.on, sandbox.url, catalogue, dataDir)
   refuseStrayPlans(env, catalogue)
 
@@ -198,13 +225,18 @@ export function readConfig(env: Env): Config {
       auth: read.rate('RATE_LIMIT_AUTH', '10/60'),
       signup: read.rate('RATE_LIMIT_SIGNUP', '10/3600'),
     },
+    signUp: readSignUp(read),
+    requireVerifiedEmail: read.flag('REQUIRE_VERIFIED_EMAIL', false),
+    requireSuperuserTwoFactor: read.flag('REQUIRE_SUPERUSER_TWO_FACTOR', false),
     superuser: readSuperuser(read),
+    pwnedPasswordsUrl: read.url('PWNED_PASSWORDS_URL', ['http:', 'https:']),
     budgets: readBudgets(read, catalogue),
     retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
     maxAiBodyBytes: read.positive('MAX_AI_BODY_MB', 32) * 1024 * 1024,
+    securityContact: readSecurityContact(read, urls.base),
     metricsToken: read.optional('METRICS_TOKEN'),
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),
@@ -220,6 +252,13 @@ function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'
     supportEmail: read.text('SUPPORT_EMAIL', `support@${domain}`),
     sandboxed: sandboxOn && smtpUrl === null,
   }
+}
+
+function readSecurityContact(read: Reader, base: string): string {
+  return (
+    read.url('SECURITY_CONTACT', ['mailto:', 'https:']) ??
+    `mailto:${read.text('SUPPORT_EMAIL', `support@${new URL(base).hostname}`)}`
+  )
 }
 
 function readSecretKeys(read: Reader): Pick<Config, 'secretKey' | 'secretKeyOld'> {

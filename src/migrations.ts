@@ -4,6 +4,7 @@ import { apiKeyMigrations } from '#api-keys/migrations.ts'
 import { auditMigrations } from '#audit/migrations.ts'
 import { billingMigrations } from '#billing/migrations.ts'
 import { identityMigrations } from '#identity/migrations.ts'
+import { mailMigrations } from '#mail/migrations.ts'
 import type { Migration } from '#platform/db/migrate.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { ragMigrations } from '#rag/migrations.ts'
@@ -13,6 +14,7 @@ import { usageMigrations } from '#usage/migrations.ts'
 export const migrations: Migration[] = [
   ...platformMigrations,
   ...auditMigrations,
+  ...mailMigrations,
   ...identityMigrations,
   ...billingMigrations,
   ...storefrontMigrations,

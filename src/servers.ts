@@ -12,6 +12,7 @@ import { healthRoutes } from '#platform/http/health.ts'
 import type { Reference } from '#platform/http/openapi.ts'
 import { describeRoutes, referencePages } from '#platform/http/reference.ts'
 import { apiErrors, type ErrorShape } from '#platform/http/replies.ts'
+import { securityTxtRoute } from '#platform/http/security-txt.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import type { Sandbox } from '#sandbox/sandbox.ts'
@@ -60,7 +61,7 @@ export async function createServers(
 ): Promise<{ api: App | null; storefront: App | null; health: App | null }> {
   const { config } = platform
   const { authenticators, state, sandbox, rooms } = needs
-  const entitlements = createEntitlements(config.catalogue)
+  const entitlements = createEntitlements(config.catalogue, config)
   const shared = {
     ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
     limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
@@ -95,6 +96,8 @@ export async function createServers(
   for (const app of [api, storefront, health]) {
     if (app) healthRoutes(app, { platform, authenticators, state, configured: configured(config) })
   }
+  if (api) securityTxtRoute(api, platform, config.urls.base)
+  if (storefront) securityTxtRoute(storefront, platform, config.urls.storefront)
   const servers = { api, storefront }
   for (const { server = 'api', routes } of rooms) {
     const app = servers[server]

@@ -76,7 +76,7 @@ export async function createService(
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder }))
   const rag = add(await createRag(platform, { gateway: ai.gateway, version }))
-  add(createAdmin(platform, identity))
+  add(createAdmin(platform, identity, billing))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {

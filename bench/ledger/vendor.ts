@@ -1,5 +1,6 @@
-// A vendor of all dialects that answers as the prompt tells it, and so keeps no book of its own: whoever asks knows what
-// must stand in the ledger. `PLAY {"id": …, "kind": …, "prompt": …, "completion": …, "cached": …, "written": …}`
+// A vendor of all dialects that answers as the prompt tells it, so that whoever asks knows what must stand in the ledger:
+// `PLAY {"id": …, "kind": …, "prompt": …, "completion": …, "cached": …, "written": …}`. `GET /book` says what it was asked and would
+// bill, which its callers cannot know of calls that were killed under them.
 import { createServer, type ServerResponse } from 'node:http'
 
 export type Play = {
@@ -9,7 +10,15 @@ export type Play = {
   completion: number
   cached: number
   written: number
+  /** How long an answer takes: a whole one comes after it, a stream pauses in its middle. */
+  waitMs?: number
+  /** The answer is as long as the caller lets it be, and `completion` at most. */
+  toTheLimit?: boolean
 }
+
+/** By the call's id. */
+export type Book = Record<string, BookEntry>
+export type BookEntry = { firstAskedMs: number; asked: number; answered: number; prompt: number; completion: number }
 
 /** How a call goes. `late`: one failure first. */
 export type Kind = 'well' | 'late' | 'refused' | 'cut' | 'no-end' | 'error-event' | 'garbage' | 'slow'
@@ -19,13 +28,20 @@ type Json = Record<string, unknown>
 
 const WORDS = ['Some', ' words', ' of', ' an', ' answer']
 const tried = new Set<string>()
+const book: Book = {}
 
 const server = createServer(async (request, reply) => {
+  if (request.method === 'GET') return sendJson(reply, 200, book)
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const text = Buffer.concat(chunks).toString('utf8')
   const told = /PLAY (\{.*?\})/.exec(text.replaceAll('\\"', '"'))?.[1]
   const play = JSON.parse(told ?? 'null') as Play
+  const body = JSON.parse(text) as Json
+  if (play.toTheLimit) play.completion = Math.min(play.completion, limitOf(body))
+  const entry = book[play.id] ?? { firstAskedMs: Date.now(), asked: 0, answered: 0, prompt: 0, completion: 0 }
+  book[play.id] = entry
+  entry.asked++
   const path = request.url ?? ''
   const dialect = path.endsWith('/messages')
     ? 'messages'
@@ -34,14 +50,21 @@ const server = createServer(async (request, reply) => {
       : path.includes('enerateContent')
         ? 'gemini'
         : 'chat'
-  const model = (JSON.parse(text) as Json).model ?? 'gemini-3.8-flash'
+  const model = body.model ?? 'gemini-3.8-flash'
   const isStream = path.includes('streamGenerate') || text.includes('"stream":true')
   if (play.kind === 'refused') return sendJson(reply, 400, { error: { message: 'No', type: 'invalid_request_error' } })
   if (play.kind === 'late' && !tried.has(play.id)) {
     tried.add(play.id)
     return sendJson(reply, 500, { error: { message: 'Later', type: 'server_error' } })
   }
-  if (!isStream) return sendJson(reply, 200, whole(dialect, String(model), play))
+  const answered = () =>
+    Object.assign(entry, { answered: entry.answered + 1, prompt: play.prompt, completion: play.completion })
+  if (!isStream) {
+    if (play.waitMs) await pause(play.waitMs)
+    if (reply.destroyed) return
+    answered()
+    return sendJson(reply, 200, whole(dialect, String(model), play))
+  }
   reply.writeHead(200, { 'content-type': 'text/event-stream' })
   const { first, words, last } = events(dialect, String(model), play)
   reply.write(first + words.slice(0, 2).join(''))
@@ -52,14 +75,22 @@ const server = createServer(async (request, reply) => {
     const error = { type: 'server_error', code: 500, status: 'INTERNAL', message: 'Oh' }
     return reply.end(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
   }
-  if (play.kind === 'slow') {
-    // Its client leaves meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 3_000))
-    if (reply.destroyed) return
-  }
+  // Of a slow one the client leaves meanwhile.
+  const waitMs = play.kind === 'slow' ? 3_000 : play.waitMs
+  if (waitMs) await pause(waitMs)
+  if (reply.destroyed) return
+  answered()
   reply.end(words.slice(2).join('') + last)
 })
 server.listen(Number(process.argv[2]), '127.0.0.1', () => console.log('ready'))
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** In each dialect's word for it. */
+function limitOf(body: Json): number {
+  const { maxOutputTokens } = (body.generationConfig ?? {}) as Json
+  return Number(body.max_completion_tokens ?? body.max_output_tokens ?? body.max_tokens ?? maxOutputTokens ?? Infinity)
+}
 
 function sendJson(reply: ServerResponse, status: number, body: unknown): void {
   reply.writeHead(status, { 'content-type': 'application/json' })

@@ -1,6 +1,7 @@
 // The superuser's API: numbers, users, messages, and jobs that gave up. Rules live in the rooms they are about.
 import { Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
+import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
 import { listUsers, userStats } from '#identity/admin/administration.ts'
 import type { Identity } from '#identity/identity.ts'
 import { requireFreshSignIn } from '#identity/sign-in/step-up.ts'
@@ -8,7 +9,7 @@ import { UserView, userView } from '#identity/users.ts'
 import { transaction } from '#platform/db/db.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { Instant, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
+import { Instant, Message, Named, Nullable, OneOf, Uuid } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { ContactSubjectName, listContactMessages } from '#storefront/contact/contact.ts'
 import { adminProblem } from './problems.ts'
@@ -114,6 +115,39 @@ export function adminRoutes(app: App, { platform, identity }: { platform: Platfo
       config: { access: 'superuser' },
     },
     (request) => listContactMessages(db, request.query),
+  )
+
+  app.get(
+    '/api/admin/audit',
+    {
+      schema: {
+        operationId: 'listAudit',
+        tags,
+        summary: 'Security events of all accounts, newest first; refused sign-ins come some seconds late',
+        querystring: Type.Object({ user_id: Type.Optional(Uuid), ...AuditPage.properties }),
+        response: { 200: AuditEntries },
+      },
+      config: { access: 'superuser' },
+    },
+    ({ query: { user_id: userId, ...asked } }) => pageOfAudit(db, { userId, ...asked }),
+  )
+
+  app.post(
+    '/api/admin/invitations',
+    {
+      schema: {
+        operationId: 'inviteUser',
+        tags,
+        summary: 'Invite an address; the mailed link makes an account where `SIGNUP=invited`',
+        body: Type.Object({ email: Type.String({ format: 'email' }) }),
+        response: { 200: Message },
+      },
+      config: { access: 'superuser' },
+    },
+    async (request) => {
+      await identity.invite(callerOf(request).userId, request.body.email)
+      return { message: 'Invitation sent' }
+    },
   )
 
   app.patch(

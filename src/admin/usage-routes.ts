@@ -7,7 +7,7 @@ import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
 import { type Durations, durationsOfAll, type OperatorSum, sumAllUsage, totalAllUsage } from '#usage/operator-sums.ts'
-import { Day, daysOf, spanOf } from '#usage/span.ts'
+import { Day, daysOf, GROUPS_MAX, spanOf } from '#usage/span.ts'
 
 const Percentiles = Type.Union([
   Type.Object({ p50: Type.Integer(), p95: Type.Integer() }, { title: 'Percentiles' }),
@@ -45,7 +45,6 @@ const AllUsage = Type.Object({
 })
 
 const DAYS_MAX = 366
-const GROUPS_MAX = 500
 const TOP_USERS = 10
 
 export function adminUsageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'clock'>): void {

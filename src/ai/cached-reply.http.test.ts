@@ -3,9 +3,10 @@ import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 import { type Client, PASSWORD, type RequestOptions, type TestApp, testApp } from '#testing/app.ts'
 import { cuts, type MockVendor, mockVendor, refuses, type Step, says } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
 import { createReplyCache } from './reply-cache.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
@@ -17,27 +18,23 @@ suite('replies from the cache', () => {
     headers: { 'x-latchkey-cache': String(seconds), ...headers },
   })
 
-  const ends: (() => unknown)[] = []
+  const t = suiteContext()
   let vendor: MockVendor
   let app: TestApp
   let ada: Client
   before(async () => {
-    const scope = { after: (end: () => unknown) => ends.push(end) } as unknown as Parameters<typeof testApp>[0]
-    vendor = await mockVendor(scope)
-    app = await testApp(scope, {
+    vendor = await mockVendor(t)
+    app = await testApp(t, {
       env: {
         ...{ ...vendor.env.openai, ...vendor.env.anthropic },
-        MODELS: modelsFile(scope),
+        MODELS: modelsFile(),
       },
     })
     ada = await app.as('ada', { tier: 'enterprise' })
   })
-  after(async () => {
-    for (const end of ends.toReversed()) await end()
-  })
 
   /** With an alias of two vendors' models. */
-  function modelsFile(t: { after(end: () => unknown): void }): string {
+  function modelsFile(): string {
     const folder = mkdtempSync(join(tmpdir(), 'latchkey-models-'))
     t.after(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'models.json')

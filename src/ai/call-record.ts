@@ -8,7 +8,7 @@ import type { Ledger, Reservation } from '#usage/ledger.ts'
 import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { costCeiling, costOf } from './cost.ts'
+import { costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
 import type { GatewayMetrics } from './metrics.ts'
 import type { Usage } from './vendors/vendor.ts'
 
@@ -34,6 +34,8 @@ export type NewCall = {
   completionTokens: number
   /** Part of the prompt may be kept by its vendor for an hour, at a price. */
   keepsAnHour?: boolean
+  /** What it switches on beside its tokens. */
+  extras?: Extras
   /** What will do where a budget is short. */
   completionTokensMin?: number
   /** False: it costs nobody anything and needs no place in a budget. */
@@ -66,15 +68,18 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
 export async function openCall({ config, clock, ledger, metrics }: RecordDeps, call: NewCall): Promise<CallRecord> {
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
-  const { completionTokensMin, signal } = call
+  const { completionTokensMin, signal, extras = NO_EXTRAS } = call
   const { userId, keyId, tier, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
   const attemptLog = newAttemptLog(promptTokens)
   const openedAt = clock.now()
   const startedMs = performance.now()
-  const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind)
+  const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind, extras)
   const guess = () => priced(first.vendor, [first.model], { ...NOTHING, prompt: promptTokens }).usd
+  // What is found is read with the prompt.
+  const { searches, readings } = extras
+  const readTokens = promptTokens * readings + searches.calls * searches.tokens
   const reservation =
     call.isReserved === false
       ? null
@@ -83,8 +88,8 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
           keyId,
           tier,
           budget,
-          promptTokens,
-          ...costCeiling(config, routes, kind, promptTokens, keepsAnHour),
+          promptTokens: readTokens,
+          ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras),
           completionTokens,
           completionTokensMin,
           signal,
@@ -99,7 +104,9 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
       firstTokenMs = performance.now() - startedMs
       metrics.begun(attemptLog.vendor ?? first.vendor, firstTokenMs)
     },
-    async settle(outcome, { model: answered, usage: said, isEstimated }, failure) {
+    async settle(outcome, { model: answered, usage: counted, isEstimated }, failure) {
+      const { untoldSearches: webSearches } = extras
+      const said = outcome === 'ok' && webSearches > 0 ? { webSearches, ...counted } : counted
       const vendor = attemptLog.vendor ?? first.vendor
       const asked = attemptLog.model ?? first.model
       const model = answered ?? asked

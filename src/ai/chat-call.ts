@@ -2,17 +2,20 @@
 // A prompt's tokens are guessed rather too many; the answer's limit is fitted to what the budget holds.
 import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { Problem } from '#platform/problem.ts'
 import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { CallOrigin } from './call-origin.ts'
-import { type CallRecord, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
+import { type CallRecord, type NewCall, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts'
+import { type Extras, NO_EXTRAS } from './cost.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
 import { fallbackChain } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
+import { compacts, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
 import type { NativeRequest, Usage } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
@@ -65,7 +68,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(guessed, longest.prompt)
   const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
-  const record = await openCall(deps, {
+  const { record, searchesMax } = await opened(deps, call, {
     caller,
     route,
     kind: 'chat',
@@ -89,7 +92,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
   return {
     routes,
     record,
-    asked: reservation === null ? call : fitted(call, reservation, wanted, choices),
+    asked: reservation === null ? call : fitted(call, reservation, { wanted, choices, searchesMax }),
     guess: (characters) => ({ ...NOTHING, prompt, completion: guessTokens(characters) }),
     affinity,
     release,
@@ -126,10 +129,52 @@ function sizeOf({ request, native }: Asked): { promptTokens: number; limit: numb
   return { promptTokens: promptTokens(request), limit, choices: Math.max(1, request.n ?? 1) }
 }
 
+/** A budget holds as many searches as are wanted, or, where it is short, one of each tool. @throws as `openCall` */
+async function opened(
+  deps: Deps,
+  call: GatewayCall,
+  record: NewCall,
+): Promise<{ record: CallRecord; searchesMax: number }> {
+  const wanted = extrasOf(call, Number.POSITIVE_INFINITY)
+  try {
+    return { record: await openCall(deps, { ...record, extras: wanted }), searchesMax: Number.POSITIVE_INFINITY }
+  } catch (error) {
+    const least = extrasOf(call, 1)
+    const isShort = error instanceof Problem && error.status === 429 && least.searches.calls < wanted.searches.calls
+    if (!isShort) throw error
+    return { record: await openCall(deps, { ...record, extras: least }), searchesMax: 1 }
+  }
+}
+
+/** `searchesMax`: as `searchesIn` has it. */
+function extrasOf({ request, native, first }: GatewayCall, searchesMax: number): Extras {
+  if (native !== undefined) {
+    const { api, body } = native
+    const switches = switchesOf(api, body)
+    const searches = searchesIn(api, body, searchesMax)
+    const readings = compacts(api, body) ? 2 : 1
+    if (switches.length === 0 && searches.calls === 0 && readings === 1) return NO_EXTRAS
+    return { dialect: api === 'messages' ? 'anthropic' : 'openai', switches, searches, readings, untoldSearches: 0 }
+  }
+  const switches = switchesOf('responses', request)
+  // These models search once for each answer.
+  const isSearch = request.web_search_options != null || first.model.includes('-search-api')
+  if (switches.length === 0 && !isSearch) return NO_EXTRAS
+  const calls = isSearch ? Math.max(1, request.n ?? 1) : 0
+  return { dialect: 'openai', switches, searches: { ...WEB_SEARCH, calls }, readings: 1, untoldSearches: calls }
+}
+
 /** `wanted`: what the caller wants at most, or the model can say. */
-function fitted({ request, native }: Asked, { completionTokens }: Reservation, wanted: number, choices: number): Asked {
+function fitted(
+  { request, native }: Asked,
+  { completionTokens, granted }: Reservation,
+  { wanted, choices, searchesMax }: { wanted: number; choices: number; searchesMax: number },
+): Asked {
   const fit = Math.max(1, Math.floor(completionTokens / choices))
-  if (native !== undefined) return { native: wanted <= fit ? native : { ...native, limit: fit } }
+  if (native !== undefined) {
+    const fitting = wanted <= fit ? native : { ...native, limit: fit }
+    return { native: granted === null ? fitting : { ...fitting, searchesMax } }
+  }
   if (wanted <= fit) return { request }
   // A limit of ours that leaves no room for long thoughts is no wish of the caller's.
   const wishes = fit > SHORT_ANSWER_TOKENS ? request.wishes : { ...request.wishes, asAsked: false }

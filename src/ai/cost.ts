@@ -1,5 +1,14 @@
 // What a call costs in US dollars, by the catalogue's prices; what has none costs too much rather than nothing.
-import { type Catalogue, findModel, listedAt, type Model, type Price, type Route } from '#models/catalogue.ts'
+import {
+  type Catalogue,
+  type Dialect,
+  findModel,
+  listedAt,
+  type Model,
+  type Price,
+  type Route,
+} from '#models/catalogue.ts'
+import { FILE_SEARCH, NO_SEARCHES, type Searches, WEB_SEARCH } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type Cost = {
@@ -13,6 +22,20 @@ export const LOCAL_VENDOR = 'local'
 
 type Vendors = Pick<Catalogue, 'vendors'>
 
+/** What a request switches on beside its tokens, told to vendors of one dialect alone. */
+export type Extras = {
+  dialect: Dialect | null
+  /** As the vendors' `rates` name them. */
+  switches: readonly string[]
+  searches: Searches
+  /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
+  readings: number
+  /** Searches that are made though no vendor tells of them. */
+  untoldSearches: number
+}
+
+export const NO_EXTRAS: Extras = { dialect: null, switches: [], searches: NO_SEARCHES, readings: 1, untoldSearches: 0 }
+
 /**
  * What `usage` costs at the first of `names` that has a price: what the vendor called its model, then what it was asked
  * for. A name that nobody knows costs what the vendor's dearest model of its kind would: too much rather than nothing.
@@ -23,15 +46,37 @@ export function costOf(
   names: readonly string[],
   usage: Usage,
   kind: Model['kind'] = 'chat',
+  extras: Extras = NO_EXTRAS,
 ): Cost {
   if (usage.costUsd !== undefined && catalogue.vendors[vendor]?.habits.tellsCost === true) {
     return { usd: usage.costUsd, isListed: true }
   }
   const price = priceOf(catalogue, vendor, names)
-  if (price !== null) return { usd: costUsd(price, usage), isListed: true }
+  const multiple = multipleOf(catalogue, vendor, names, extras, usage.tier)
+  if (price !== null) return { usd: costUsd(price, usage, multiple), isListed: true }
   if (vendor === LOCAL_VENDOR) return { usd: 0, isListed: true }
   const prices = pricesLike(catalogue, vendor, kind)
-  return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage))), isListed: false }
+  return { usd: Math.max(0, ...prices.map((price) => costUsd(price, usage, multiple))), isListed: false }
+}
+
+/** What the list price of tokens is multiplied by. A discount counts where the vendor says that it was given. */
+function multipleOf(
+  { vendors }: Vendors,
+  vendor: string,
+  names: readonly string[],
+  { dialect, switches }: Extras,
+  tier: string | undefined,
+): number {
+  const own = vendors[vendor]
+  if (switches.length === 0 || own === undefined || own.dialect !== dialect) return 1
+  const model = names.map((name) => findModel(own, name)).find((one) => one !== null)
+  const rates = model?.habits.rates ?? own.habits.rates ?? {}
+  let multiple = 1
+  for (const name of switches) {
+    const rate = Object.hasOwn(rates, name) ? (rates[name] ?? 1) : 1
+    if (rate >= 1 || name === `service_tier:${tier}`) multiple *= rate
+  }
+  return multiple
 }
 
 /** The most that a call may cost, in thousand-millionths of a dollar: its prompt, and each token of its answer. */
@@ -47,20 +92,26 @@ export function costCeiling(
   kind: Model['kind'],
   promptTokens: number,
   keepsAnHour: boolean,
+  extras: Extras = NO_EXTRAS,
 ): CostCeiling {
   let input = 0
   let output = 0
+  const { calls, usd } = extras.searches
   for (const route of routes) {
+    const multiple = multipleOf(catalogue, route.vendor, [route.model], extras, undefined)
     for (const price of pricesThatMayHold(catalogue, route, kind)) {
-      input = Math.max(input, dearestInput(price, keepsAnHour))
-      output = Math.max(output, price.output)
+      input = Math.max(input, dearestInput(price, keepsAnHour) * multiple)
+      output = Math.max(output, price.output * multiple)
       const { long } = price
       if (long === undefined || promptTokens <= long.above) continue
-      input = Math.max(input, dearestInput(long, keepsAnHour))
-      output = Math.max(output, long.output)
+      input = Math.max(input, dearestInput(long, keepsAnHour) * multiple)
+      output = Math.max(output, long.output * multiple)
     }
   }
-  return { promptNanos: Math.ceil(promptTokens * nanosPerToken(input)), tokenNanos: nanosPerToken(output) }
+  return {
+    promptNanos: Math.ceil(promptTokens * nanosPerToken(input)) + Math.ceil(calls * usd * 1e9),
+    tokenNanos: nanosPerToken(output),
+  }
 }
 
 type Rate = Pick<Price, 'input' | 'output' | 'cached' | 'cacheWrite'>
@@ -132,14 +183,11 @@ function pricesLike({ vendors }: Vendors, vendor: string, kind: Model['kind']): 
   return listed.length > 0 ? listed : pricesOf(all)
 }
 
-/** At OpenAI as at Anthropic: ten dollars a thousand. */
-const WEB_SEARCH_USD = 0.01
-
 /** What Anthropic takes for a prefix kept for an hour, as a multiple of the input's price. */
 const HOUR_WRITE = 2
 
 /** US dollars. `usage.cached` and `usage.cacheWrites` are parts of `usage.prompt`. */
-function costUsd(price: Price, usage: Usage): number {
+function costUsd(price: Price, usage: Usage, multiple: number): number {
   const rate = price.long !== undefined && usage.prompt > price.long.above ? price.long : price
   const fresh = Math.max(0, usage.prompt - usage.cached - usage.cacheWrites)
   const hour = Math.min(usage.cacheWritesHour ?? 0, usage.cacheWrites)
@@ -149,5 +197,6 @@ function costUsd(price: Price, usage: Usage): number {
     (usage.cacheWrites - hour) * (rate.cacheWrite ?? rate.input) +
     hour * rate.input * HOUR_WRITE +
     usage.completion * rate.output
-  return dollars / 1_000_000 + (usage.webSearches ?? 0) * WEB_SEARCH_USD
+  const searches = (usage.webSearches ?? 0) * WEB_SEARCH.usd + (usage.fileSearches ?? 0) * FILE_SEARCH.usd
+  return (dollars * multiple) / 1_000_000 + searches
 }

@@ -140,7 +140,13 @@ test('what OpenAI alone understands reaches neither Groq nor Mistral; what all u
       ...{ model, stream: false, ...common },
       ...(vendor === groq ? { seed: 7 } : {}),
       messages: [
-        { role: 'system', content: [{ type: 'text', text: 'Be short.' }] },
+        {
+          role: 'system',
+          content: [
+            { type: 'text', text: 'Be short.' },
+            { type: 'text', text: 'Answer briefly.' },
+          ],
+        },
         { role: 'user', content: 'Hi' },
         { role: 'assistant', content: 'No.' },
         { role: 'assistant', content: '', tool_calls: [call] },

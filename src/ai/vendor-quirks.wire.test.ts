@@ -6,6 +6,7 @@ import { before, suite, test } from 'node:test'
 import { readConfig } from '#src/config.ts'
 import { testApp } from '#testing/app.ts'
 import { type MockCall, mockVendor, type Step } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
 import { costOf } from './cost.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
@@ -185,20 +186,15 @@ suite('quirks of vendors', () => {
   let vendors: Awaited<ReturnType<typeof mockVendor>>
   let app: Awaited<ReturnType<typeof testApp>>
   let eve: Awaited<ReturnType<Awaited<ReturnType<typeof testApp>>['as']>>
-  const ends: (() => unknown)[] = []
+  const t = suiteContext()
 
   before(async () => {
-    const t = { after: (end: () => unknown) => ends.push(end) } as never
     vendors = await mockVendor(t)
     const names = ['groq', 'mistral', 'deepseek', 'xai', 'openrouter', 'cerebras', 'ollama', 'vllm']
     const addresses = names.map((name) => [`${name.toUpperCase()}_BASE_URL`, `${vendors.url}/${name}/v1`])
     const keys = KEYS.map((name) => [`${name}_API_KEY`, name === 'XAI' ? 'xai-good-key' : `${name}-key`])
     app = await testApp(t, { env: { MODELS, RATE_LIMIT_AI: 'off', ...Object.fromEntries([...addresses, ...keys]) } })
     eve = await app.as('eve', { tier: 'enterprise' })
-  })
-
-  test.after(async () => {
-    for (const end of ends.toReversed()) await end()
   })
 
   const ask = (model: string, more: object = {}) =>

@@ -10,7 +10,7 @@ export const apiKeyProblem = Problem.define({
   api_key_needed: [
     403,
     'Only an API key can ask this, and about itself',
-    { advice: 'Send the key as the bearer, or list all keys: `GET /api/api-keys`.' },
+    { advice: 'Send the key, or list all keys: `GET /api/api-keys`.' },
   ],
   key_changed: [409, 'This API key was changed meanwhile', { advice: 'Read it again and repeat the change.' }],
 })

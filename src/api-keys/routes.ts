@@ -57,7 +57,7 @@ const Budget = Type.Object(
 const TokenLimit = Type.Integer({ minimum: 1, maximum: 1_000_000_000_000 })
 
 const LimitsBody = {
-  expires_at: Type.Optional(Nullable(Type.String())),
+  expires_at: Type.Optional(Nullable(Type.String({ description: 'A date and time in ISO 8601, in the future.' }))),
   scopes: Type.Optional(Nullable(Scopes)),
   models: Type.Optional(Nullable(Models)),
   addresses: Type.Optional(Nullable(Addresses)),
@@ -169,7 +169,8 @@ export function apiKeyRoutes(app: App, deps: KeyDeps, verifier: KeyVerifier, key
         summary: 'What the API key that asks may do, what is left of its limits, and when they begin anew',
         response: { 200: KeySelf },
       },
-      config: { access: 'user-or-key', needs: 'api_keys' },
+      // A session is told that it is no key.
+      config: { access: 'user-or-key', needs: 'api_keys', described: { security: [{ key: [] }, { key_header: [] }] } },
     },
     async (request) => {
       const { userId, keyId } = callerOf(request)

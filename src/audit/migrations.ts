@@ -18,6 +18,7 @@ export const auditMigrations: Migration[] = [
       );
       create index audit_log_actor on audit_log (actor);
       create index audit_log_subject on audit_log (subject);
+      create index audit_log_action on audit_log (action, position);
       create table audit_head (
         id {bigint} primary key,
         position {bigint} not null,

@@ -3,6 +3,7 @@ import type { Db } from '#platform/db/db.ts'
 import { cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { forgetPayer } from './money/payments.ts'
 import { isMissing, requireProcessor } from './processor.ts'
 import { factsOf } from './sync.ts'
 
@@ -16,6 +17,7 @@ export async function eraseBilling({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db, 
   }
   await tx.deleteFrom('billing_customers').where('user_id', '=', userId).execute()
   await tx.deleteFrom('billing_accounts').where('user_id', '=', userId).execute()
+  await forgetPayer(tx, userId)
 }
 
 /** Cancels what is live and closes checkouts that are still open, so that nobody pays for an account that is gone. */

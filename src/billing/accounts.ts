@@ -1,4 +1,4 @@
-/** The rows that tie a user to a customer of the processor, and keep concurrent reads of its state in order. */
+/** The rows that tie a user to a customer of the processor, and keep concurrent readings of its state in order. */
 import type { Selectable } from 'kysely'
 import { findUser } from '#identity/users.ts'
 import { type Clock, type Instant, plus } from '#platform/clock.ts'
@@ -27,8 +27,7 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
       customer_id: null,
       customer_email: null,
       customer_generation: 0,
-      ticket: 0,
-      applied_ticket: 0,
+      version: 0,
       synced_at: null,
       event_at: null,
       ended_subscription_id: null,
@@ -55,18 +54,6 @@ export async function lockAccount(tx: Db, userId: string): Promise<Account> {
 
 export async function updateAccount(tx: Db, userId: string, changes: Partial<Omit<Account, 'user_id'>>): Promise<void> {
   await tx.updateTable('billing_accounts').set(changes).where('user_id', '=', userId).execute()
-}
-
-/**
- * To be taken before the processor's state is read. Whatever changes after the read causes another event, whose ticket is
- * higher; so a result whose ticket is not the highest applied may be dropped, and the last state always wins.
- */
-export async function takeTicket({ db }: Deps, userId: string): Promise<number> {
-  return transaction(db, async (tx) => {
-    const { ticket } = await lockAccount(tx, userId)
-    await updateAccount(tx, userId, { ticket: ticket + 1 })
-    return ticket + 1
-  })
 }
 
 export function snapshotOf(subscription: SubscriptionFacts | null): Partial<Account> {
@@ -114,6 +101,21 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
     )
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
     .orderBy('synced_at')
+    .limit(limit)
+    .execute()
+  return rows.map(({ user_id }) => user_id)
+}
+
+/** Users who have had a customer, the most recently read first. */
+export async function recentUsers(db: Db, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('billing_accounts')
+    .innerJoin('billing_customers', 'billing_customers.user_id', 'billing_accounts.user_id')
+    .select('billing_accounts.user_id')
+    .distinct()
+    .select('synced_at')
+    .orderBy('synced_at', 'desc')
+    .orderBy('billing_accounts.user_id')
     .limit(limit)
     .execute()
   return rows.map(({ user_id }) => user_id)

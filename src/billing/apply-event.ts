@@ -5,17 +5,22 @@
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
+import type { InboxEvent } from '#platform/jobs/inbox.ts'
 import { instantOf, lockAccount, updateAccount } from './accounts.ts'
 import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
 import { noteCustomer, ownerOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { keepInvoice, readInvoice } from './money/invoices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
 
-/** Idempotent. @throws when the processor cannot be asked; the inbox tries again. */
-export async function applyEvent(deps: BillingDeps, event: BillingEvent): Promise<void> {
+/**
+ * Idempotent. `settle` marks the event as handled, with what it changes.
+ * @throws when the processor cannot be asked; the inbox tries again.
+ */
+export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle: InboxEvent['settle']): Promise<void> {
   const user = await userOf(deps.db, event)
   if (!user) {
     deps.log.info({ event: event.id, type: event.type }, 'an event concerns nobody here')
@@ -23,8 +28,16 @@ export async function applyEvent(deps: BillingDeps, event: BillingEvent): Promis
   }
   await noteCustomer(deps, user, event)
   const checkedOut = event.about === 'checkout' ? event.subscriptionId : null
-  const present = await syncUser(deps, user.id, { checkedOut })
-  if (event.about === 'customer' || (await isKnown(deps, event, present))) return
+  const isEnough = (present: SubscriptionFacts[] | null) => event.about === 'customer' || isAmong(event, present)
+  const invoice = event.invoiceId === null ? null : await readInvoice(deps, event.invoiceId)
+  const write = async (tx: Db) => {
+    if (invoice) await keepInvoice(deps, tx, invoice)
+    await settle(tx)
+  }
+  const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write } })
+  if (isEnough(present)) return
+  if (invoice) await transaction(deps.db, (tx) => keepInvoice(deps, tx, invoice))
+  if (await isKnown(deps, event)) return
   await applyUnconfirmed(deps, user.id, event)
 }
 
@@ -34,14 +47,18 @@ async function userOf(db: Db, { customerId, userId }: BillingEvent): Promise<Use
   return known ? findUser(db, known) : null
 }
 
-/** True when the processor knows the subscription that the event is about, so that what was just read decides. */
+/** True when what was just read tells of the subscription that the event is about, so that it decides. */
+function isAmong({ subscriptionId }: BillingEvent, present: SubscriptionFacts[] | null): boolean {
+  if (subscriptionId === null) return present !== null && present.length > 0
+  return present?.some((one) => one.id === subscriptionId) ?? false
+}
+
+/** True when the processor knows the subscription, over whatever customer. */
 async function isKnown(
   { processor }: Pick<BillingDeps, 'processor'>,
   { subscriptionId }: BillingEvent,
-  present: SubscriptionFacts[] | null,
 ): Promise<boolean> {
-  if (subscriptionId === null) return present !== null && present.length > 0
-  if (present?.some((one) => one.id === subscriptionId)) return true
+  if (subscriptionId === null) return false
   return (await unlessMissing(requireProcessor(processor).subscriptions.retrieve(subscriptionId))) !== null
 }
 

@@ -18,6 +18,7 @@ export type BillingEvent = {
   subscriptionId: string | null
   /** The checkout session, for its line items. */
   sessionId: string | null
+  invoiceId: string | null
   /** Who the checkout said it was for: our own user id. */
   userId: string | null
   /** The subscription's status in the processor's words. */
@@ -38,6 +39,8 @@ export const BILLING_EVENT_TYPES = [
   'customer.subscription.resumed',
   'invoice.paid',
   'invoice.payment_failed',
+  'invoice.voided',
+  'invoice.marked_uncollectible',
   'customer.deleted',
 ] as const
 
@@ -73,6 +76,7 @@ export function billingEventOf(event: unknown): BillingEvent | null {
     customerId: about === 'customer' ? text(object, 'id') : idOf(at(object, 'customer')),
     subscriptionId: null,
     sessionId: null,
+    invoiceId: null,
     userId: text(object, 'client_reference_id') ?? text(metadata, 'user_id'),
     status: null,
     priceIds: [],
@@ -105,7 +109,7 @@ export function billingEventOf(event: unknown): BillingEvent | null {
     const subscriptionId =
       idOf(at(object, 'parent', 'subscription_details', 'subscription')) ?? idOf(at(object, 'subscription'))
     const isSubscription = subscriptionId !== null || (text(object, 'billing_reason') ?? '').startsWith('subscription')
-    return isSubscription ? { ...billingEvent, subscriptionId } : null
+    return isSubscription ? { ...billingEvent, subscriptionId, invoiceId: text(object, 'id') } : null
   }
   return billingEvent
 }

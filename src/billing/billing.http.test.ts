@@ -13,9 +13,11 @@ import {
   shopOf,
 } from '#testing/shop.ts'
 import { openCheckout } from './checkout.ts'
+import type { SyncWish } from './deps.ts'
 import type { Processor } from './processor.ts'
 import { RECONCILE_JOB } from './reconciliation.ts'
 import { syncUser } from './sync.ts'
+import { createTurns } from './turns.ts'
 
 const free = { status: 'free', tier: 'free' }
 const pro = { status: 'active', tier: 'pro' }
@@ -169,12 +171,13 @@ test('a price that the processor does not have is our mistake, and costs no cust
     ...platform,
     config: { ...app.config, processor: { ...app.config.processor, prices } },
     processor: shop.processor,
+    syncs: createTurns<SyncWish>(),
   }
   await assert.rejects(openCheckout(deps, ada.userId, 'price_lost'), { status: 502 })
   assert.equal((await shop.subscription(ada)).processor_customer_id, id)
 })
 
-test('of two reads that overlap, the one that began later decides', async (t) => {
+test('of two nodes that read at once, the one that began first reads again', async (t) => {
   const app = await testApp(t)
   const shop = shopOf(app)
   const ada = await app.as('ada')
@@ -182,21 +185,50 @@ test('of two reads that overlap, the one that began later decides', async (t) =>
   const live = await shop.subscriptionOf(ada)
 
   const slow = Promise.withResolvers<void>()
+  const canceled = async () => ({ data: [{ ...live, status: 'canceled' }] })
   const answers = [
     async () => {
       await slow.promise
       return { data: [live] }
     },
-    async () => ({ data: [{ ...live, status: 'canceled' }] }),
+    canceled,
+    canceled,
   ]
   const processor = { subscriptions: { list: () => answers.shift()?.() } } as unknown as Processor
-  const deps = { ...app.platform, processor }
-  const first = syncUser(deps, ada.userId)
-  while (answers.length > 1) await new Promise((resolve) => setTimeout(resolve, 5))
-  await syncUser(deps, ada.userId)
+  const node = () => ({ ...app.platform, processor, syncs: createTurns<SyncWish>() })
+  const first = syncUser(node(), ada.userId)
+  while (answers.length > 2) await new Promise((resolve) => setTimeout(resolve, 5))
+  await syncUser(node(), ada.userId)
   slow.resolve()
   await first
+  assert.equal(answers.length, 0)
   assert.deepEqual(said(await shop.subscription(ada)), { status: 'cancelled', tier: 'free' })
+})
+
+test('many events of one customer at once cost two readings, and each is settled with what was read after it', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const ada = await app.as('ada')
+  await shop.subscribe(ada)
+  const live = await shop.subscriptionOf(ada)
+  const first = Promise.withResolvers<void>()
+  let readings = 0
+  const list = async () => {
+    if (++readings === 1) await first.promise
+    return { data: [live] }
+  }
+  const processor = { subscriptions: { list } } as unknown as Processor
+  const deps = { ...app.platform, processor, syncs: createTurns<SyncWish>() }
+  const settled: number[] = []
+  const ask = () =>
+    syncUser(deps, ada.userId, { settle: { isEnough: () => true, write: async () => void settled.push(readings) } })
+  const asked = [ask()]
+  while (readings < 1) await new Promise((resolve) => setTimeout(resolve, 5))
+  for (let more = 1; more < 20; more++) asked.push(ask())
+  first.resolve()
+  await Promise.all(asked)
+  assert.equal(readings, 2)
+  assert.deepEqual(settled, [1, ...Array(19).fill(2)])
 })
 
 test('a customer deleted at the processor is replaced at the next checkout, and leaves no portal', async (t) => {
@@ -364,6 +396,7 @@ test('who lapses on a price that is sold no more gets the plan back with the pay
     ...platform,
     config: { ...app.config, processor: { ...app.config.processor, prices } },
     processor: shop.processor,
+    syncs: createTurns<SyncWish>(),
   }
   const { id } = await shop.subscriptionOf(ada)
   const portal = new URL((await ada.post('/api/billing/create-portal-session')).body.url).pathname

@@ -2,6 +2,7 @@
  * Subscriptions: plans, the ways to the processor's pages, and a subscription state that follows the processor's. What a user has paid for
  * is written in one place, apply-state.ts, through identity's setSubscription.
  */
+import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { END_CUSTOMER_JOB, endCustomer, eraseBilling } from './account-deletion.ts'
@@ -12,41 +13,62 @@ import { BILLING_EVENTS, type BillingEvent, INBOX_SOURCE } from './billing-event
 import { CANCEL_JOB, cancelSubscription } from './cancellations.ts'
 import { customersOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
+import { type Look, lookForDisagreements } from './disagreements.ts'
 import type { EventListener } from './missed-events.ts'
+import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
+import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
+import type { Seller } from './money/proof.ts'
+import './money/tables.ts'
 import { billingProblem } from './problems.ts'
-import type { Processor } from './processor.ts'
+import { asking, type Processor, requireProcessor } from './processor.ts'
 import {
+  askForSync,
   RECONCILE_DELAYS_MS,
   RECONCILE_JOB,
   type Reconciled,
+  type ReconcilerDeps,
   reconcile,
   scheduleReconciliation,
 } from './reconciliation.ts'
 import { billingRoutes } from './routes.ts'
 import { syncUser } from './sync.ts'
+import { createTurns } from './turns.ts'
 
 export type Billing = Room & {
   /** Lets another room hear of the events that never came. Before `start`. */
   listen: (listener: EventListener) => void
+  /** Lets what hangs on payments follow them, in the transaction that changes them. Before `start`. */
+  follow: (follower: PaymentFollower) => void
+  /** Lets another room make of payments what it sells. Before `start`. */
+  sells: (seller: Seller) => void
   /** Reads everything the processor has; null when billing is not configured. */
   sync: () => Promise<Reconciled | null>
+  /** The same as a job of the transaction. */
+  askForSync: (tx: Db) => Promise<void>
+  /** What a sync would mend. @throws Problem 503 `Billing is not configured` */
+  disagreements: () => Promise<Look>
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
   const { config, db, clock, jobs, inbox, limiter, log } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor }
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor, syncs: createTurns() }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
+  if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
   const reader: BillingDeps = { ...deps, processor: client }
+  const followers: PaymentFollower[] = []
+  const sellers: Seller[] = []
+  const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
   let stop = () => {}
 
-  inbox.handle<BillingEvent>(INBOX_SOURCE, (event) => applyEvent(deps, event))
+  inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
+  inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) => applyMoneyEvent(reconciler, event, settle))
   jobs.handle<{ customerId: string }>(END_CUSTOMER_JOB, ({ customerId }) => endCustomer(deps, customerId))
   jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
-  jobs.handle<object>(RECONCILE_JOB, async () => void (await reconcile(reader, listeners)), {
+  jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
     delaysMs: RECONCILE_DELAYS_MS,
   })
 
@@ -57,9 +79,21 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
     collect: async (from, userId) => ({
       billing: await findAccount(from, userId),
       billing_customers: await customersOf(from, userId),
+      payments: await paymentsOf(from, userId),
+      invoices: await invoicesOf(from, userId),
     }),
     listen: (listener) => void listeners.push(listener),
-    sync: async () => (client && listeners.length > 0 ? reconcile(reader, listeners, { everyone: true }) : null),
+    follow: (follower) => void followers.push(follower),
+    sells: (seller) => void sellers.push(seller),
+    sync: async () => (client && listeners.length > 0 ? reconcile(reconciler, { everyone: true }) : null),
+    async askForSync(tx) {
+      requireProcessor(client)
+      await askForSync(deps, tx)
+    },
+    async disagreements() {
+      requireProcessor(client)
+      return asking(lookForDisagreements(reconciler))
+    },
     /** Reconciles now and hourly. */
     start() {
       if (client && listeners.length > 0) stop = scheduleReconciliation(deps)

@@ -28,6 +28,17 @@ export async function ownerOf(db: Db, customerId: string): Promise<string | null
   return row?.user_id ?? null
 }
 
+/** Of these customers the users they belong to. */
+export async function knownCustomers(db: Db, customerIds: readonly string[]): Promise<Map<string, string>> {
+  if (customerIds.length === 0) return new Map()
+  const rows = await db
+    .selectFrom('billing_customers')
+    .select(['customer_id', 'user_id'])
+    .where('customer_id', 'in', [...new Set(customerIds)])
+    .execute()
+  return new Map(rows.map(({ customer_id, user_id }) => [customer_id, user_id]))
+}
+
 /**
  * The user's customer id, made from name and address where there is none.
  * The idempotency key makes concurrent calls one customer at the processor, the row lock makes it one here.

@@ -8,8 +8,7 @@ export const billingMigrations: Migration[] = [
         user_id {id} primary key,
         customer_id text unique,
         customer_generation {bigint} not null,
-        ticket {bigint} not null,
-        applied_ticket {bigint} not null,
+        version {bigint} not null,
         synced_at {timestamp},
         event_at {timestamp},
         ended_subscription_id text,
@@ -48,6 +47,70 @@ export const billingMigrations: Migration[] = [
       alter table billing_accounts add column granted_tier text;
       alter table billing_accounts add column past_due_at {timestamp};
       alter table billing_accounts add column is_grace_over {boolean} not null default false;
+    `,
+  },
+  {
+    id: 'billing/004-money',
+    sql: `
+      create table payments (
+        id text primary key,
+        user_id {id},
+        customer_id text,
+        kind text,
+        tier text,
+        amount_cents {bigint} not null,
+        currency text not null,
+        paid_at {timestamp},
+        refunded_cents {bigint} not null,
+        is_refunded {boolean} not null,
+        dispute text,
+        version {bigint} not null,
+        seen_at {timestamp} not null
+      );
+      create index payments_by_user on payments (user_id);
+      create index payments_by_time on payments (paid_at);
+      create table refunds (
+        id text primary key,
+        payment_id text not null,
+        amount_cents {bigint} not null,
+        currency text not null,
+        status text not null,
+        reason text,
+        created_at {timestamp} not null
+      );
+      create index refunds_by_payment on refunds (payment_id);
+      create index refunds_by_time on refunds (created_at);
+      create table disputes (
+        id text primary key,
+        payment_id text not null,
+        amount_cents {bigint} not null,
+        currency text not null,
+        status text not null,
+        reason text,
+        created_at {timestamp} not null
+      );
+      create index disputes_by_payment on disputes (payment_id);
+      create index disputes_by_time on disputes (created_at);
+      create table invoices (
+        id text primary key,
+        user_id {id},
+        customer_id text,
+        subscription_id text,
+        payment_id text,
+        price_id text,
+        tier text,
+        number text,
+        status text not null,
+        reason text,
+        total_cents {bigint} not null,
+        paid_cents {bigint} not null,
+        tax_cents {bigint} not null,
+        currency text not null,
+        created_at {timestamp} not null,
+        paid_at {timestamp}
+      );
+      create index invoices_by_user on invoices (user_id);
+      create index invoices_by_payment on invoices (payment_id);
     `,
   },
 ]

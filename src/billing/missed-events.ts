@@ -3,8 +3,8 @@
  * One reading serves everyone who listens (billing, the storefront). Reading an event twice is free: the inbox knows each by its id.
  */
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
-import type { Db } from '#platform/db/db.ts'
 import { instantOf } from './accounts.ts'
+import { moveCursor, readCursor } from './cursors.ts'
 import type { BillingDeps } from './deps.ts'
 import { requireProcessor } from './processor.ts'
 
@@ -36,9 +36,11 @@ const PORTION_MS = DAY_MS
 /** https://docs.stripe.com/api/events/list: "up to 20 strings". */
 const TYPES_MAX = 20
 
+type Deps = Pick<BillingDeps, 'db' | 'clock' | 'inbox' | 'log' | 'processor'>
+
 /** Returns how many were new. The cursor moves on portion by portion: what is handled stays handled. */
-export async function readMissedEvents(deps: BillingDeps, listeners: readonly EventListener[]): Promise<number> {
-  const reached = await cursor(deps.db)
+export async function readMissedEvents(deps: Deps, listeners: readonly EventListener[]): Promise<number> {
+  const reached = await readCursor(deps.db, CURSOR)
   if (reached === null && !(await isAwaited(deps, listeners))) return 0
 
   const now = deps.clock.now()
@@ -49,13 +51,14 @@ export async function readMissedEvents(deps: BillingDeps, listeners: readonly Ev
     for (const { source, id, payload } of await listPortion(deps, listeners, start, end)) {
       if ((await deps.inbox.receive(source, id, payload, ONE_BY_ONE)) !== 'duplicate') fresh++
     }
-    await moveCursor(deps.db, end < seconds(now) ? instantOf(end) : now)
+    await moveCursor(deps.db, CURSOR, end < seconds(now) ? instantOf(end) : now)
   }
   if (fresh > 0) deps.log.info({ events: fresh, since: from }, 'events that never came were read from the processor')
   return fresh
 }
 
-async function isAwaited(deps: BillingDeps, listeners: readonly EventListener[]): Promise<boolean> {
+/** True once an event could concern one of them. */
+export async function isAwaited(deps: Pick<Deps, 'db'>, listeners: readonly EventListener[]): Promise<boolean> {
   return (await Promise.all(listeners.map((listener) => listener.isAwaiting(deps)))).includes(true)
 }
 
@@ -63,7 +66,7 @@ type Found = { source: string; id: string; payload: object; created: number }
 
 /** From `start` to before `end`, in Unix seconds, oldest first. */
 async function listPortion(
-  deps: BillingDeps,
+  deps: Deps,
   listeners: readonly EventListener[],
   start: number,
   end: number,
@@ -85,19 +88,6 @@ async function listPortion(
   }
   // Turned round first: among those of one second the list's own order says which was before which.
   return found.reverse().sort((a, b) => a.created - b.created)
-}
-
-async function cursor(db: Db): Promise<Instant | null> {
-  const row = await db.selectFrom('billing_cursors').select('reached_at').where('name', '=', CURSOR).executeTakeFirst()
-  return row?.reached_at ?? null
-}
-
-async function moveCursor(db: Db, reachedAt: Instant): Promise<void> {
-  await db
-    .insertInto('billing_cursors')
-    .values({ name: CURSOR, reached_at: reachedAt })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ reached_at: reachedAt }))
-    .execute()
 }
 
 const seconds = (at: Instant): number => Math.floor(Date.parse(at) / 1000)

@@ -1,12 +1,15 @@
 /**
- * What no event told: the processor's list of events is read, for everyone who listens, and quiet accounts are read anew. Hourly and at
- * the start, one at a time, whichever process does it.
+ * What no event told, for subscriptions and purchases alike: the processor's list of events is read, quiet accounts are read anew, and its
+ * lists of money are held against our rows. Hourly and at the start, one at a time, whichever process does it.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
 import { staleUsers } from './accounts.ts'
 import { endGracePeriods } from './apply-state.ts'
 import type { BillingDeps } from './deps.ts'
-import { type EventListener, readMissedEvents } from './missed-events.ts'
+import { type EventListener, isAwaited, readMissedEvents } from './missed-events.ts'
+import { proveMoney, type Seller } from './money/proof.ts'
+import type { MoneyDeps } from './money/refresh.ts'
 import { syncUser } from './sync.ts'
 
 export const RECONCILE_JOB = 'billing.reconcile'
@@ -15,18 +18,24 @@ const STALE_MS = DAY_MS
 const ACCOUNTS_A_RUN_MAX = 500
 const AT_ONCE = 4
 
-export type Reconciled = { events: number; accounts: number; failed: number }
+export type ReconcilerDeps = BillingDeps &
+  MoneyDeps & { listeners: readonly EventListener[]; sellers: readonly Seller[] }
 
-/** `everyone`: all customers are looked at, however fresh (the CLI). */
-export async function reconcile(
-  deps: BillingDeps,
-  listeners: readonly EventListener[],
-  { everyone = false } = {},
-): Promise<Reconciled> {
-  const events = await readMissedEvents(deps, listeners)
+/** `mended`: what no event told of payments, refunds, disputes, invoices and purchases. */
+export type Reconciled = { events: number; accounts: number; mended: number; failed: number }
+
+/** `everyone`: all customers and all money of the last half year are looked at, however fresh (the CLI). */
+export async function reconcile(deps: ReconcilerDeps, { everyone = false } = {}): Promise<Reconciled> {
+  const events = await readMissedEvents(deps, deps.listeners)
   await endGracePeriods(deps, (userId) => syncUser(deps, userId)).catch((error) =>
     deps.log.warn({ err: error }, 'failed payments could not be looked at'),
   )
+  const { accounts, failed } = await syncStale(deps, everyone)
+  const proven = (await isAwaited(deps, deps.listeners)) ? await proveMoney(deps, { everything: everyone }) : null
+  return { events, accounts, mended: proven?.mended ?? 0, failed: failed + (proven?.failed ?? 0) }
+}
+
+async function syncStale(deps: BillingDeps, everyone: boolean): Promise<{ accounts: number; failed: number }> {
   const before = everyone ? deps.clock.now() : plus(deps.clock.now(), -STALE_MS)
   let accounts = 0
   let failed = 0
@@ -38,7 +47,7 @@ export async function reconcile(
     failed += wrong.length
     if (wrong[0]) deps.log.warn({ err: wrong[0].reason, failed: wrong.length }, 'customers could not be read')
     // A failed account stays stale: going on would meet it again without end.
-    if (!everyone || stale.length === 0 || wrong.length > 0) return { events, accounts, failed }
+    if (!everyone || stale.length === 0 || wrong.length > 0) return { accounts, failed }
   }
 }
 
@@ -54,11 +63,16 @@ export async function inBatches<T, R>(
   return outcomes
 }
 
+/** Looks at everything, once. */
+export async function askForSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): Promise<void> {
+  await jobs.enqueue(tx, RECONCILE_JOB, { everyone: true }, { key: `${RECONCILE_JOB}:everyone` })
+}
+
 /** Then it waits, among what gave up, for the next hour's call. */
 export const RECONCILE_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
 /** Asks for a reconciliation now and every hour; one at a time, whichever process runs it. Returns how to stop. */
-export function scheduleReconciliation(deps: BillingDeps): () => void {
+export function scheduleReconciliation(deps: Pick<BillingDeps, 'jobs' | 'db' | 'log'>): () => void {
   const ask = () =>
     deps.jobs
       .enqueue(deps.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })

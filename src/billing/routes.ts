@@ -5,6 +5,7 @@ import { billingEventOf, INBOX_SOURCE } from './billing-events.ts'
 import { openCheckout, openPortal } from './checkout.ts'
 import type { BillingDeps } from './deps.ts'
 import { eventRoute } from './event-route.ts'
+import { receiveMoneyEvent } from './money/money-events.ts'
 import { createPlans, PlanView } from './plans.ts'
 import { SubscriptionView, viewSubscription } from './subscription.ts'
 
@@ -79,6 +80,7 @@ export function billingRoutes(app: App, deps: BillingDeps): void {
     tag: 'billing',
     secret: deps.processor && deps.config.processor.webhookSecret,
     async receive(sent) {
+      if (await receiveMoneyEvent(deps, sent)) return
       const event = billingEventOf(sent)
       if (event) await deps.inbox.receive(INBOX_SOURCE, event.id, event)
     },

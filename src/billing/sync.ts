@@ -1,35 +1,78 @@
 /**
  * A user's subscription state as the processor has it now, over all customers that the user ever had there. It is read outside of any
- * transaction, then written under the account's row lock, and only by the newest read.
+ * transaction, then written under the account's row lock, unless another reading was written since this one began: then it is read anew.
+ * So the last that is written is also the last that was read, whatever order events come in.
  */
 import type { Stripe } from 'stripe'
 import { FREE } from '#catalogue/catalogue.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
-import { type Account, lockAccount, snapshotOf, takeTicket, updateAccount } from './accounts.ts'
+import { type Account, findAccount, lockAccount, snapshotOf, updateAccount } from './accounts.ts'
 import { applyState, setStatus } from './apply-state.ts'
 import { CANCEL_JOB } from './cancellations.ts'
 import { type Customer, customersOf, markLost, putOnRecord, readCustomerState } from './customers.ts'
-import type { BillingDeps } from './deps.ts'
+import type { BillingDeps, SyncWish } from './deps.ts'
+import type { Disagreement } from './money/proof.ts'
+import { tellOfSeveral, tellOfUnknownPrice } from './operator-notices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { duplicatesOf, isLive, type Prices, type SubscriptionFacts, stateOfAll, tierOf } from './subscription-state.ts'
 
 const SUBSCRIPTIONS_MAX = 100
+/** Each time somebody else's reading was written meanwhile, so all of them together get on. */
+const READINGS_MAX = 10
 
 /**
  * Reads the subscriptions of all the user's customers, writes what they amount to, and returns them; null when the processor knows none
- * of the customers. `checkedOut` names a subscription that a checkout is known to have begun.
+ * of the customers.
  * @throws when the processor cannot be asked.
  */
-export async function syncUser(
-  deps: BillingDeps,
-  userId: string,
-  { checkedOut = null }: { checkedOut?: string | null } = {},
-): Promise<SubscriptionFacts[] | null> {
-  const ticket = await takeTicket(deps, userId)
+export function syncUser(deps: BillingDeps, userId: string, wish: SyncWish = {}): Promise<SubscriptionFacts[] | null> {
+  return deps.syncs(userId, wish, (wishes) => readAndWrite(deps, userId, wishes))
+}
+
+async function readAndWrite(deps: BillingDeps, userId: string, wishes: readonly SyncWish[]) {
+  const checkedOut = wishes.flatMap((wish) => wish.checkedOut ?? [])
+  for (let readings = 1; readings <= READINGS_MAX; readings++) {
+    const version = (await findAccount(deps.db, userId))?.version ?? 0
+    const reads = await readCustomers(deps, await customersOf(deps.db, userId))
+    const present = reads.every(isUnknown) ? null : subscriptionsIn(reads)
+    const isWritten = await transaction(deps.db, async (tx) => {
+      const account = await lockAccount(tx, userId)
+      if (account.version !== version) return false
+      await writeReads(deps, tx, account, { reads, checkedOut })
+      for (const { settle } of wishes) if (settle?.isEnough(present)) await settle.write(tx)
+      return true
+    })
+    if (isWritten) return present
+  }
+  throw new Error('the subscriptions are read by too many at once')
+}
+
+/** What a reading now would change, without writing it; null when it would change nothing. */
+export async function compareUser(deps: BillingDeps, userId: string): Promise<Disagreement | null> {
+  const { prices } = deps.config.processor
   const reads = await readCustomers(deps, await customersOf(deps.db, userId))
-  await transaction(deps.db, (tx) => applyReads(deps, tx, userId, { ticket, reads, checkedOut }))
-  return reads.every(isUnknown) ? null : subscriptionsIn(reads)
+  const [account, user] = [await findAccount(deps.db, userId), await findUser(deps.db, userId)]
+  if (!account || !user) return null
+  const state = stateOfAll(
+    subscriptionsIn(reads).filter((one) => isOurs(one, account, user, prices)),
+    prices,
+  )
+  const { subscription_status: status, processor_tier: tier } = user
+  const isRunning = status === 'active' || status === 'past_due'
+  const isGone = reads.length > 0 && reads.every((read) => read.state === 'deleted')
+  const says = state ?? (isGone && isRunning ? { status: 'cancelled' as const, tier: FREE } : null)
+  if (!says) return null
+  // A tier that is not known from a price, or that a grace period closed, is ours to say.
+  const wanted = says.tier === null || account.is_grace_over ? tier : says.tier
+  if (says.status === status && wanted === tier) return null
+  return {
+    about: 'subscription',
+    id: state?.subscription.id ?? account.subscription_id ?? '',
+    user_id: userId,
+    ours: `${status}, ${tier}`,
+    theirs: `${says.status}, ${wanted}`,
+  }
 }
 
 type CustomerRead = { customerId: string; state: Customer['state']; subscriptions: SubscriptionFacts[] | null }
@@ -74,15 +117,13 @@ export function factsOf(subscription: Stripe.Subscription): SubscriptionFacts {
   }
 }
 
-async function applyReads(
+async function writeReads(
   deps: BillingDeps,
   tx: Db,
-  userId: string,
-  { ticket, reads, checkedOut }: { ticket: number; reads: CustomerRead[]; checkedOut: string | null },
+  account: Account,
+  { reads, checkedOut }: { reads: CustomerRead[]; checkedOut: readonly string[] },
 ): Promise<void> {
-  const account = await lockAccount(tx, userId)
-  // Another read began later, and has been written.
-  if (account.applied_ticket >= ticket) return
+  const { user_id: userId, version } = account
   const deleted = reads.filter(({ state }) => state === 'deleted')
   for (const { customerId } of deleted) await markLost(tx, userId, customerId, 'deleted')
   const user = await findUser(tx, userId)
@@ -95,7 +136,7 @@ async function applyReads(
     subscriptions.filter((one) => isOurs(one, account, user, prices)),
     prices,
   )
-  await updateAccount(tx, userId, { applied_ticket: ticket, synced_at: now })
+  await updateAccount(tx, userId, { version: version + 1, synced_at: now })
   const paying = state && isLive(state.subscription) ? state.subscription.customerId : null
   await putOnRecord(tx, account, { paying })
   if (state) {
@@ -114,18 +155,20 @@ function isOurs(one: SubscriptionFacts, account: Account, user: User, prices: Pr
   return account.subscription_id === one.id && (account.granted_tier !== null || user.processor_tier !== FREE)
 }
 
-/** Somebody else's product, or a price of ours that was forgotten in the settings: kept for the doctor to tell. */
+/** Somebody else's product, or a price of ours that was forgotten in the settings: the operator is told, and the doctor tells on. */
 async function noteUnknownPrice(
-  { config, log }: Pick<BillingDeps, 'config' | 'log'>,
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
 ) {
+  const { config, log } = deps
   const foreign = stateOfAll(subscriptions, config.processor.prices)?.subscription
   if (!foreign) return
   const { id: subscription, priceIds: prices } = foreign
   log.warn({ userId, subscription, prices }, 'a subscription has a price that no plan of ours has')
   await updateAccount(tx, userId, snapshotOf(foreign))
+  if (isLive(foreign)) await tellOfUnknownPrice(deps, tx, userId, foreign)
 }
 
 /** What a deleted customer paid for has ended with it, listed or not. */
@@ -141,18 +184,20 @@ async function cancelWithCustomer(deps: Pick<BillingDeps, 'clock'>, tx: Db, user
  * out was made by hand, and whoever made it is told instead.
  */
 async function cancelDuplicates(
-  { config, jobs, log }: Pick<BillingDeps, 'config' | 'jobs' | 'log'>,
+  deps: Pick<BillingDeps, 'config' | 'jobs' | 'log' | 'clock'>,
   tx: Db,
   userId: string,
   subscriptions: readonly SubscriptionFacts[],
-  checkedOut: string | null,
+  checkedOut: readonly string[],
 ): Promise<void> {
+  const { config, jobs, log } = deps
   const duplicates = duplicatesOf(subscriptions, config.processor.prices)
   if (!duplicates) return
   const { kept, older } = duplicates
-  if (kept.userId !== userId && kept.id !== checkedOut) {
+  if (kept.userId !== userId && !checkedOut.includes(kept.id)) {
     const ids = [kept, ...older].map(({ id }) => id)
     log.warn({ userId, subscriptions: ids }, 'a user pays several subscriptions, and no checkout made the newest')
+    await tellOfSeveral(deps, tx, userId, [kept, ...older])
     return
   }
   for (const { id } of older) {

@@ -10,9 +10,8 @@ type BillingAccountsTable = {
   customer_email: string | null
   /** Grows when the processor lost the customer, or failed to make one: else the next would be answered as the last was. */
   customer_generation: number
-  /** Tickets order the reads of the processor's state: one is taken before a read, and only a newer one may write. */
-  ticket: number
-  applied_ticket: number
+  /** Grows with each reading of the processor's state that is written: one that began before another was written is read anew. */
+  version: number
   synced_at: Instant | null
   /** Time of the newest event that was applied for itself, because the processor knew its object no more. */
   event_at: Instant | null

@@ -11,15 +11,20 @@ declare module 'fastify' {
 }
 
 /** What routes need, held against what the catalogue's plans grant. */
-export function createEntitlements(catalogue: Catalogue): Entitlements {
+export function createEntitlements(
+  catalogue: Catalogue,
+  { requireVerifiedEmail = false }: { requireVerifiedEmail?: boolean } = {},
+): Entitlements {
   return {
-    require({ tier, keyId }: Caller, { needs }) {
+    require({ tier, keyId, isVerified }: Caller, { needs }) {
       if (!needs) return
       const granted = grantsOf(catalogue, tier)
       if (!granted.includes(needs)) throw notGranted(catalogue, needs, 'This feature')
       // A key that an earlier plan has left would be a way around the present one.
       if (keyId !== null && !granted.includes('api_keys'))
         throw notGranted(catalogue, 'api_keys', 'Calling with an API key')
+      // What costs the operator is for who can be reached.
+      if (requireVerifiedEmail && !isVerified) throw catalogueProblem('email_not_verified')
     },
     describe: ({ needs }) => (needs ? `${namesOfPlansWith(catalogue, needs, 'and') ?? 'No plan'} only.` : null),
   }

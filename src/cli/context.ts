@@ -2,6 +2,7 @@ import type { Platform } from '#platform/platform.ts'
 import type { Config } from '../config.ts'
 
 export type Context = {
+  /** Read when it is first asked for: a command may mend what stops it. @throws ConfigError */
   config: Config
   /** Opens the service's database, as it is: nothing is made or migrated. Closed when the command ends. */
   platform(): Promise<Platform>

@@ -2,7 +2,7 @@
 
 import type { Platform } from '#platform/platform.ts'
 import { createLog } from '#platform/telemetry/log.ts'
-import { ConfigError, configFromProcess } from '../config.ts'
+import { type Config, ConfigError, configFromProcess } from '../config.ts'
 import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
@@ -11,10 +11,20 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'whether the log of security events is unbroken',
     load: () => import('./audit.ts'),
   },
+  backup: {
+    usage: 'backup PLACE [--without-products]',
+    says: 'copies database and files, while the service runs, to a folder or s3://bucket/prefix',
+    load: () => import('./backup.ts'),
+  },
   billing: {
-    usage: 'billing sync',
-    says: 'reads every subscription from the processor, and repairs what differs',
+    usage: 'billing sync|report --month',
+    says: 'holds all money against the processor and repairs what differs; or what a month brought',
     load: () => import('./billing.ts'),
+  },
+  db: {
+    usage: 'db copy',
+    says: "copies DATA_DIR's SQLite into the empty PostgreSQL of DATABASE_URL",
+    load: () => import('./db.ts'),
   },
   doctor: {
     usage: 'doctor',
@@ -26,10 +36,20 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'jobs that gave up, and another try for them',
     load: () => import('./jobs.ts'),
   },
+  migrate: {
+    usage: 'migrate [--plan]',
+    says: "applies this version's migrations; --plan only shows them",
+    load: () => import('./migrate.ts'),
+  },
   prices: {
     usage: 'prices [update FILE]',
     says: "which list of models' prices counts, and a newer one instead",
     load: () => import('./prices.ts'),
+  },
+  restore: {
+    usage: 'restore PLACE [--without-products]',
+    says: 'puts a backup (the newest there) into an empty DATA_DIR or DATABASE_URL',
+    load: () => import('./restore.ts'),
   },
   seed: {
     usage: 'seed',
@@ -46,7 +66,15 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'walks the main path as a client would',
     load: () => import('./tour.ts'),
   },
+  verify: {
+    usage: 'verify PLACE [--here]',
+    says: 'whether a backup is whole; whether a restore is the same',
+    load: () => import('./verify.ts'),
+  },
 }
+
+/** These do not open what SECRET_KEY seals, or say themselves that it is missing. */
+const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'tour', 'verify'])
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -55,19 +83,22 @@ async function main([name = '', ...args]: string[]): Promise<number> {
   if (!command) {
     if (name !== '' && name !== 'help') console.error(`There is no command '${name}'.\n`)
     console.log('Usage: npm run cli -- COMMAND\n')
-    for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(28)} ${says}`)
+    for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(34)} ${says}`)
     return name === '' || name === 'help' ? 0 : 2
   }
 
   let opened: Platform | null = null
   try {
-    const config = configFromProcess({ toLook: name === 'doctor' || name === 'tour' })
+    let config: Config | null = null
     const context: Context = {
-      config,
+      get config() {
+        config ??= configFromProcess({ toLook: WITHOUT_KEY.has(name) })
+        return config
+      },
       print: (line = '') => console.log(line),
       async platform() {
         const { openWithRooms } = await import('../open.ts')
-        opened ??= await openWithRooms(config, { log: createLog('warn'), isGuest: true })
+        opened ??= await openWithRooms(context.config, { log: createLog('warn'), isGuest: true })
         return opened
       },
     }

@@ -1,21 +1,37 @@
 // `prices` tells which price list counts; `prices update FILE` takes over a downloaded one, after it has been looked at: what changes is
 // shown, and what looks wrong is refused. The service uses it from its next start on.
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
-import { type ListedPrice, type PriceListFile, WrongPriceList } from '#models/price-list.ts'
+import {
+  type ListedPrice,
+  type PriceFiles,
+  type PriceList,
+  type PriceListFile,
+  rateOf,
+  readPriceList,
+  shippedPriceList,
+  WrongPriceList,
+} from '#models/price-list.ts'
 import { priceListFrom } from '#models/price-sources.ts'
+import { DAY_MS } from '#platform/clock.ts'
+import { priceFilesFromProcess } from '../config.ts'
 import type { Context } from './context.ts'
 
 const USAGE = `Usage: prices                     which list counts
        prices update FILE         takes over genai-prices' data.json, or models.dev's api.json
          --date YYYY-MM-DD        the day of its prices (else the file's own)
-         --vendors a,b            those vendors' alone
+         --vendors a,b            those vendors' alone; the others keep what they have
          --to FILE                writes there (else to PRICES, or prices.json in DATA_DIR)
-         --force                  though prices jump, or many are gone
+         --force                  though prices jump, many are gone, or its day is yet to come
          --dry-run                shows what would change, and writes nothing`
 
-export async function run(args: string[], { config, print }: Context): Promise<number> {
+/** It reads no setting but PRICES: it mends lists with which nothing else starts. */
+export async function run(
+  args: string[],
+  { print }: Pick<Context, 'print'>,
+  files = priceFilesFromProcess(),
+): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -27,39 +43,62 @@ export async function run(args: string[], { config, print }: Context): Promise<n
       'dry-run': { type: 'boolean' },
     },
   })
-  const { prices } = config.ai
   const [verb, path, ...rest] = positionals
-  if (verb === undefined) {
-    print(`${prices.file().source} of ${prices.asOf}: ${sizeOf(prices.file())}`)
-    print(prices.path === null ? 'as shipped' : prices.path)
-    return 0
-  }
-  if (verb !== 'update' || path === undefined || rest.length > 0) {
+  const isUpdate = verb === 'update' && path !== undefined && rest.length === 0
+  if (verb !== undefined && !isUpdate) {
     print(USAGE)
     return 2
   }
+  const { list: counting, fault } = readWhatCounts(files)
+  if (fault !== null) print(`✖ ${fault}. The service does not start with it.`)
+  if (path === undefined) {
+    if (fault !== null) return 1
+    print(`${counting.file().source} of ${counting.asOf}: ${sizeOf(counting.file())}`)
+    print(Object.keys(counting.file().vendors).sort().join(', '))
+    print(counting.path === null ? 'as shipped' : counting.path)
+    return 0
+  }
 
-  const next = narrowed(readList(path, values.date), values.vendors)
-  const changes = changesBetween(prices.file(), next)
+  if (fault !== null) print('The list that is shipped is compared instead.')
+  const today = new Date().toISOString().slice(0, 10)
+  const before = counting.file()
+  const wanted = values.vendors?.split(',').map((name) => name.trim())
+  const given = readList(path, values.date, today)
+  const next = wanted === undefined ? given : laidOver(before, given, wanted)
+  const changes = changesBetween(before, next)
   report(changes, print)
   print(`${next.source} of ${next.as_of}: ${sizeOf(next)}`)
-  const doubts = doubtsAbout(changes, prices.file(), next)
+  const doubts = doubtsAbout(changes, only(before, wanted), { ...only(next, wanted), as_of: given.as_of }, today)
   if (doubts.length > 0 && values.force !== true) {
     for (const doubt of doubts) print(`✖ ${doubt}`)
     print('Nothing was written. Look at them, and say --force where they are right.')
     return 1
   }
   if (values['dry-run']) return 0
-  const to = values.to ?? config.ai.pricesPath
+  const to = resolve(values.to ?? files.named ?? files.usual)
   write(to, next)
-  print(`Written to ${to}: the service uses it from its next start on.`)
-  if (values.to === undefined && next.as_of < prices.asOf) {
-    print(`It is older than the list of ${prices.asOf}, which goes on counting unless PRICES=${to} is set.`)
+  const later = readWhatCounts(files)
+  if (later.fault === null && later.list.path === to) {
+    print(`Written to ${to}: the service uses it from its next start on.`)
+    return 0
   }
+  print(`Written to ${to}. It counts where PRICES=${to} is set:`)
+  const { asOf, path: other } = later.list
+  print(later.fault ?? `as it is, the list of ${asOf} goes on counting (${other ?? 'as shipped'}).`)
   return 0
 }
 
-function readList(path: string, date: string | undefined): PriceListFile {
+/** With a list that cannot be used the one that is shipped stands in, so that this command can mend it. */
+function readWhatCounts(files: PriceFiles): { list: PriceList; fault: string | null } {
+  try {
+    return { list: readPriceList(files), fault: null }
+  } catch (error) {
+    if (!(error instanceof WrongPriceList)) throw error
+    return { list: shippedPriceList(), fault: error.message }
+  }
+}
+
+function readList(path: string, date: string | undefined, today: string): PriceListFile {
   const day = date ?? statSync(path).mtime.toISOString().slice(0, 10)
   let json: unknown
   try {
@@ -67,15 +106,28 @@ function readList(path: string, date: string | undefined): PriceListFile {
   } catch (error) {
     throw new WrongPriceList(`${path} is no JSON: ${(error as Error).message}`)
   }
-  return priceListFrom(json, day, new Date().toISOString().slice(0, 10))
+  return priceListFrom(json, day, today)
 }
 
-function narrowed(file: PriceListFile, vendors: string | undefined): PriceListFile {
-  if (vendors === undefined) return file
-  const wanted = vendors.split(',').map((name) => name.trim())
-  const missing = wanted.filter((name) => !Object.hasOwn(file.vendors, name))
+/** Some vendors' prices of one list over another. Its day is the later one, so that it goes on counting. */
+function laidOver(before: PriceListFile, given: PriceListFile, wanted: string[]): PriceListFile {
+  const missing = wanted.filter((name) => !Object.hasOwn(given.vendors, name))
   if (missing.length > 0) throw new WrongPriceList(`the list has no vendor called ${missing.join(', ')}`)
-  return { ...file, vendors: Object.fromEntries(wanted.map((name) => [name, file.vendors[name] ?? []])) }
+  return {
+    as_of: given.as_of > before.as_of ? given.as_of : before.as_of,
+    source: [...new Set([...before.source.split(', '), given.source])].join(', '),
+    vendors: { ...before.vendors, ...only(given, wanted).vendors },
+  }
+}
+
+function only(file: PriceListFile, wanted: string[] | undefined): PriceListFile {
+  if (wanted === undefined) return file
+  return {
+    ...file,
+    vendors: Object.fromEntries(
+      wanted.map((name) => [name, Object.hasOwn(file.vendors, name) ? (file.vendors[name] ?? []) : []]),
+    ),
+  }
 }
 
 const countOf = ({ vendors }: PriceListFile) => Object.values(vendors).reduce((sum, models) => sum + models.length, 0)
@@ -118,9 +170,17 @@ function report(changes: Change[], print: Context['print']): void {
 
 function shortly(price: ListedPrice['price'] | null): string {
   if (price === null) return ''
-  const { input, output = 0, cached, long } = price
-  const parts = [`${input}/${output}`, ...(cached === undefined ? [] : [`cached ${cached}`])]
-  return [...parts, ...(long === undefined ? [] : [`above ${long.above} ${long.input}/${long.output ?? 0}`])].join(', ')
+  const { long } = price
+  const ofLong = long === undefined ? [] : [`above ${long.above} ${rateInWords(long)}`]
+  return [rateInWords(price), ...ofLong].join(', ')
+}
+
+function rateInWords({ input, output = 0, cached, cache_write: written }: Price): string {
+  const ofCache = [
+    ...(cached === undefined ? [] : [`cached ${cached}`]),
+    ...(written === undefined ? [] : [`written ${written}`]),
+  ]
+  return [`${input}/${output}`, ...ofCache].join(', ')
 }
 
 /** A price seldom moves so far between two lists. */
@@ -128,17 +188,55 @@ const JUMP = 4
 /** US dollars a million tokens; the dearest that has been asked is 600. */
 const DOLLARS_MAX = 5_000
 
-function doubtsAbout(changes: Change[], before: PriceListFile, after: PriceListFile): string[] {
+function doubtsAbout(changes: Change[], before: PriceListFile, after: PriceListFile, today: string): string[] {
   const doubts = changes.flatMap(({ name, was, is }) => {
     if (is === null) return []
-    const figures = [is.input, is.output ?? 0, is.long?.input ?? 0, is.long?.output ?? 0]
+    const figures = Object.values(figuresOf(is))
     if (Math.max(...figures) > DOLLARS_MAX) return [`${name} would cost ${shortly(is)}`]
-    const isJump = was !== null && (jumps(was.input, is.input) || jumps(was.output ?? 0, is.output ?? 0))
-    return isJump ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`] : []
+    return was !== null && isJump(was, is) ? [`${name} would go from ${shortly(was)} to ${shortly(is)}`] : []
   })
   const [had, has] = [countOf(before), countOf(after)]
   if (has < had / 2) doubts.push(`there would be ${has} prices instead of ${had}`)
+  // A list of a day to come would count before every list until then. It may be tomorrow already where it was made.
+  if (Date.parse(after.as_of) > Date.parse(today) + DAY_MS) doubts.push(`its day, ${after.as_of}, is yet to come`)
   return doubts
+}
+
+type Price = ListedPrice['price']
+
+const FIGURES = [
+  'input',
+  'output',
+  'cached',
+  'cache_write',
+  'long_input',
+  'long_output',
+  'long_cached',
+  'long_cache_write',
+] as const
+
+/** What counts: where a list says nothing of the cache, that costs as the input does, and a long prompt as a short one. */
+function figuresOf({ long, ...rate }: Price): Record<(typeof FIGURES)[number], number> {
+  const { input, output, cached, cacheWrite = input } = rateOf(rate)
+  const above = rateOf(long ?? rate)
+  return {
+    input,
+    output,
+    cached,
+    cache_write: cacheWrite,
+    long_input: above.input,
+    long_output: above.output,
+    long_cached: above.cached,
+    long_cache_write: above.cacheWrite ?? above.input,
+  }
+}
+
+function isJump(was: Price, is: Price): boolean {
+  const [old, fresh] = [figuresOf(was), figuresOf(is)]
+  // That the cache is cheaper than the input is often told later than the model's price.
+  if (was.cached === undefined && fresh.cached <= fresh.input) old.cached = fresh.cached
+  if (was.long?.cached === undefined && fresh.long_cached <= fresh.long_input) old.long_cached = fresh.long_cached
+  return FIGURES.some((name) => jumps(old[name], fresh[name]))
 }
 
 const jumps = (was: number, is: number) => was !== is && (is > was * JUMP || is < was / JUMP)

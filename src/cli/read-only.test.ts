@@ -1,8 +1,8 @@
-// Commands (but for `seed`) are read-only towards the service's data: they make and migrate nothing.
+// Commands (but for `seed`, `migrate`, and those that put data somewhere) are read-only towards the service's data.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -35,11 +35,34 @@ for (const args of [['doctor'], ['audit', 'verify'], ['jobs'], ['superuser', 'ad
   })
 }
 
+test('the plan of a migration shows what the next one applies', async (t) => {
+  const dataDir = temporary(t)
+  const nowhere = await cli(['migrate'], { DATA_DIR: join(dataDir, 'typo') })
+  assert.deepEqual([nowhere.code, existsSync(join(dataDir, 'typo'))], [1, false], nowhere.text)
+
+  await make(dataDir, migrations.slice(0, -1))
+  const before = digest(dataDir)
+  const last = migrations.at(-1)?.id ?? ''
+  const plan = await cli(['migrate', '--plan'], { DATA_DIR: dataDir })
+  assert.equal(plan.code, 0, plan.text)
+  assert.ok(plan.text.startsWith(`-- ${last}\ncreate table`), plan.text)
+  assert.doesNotMatch(plan.text, /\{\w+\}/, 'as this engine runs it')
+  assert.deepEqual(digest(dataDir), before)
+  assert.equal((await cli(['migrate'], { DATA_DIR: dataDir })).text, `applied ${last}\n`)
+  assert.equal((await cli(['migrate', '--plan'], { DATA_DIR: dataDir })).text, 'nothing to apply\n')
+})
+
 test('what only looks changes nothing, and leaves nothing behind', async (t) => {
   const dataDir = temporary(t)
   await make(dataDir, migrations)
   const before = digest(dataDir)
-  for (const args of [['doctor'], ['audit', 'verify'], ['jobs']]) {
+  for (const args of [
+    ['doctor'],
+    ['audit', 'verify'],
+    ['jobs'],
+    ['migrate', '--plan'],
+    ['backup', join(temporary(t), 'backups')],
+  ]) {
     // A new SECRET_KEY would seal the root: that is the service's to do.
     const { code, text } = await cli(args, { DATA_DIR: dataDir, SECRET_KEY: 'a secret of the operator' })
     assert.equal(code, 0, text)
@@ -66,6 +89,22 @@ test('the doctor marks what production lacks', async (t) => {
   assert.match(open.text, /✖ NODE_ENV +NODE_ENV is not production, but https:\/\/x\.io/)
   assert.match(open.text, /– Sign-in google/)
 })
+
+test('prices runs though PRICES names a list with which nothing else starts', async (t) => {
+  const folder = temporary(t)
+  const env = { DATA_DIR: folder, PRICES: join(folder, 'mine.json'), NODE_ENV: 'production' }
+  writeFileSync(join(folder, 'data.json'), JSON.stringify([{ id: 'openai', models: [MODEL] }]))
+  const made = await cli(['prices', 'update', join(folder, 'data.json'), '--force'], env)
+  assert.match(
+    made.text,
+    /mine\.json is not there\. The service does not start with it.*uses it from its next start on/s,
+  )
+  assert.equal(made.code, 0)
+  const told = await cli(['prices'], env)
+  assert.match(told.text, /genai-prices of .*: 1 models of 1 vendors/)
+})
+
+const MODEL = { id: 'gpt-4o', prices: { input_mtok: 2, output_mtok: 8 } }
 
 async function make(dataDir: string, applied: typeof migrations): Promise<void> {
   const platform = await openPlatform(readConfig({ DATA_DIR: dataDir }), applied, { log: pino({ level: 'silent' }) })

@@ -14,7 +14,7 @@ import {
   vendorNamed,
 } from '../models/catalogue.ts'
 import { readNames, readVendors, WrongModelsFile } from '../models/models-file.ts'
-import { type PriceList, readPriceList, WrongPriceList } from '../models/price-list.ts'
+import { type PriceFiles, type PriceList, readPriceList, WrongPriceList } from '../models/price-list.ts'
 import { ConfigError, type Reader, trimSlash } from './reader.ts'
 
 /** One address and key of a vendor. */
@@ -40,8 +40,6 @@ export type VendorConfig = VendorEntry & {
 
 export type AiConfig = ModelCatalogue<VendorConfig> & {
   prices: PriceList
-  /** Where a list that is taken over is written. */
-  pricesPath: string
   /** The day of the newest prices that count. */
   pricesAsOf: string
   /** Slot order: llm_vendor_1 is the first. Behind those that are named come the other vendors. */
@@ -60,9 +58,7 @@ export function readAi(
   { plans }: Catalogue,
   dataDir: string,
 ): AiConfig {
-  const named = read.optional('PRICES')
-  const pricesPath = named === null ? join(dataDir, 'prices.json') : resolve(named)
-  const prices = readPrices(named === null ? null : pricesPath, pricesPath)
+  const prices = readPrices(readPriceFiles(read, dataDir))
   try {
     const { vendors: entries, file } = readVendors(read.optional('MODELS'), prices)
     const given = byName(entries.map((entry) => readVendor(read, entry, sandboxOn ? sandboxUrl : null)))
@@ -79,7 +75,6 @@ export function readAi(
     )
     return {
       prices,
-      pricesPath,
       pricesAsOf: prices.asOf > PRICES_AS_OF ? prices.asOf : PRICES_AS_OF,
       vendors,
       aliases,
@@ -102,10 +97,15 @@ export function readAi(
   }
 }
 
+export function readPriceFiles(read: Reader, dataDir: string): PriceFiles {
+  const named = read.optional('PRICES')
+  return { named: named === null ? null : resolve(named), usual: join(dataDir, 'prices.json') }
+}
+
 /** @throws ConfigError for a list that cannot be used: calls would cost something else than the operator thinks. */
-function readPrices(named: string | null, usual: string): PriceList {
+function readPrices(files: PriceFiles): PriceList {
   try {
-    return readPriceList(named, usual)
+    return readPriceList(files)
   } catch (error) {
     throw error instanceof WrongPriceList ? new ConfigError(`PRICES: ${error.message}`) : error
   }

@@ -560,7 +560,7 @@ test('a session that was ended while it asked gets nothing by the freshness of i
   const [passkey] = (await olga.get('/api/auth/passkeys')).body
   const [session] = (await olga.get('/api/users/me/sessions')).body
   const user = await findUser(app.platform.db, olga.userId)
-  const requester = { sessionId: session.id, address: '192.0.2.1' }
+  const requester = { sessionId: session.id }
   const remover = { userId: olga.userId, sessionId: session.id }
   await requireFreshSignIn(app.platform, remover)
   assert.equal((await olga.delete(`/api/users/me/sessions/${session.id}`)).status, 200)

@@ -148,42 +148,6 @@ test('keys rotate; the next one is published before it signs, and old tokens out
   )
 })
 
-test('100 parallel guesses never pass the limit, and the account counts for all addresses', async (t) => {
-  const app = await testApp(t, { env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: 'true' } })
-  await app.post('/api/auth/register', { email: 'ada@example.com', password: PASSWORD })
-  const guess = (index: number) =>
-    app.post(
-      '/api/auth/login',
-      { email: index % 2 ? 'ada@example.com' : 'ADA@example.com', password: `guess ${index}` },
-      { headers: { 'x-forwarded-for': `198.51.100.${index}` } },
-    )
-  const replies = await Promise.all(Array.from({ length: 100 }, (_, index) => guess(index)))
-  const count = (code: number) => replies.filter((reply) => reply.status === code).length
-  assert.deepEqual([count(401), count(429)], [10, 90])
-  const limited = replies.find((reply) => reply.status === 429)!
-  assert.deepEqual(limited.body, { detail: 'Rate limit exceeded', code: 'rate_limited' })
-  assert.ok(Number(limited.headers.get('retry-after')) > 0)
-  assert.equal((await guess(100)).status, 429)
-  app.clock.advance(61_000)
-  const right = { email: 'ada@example.com', password: PASSWORD }
-  const reply = await app.post('/api/auth/login', right, { headers: { 'x-forwarded-for': '203.0.113.1' } })
-  assert.equal(reply.status, 200)
-})
-
-test('one IPv6 customer, one count: guesses over many accounts from a /64 are limited', async (t) => {
-  const app = await testApp(t, { env: { RATE_LIMIT_AUTH: '10/60', TRUST_PROXY: 'true' } })
-  const replies = await Promise.all(
-    Array.from({ length: 40 }, (_, index) =>
-      app.post(
-        '/api/auth/login',
-        { email: `user${index}@example.com`, password: 'guess' },
-        { headers: { 'x-forwarded-for': `2001:db8:1:2:${index.toString(16)}::1` } },
-      ),
-    ),
-  )
-  assert.equal(replies.filter((reply) => reply.status === 401).length, 10)
-})
-
 test('of 100 who use one reset token at once, one wins', async (t) => {
   const app = await testApp(t)
   const { email } = await app.as('ada')
@@ -271,7 +235,7 @@ test('a sign-in never takes over a session that was there before', async (t) => 
   )
   const sid = (token: string) => decode(token.split('.')[1]!).sid
   assert.notEqual(sid(login.body.access_token), sid(eve.token))
-  assert.equal(login.headers.get('set-cookie'), null)
+  assert.match(login.headers.get('set-cookie') ?? '', /^device=[\w-]{22};[^,]*$/, 'the device alone, and no session')
   const again = await app.post('/api/auth/login', { email: (await app.as('ada')).email, password: PASSWORD })
   assert.notEqual(sid(again.body.access_token), sid(login.body.access_token))
 })

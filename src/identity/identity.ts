@@ -5,6 +5,7 @@ import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { handleVerification } from './account/email-verification.ts'
+import { invite } from './account/invitations.ts'
 import { accountRoutes } from './account/routes.ts'
 import { changeUser, type UserChanges } from './admin/administration.ts'
 import { setupRoutes } from './admin/setup-routes.ts'
@@ -22,6 +23,8 @@ import { type Authenticator, createAuthenticator } from './sessions/authenticate
 import { createKeyring } from './sessions/keyring.ts'
 import { sessionRoutes } from './sessions/routes.ts'
 import { type Credentials, checkCredentials } from './sign-in/credentials.ts'
+import { deviceCookie } from './sign-in/device-cookie.ts'
+import { createFailedSignIns } from './sign-in/failed-sign-ins.ts'
 import { signInRoutes } from './sign-in/routes.ts'
 import type { User } from './users.ts'
 
@@ -34,6 +37,8 @@ export type Identity = Room & {
   hasher: Hasher
   /** The rule behind the admin room's PATCH. */
   changeUser(actorId: string, userId: string, changes: UserChanges): Promise<User>
+  /** Mails an invitation; see `account/invitations.ts`. */
+  invite(actorId: string, email: string): Promise<void>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
   /** How to become the superuser, while there is none; known once the room is open. */
@@ -51,6 +56,8 @@ export function createIdentity(
     hasher,
     keyring: createKeyring(platform),
     providers: createProviders(platform.config.oauth),
+    failedSignIns: createFailedSignIns(platform),
+    deviceCookie: deviceCookie({ url: platform.config.urls.base, name: 'device', path: '/api/auth' }),
   }
   const authenticator = createAuthenticator(deps)
   handleVerification(deps)
@@ -70,17 +77,18 @@ export function createIdentity(
     routes(app) {
       accountRoutes(app, deps)
       passwordRoutes(app, deps)
-      signInRoutes(app, deps)
       sessionRoutes(app, deps)
-      // Only a sign-in through a provider is bound to the browser by a cookie.
+      // Only sign-ins know cookies: of the device, and of the browser that went to a provider.
       app.register(async (scope) => {
         await scope.register(cookie)
+        signInRoutes(scope as App, deps)
         oauthRoutes(scope as App, deps)
       })
       secondFactorRoutes(app, deps)
       setupRoutes(app, deps)
     },
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
+    invite: (actorId, email) => invite(deps, actorId, email),
     addSuperuser: (email) => addSuperuser(deps, email),
     get superuserNotice() {
       return superuserNotice
@@ -91,6 +99,7 @@ export function createIdentity(
     async close() {
       stopCleaning()
       await authenticator.close()
+      await deps.failedSignIns.flush()
       await hasher.close()
     },
   }

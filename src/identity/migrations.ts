@@ -61,11 +61,13 @@ export const identityMigrations: Migration[] = [
       );
       create table user_devices (
         user_id {id} not null references users (id) on delete cascade,
-        fingerprint text not null,
+        kind text not null,
+        mark text not null,
         first_seen_at {timestamp} not null,
         last_seen_at {timestamp} not null,
-        primary key (user_id, fingerprint)
+        primary key (user_id, mark)
       );
+      create index user_devices_unseen on user_devices (last_seen_at);
     `,
   },
   {

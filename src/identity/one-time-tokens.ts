@@ -16,6 +16,8 @@ export type Purpose =
   | 'passkey-register'
   | 'passkey-login'
   | 'superuser'
+  | 'invitation'
+  | 'storefront'
 
 const LIFE_MS: Record<Purpose, number> = {
   verify: 24 * HOUR_MS,
@@ -26,10 +28,19 @@ const LIFE_MS: Record<Purpose, number> = {
   'passkey-register': 10 * MINUTE_MS,
   'passkey-login': 10 * MINUTE_MS,
   superuser: 7 * DAY_MS,
+  invitation: 7 * DAY_MS,
+  storefront: 2 * MINUTE_MS,
 }
 
 /** Several of these may be open at once: each undoes a change of its own, or belongs to a tab of its own. */
-const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>(['undo-email', 'challenge', 'oauth', 'passkey-login'])
+const COEXISTING: ReadonlySet<Purpose> = new Set<Purpose>([
+  'undo-email',
+  'challenge',
+  'oauth',
+  'passkey-login',
+  'invitation',
+  'storefront',
+])
 
 export type OneTimeTokenDeps = Pick<Platform, 'clock' | 'secrets'>
 
@@ -155,7 +166,7 @@ export async function forgetOldTokens({ clock }: Pick<Platform, 'clock'>, db: Db
   )
 }
 
-const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login']
+const NEVER_MAILED: readonly Purpose[] = ['challenge', 'oauth', 'passkey-register', 'passkey-login', 'storefront']
 
 const tokenHash = (secrets: Platform['secrets'], purpose: Purpose, token: string) =>
   secrets.hash(`one-time-tokens/${purpose}`, token)

@@ -6,6 +6,16 @@ import { Problem } from '#platform/problem.ts'
 
 export const identityProblem = Problem.define({
   email_taken: [400, 'Email already registered', { advice: 'Sign in, or reset the password.' }],
+  email_domain_refused: [
+    400,
+    'Addresses of this domain are not accepted here',
+    { advice: 'Use another address, one that you will have tomorrow.' },
+  ],
+  invitation_required: [
+    403,
+    'An account is made by invitation only',
+    { advice: 'Register with the address that was invited, and the `invitation` of the mailed link.' },
+  ],
   credentials_wrong: [
     401,
     'Incorrect email or password',
@@ -20,6 +30,19 @@ export const identityProblem = Problem.define({
     [401, 400],
     'Invalid two-factor code',
     { advice: 'Send the newest code, or a recovery code that was not used. 401 at sign-in, 400 elsewhere.' },
+  ],
+  proof_required: [
+    429,
+    'Too many have failed here: a proof of work is needed',
+    {
+      advice:
+        'Solve the `challenge` that the body has beside (ALTCHA, PBKDF2/SHA-256), and send the same again with `proof`: base64 of the JSON of `{challenge, solution}`.',
+    },
+  ],
+  password_reset_required: [
+    403,
+    'Too many wrong codes: reset the password to sign in',
+    { advice: 'Lead to a password reset. Passkeys and providers still open the account.' },
   ],
   sign_in_queue_full: [503, 'Too many sign-ins at the moment, try again in a few seconds'],
   refresh_token_invalid: [401, 'Invalid refresh token', { advice: 'Sign in again.' }],

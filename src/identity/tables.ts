@@ -77,7 +77,15 @@ type SigningKeysTable = {
   verifies_until: Instant
 }
 
-type UserDevicesTable = { user_id: string; fingerprint: string; first_seen_at: Instant; last_seen_at: Instant }
+type UserDevicesTable = {
+  user_id: string
+  /** What is remembered of a sign-in: the browser's cookie, the network, the program in its wider network. */
+  kind: 'browser' | 'network' | 'program'
+  /** A keyed hash of it. */
+  mark: string
+  first_seen_at: Instant
+  last_seen_at: Instant
+}
 
 type OAuthLinksTable = {
   user_id: string

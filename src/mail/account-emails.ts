@@ -18,6 +18,19 @@ export function registrationEmail(config: Urls, { to, name, token }: Linked): Em
   })
 }
 
+export function invitationEmail(config: Urls, { to, token }: Linked): Email {
+  return composeEmail({
+    to,
+    subject: `You are invited to ${brand(config)}`,
+    before: [`Whoever runs ${brand(config)} has invited you to make an account with this address.`],
+    button: {
+      label: 'Create your account',
+      url: `${config.urls.frontend}/register?${new URLSearchParams({ email: to, invitation: token })}`,
+    },
+    after: ['The link works for 7 days, once.'],
+  })
+}
+
 export function verificationEmail(config: Urls, { to, name, token }: Linked): Email {
   return composeEmail({
     to,
@@ -219,6 +232,26 @@ export function newDeviceEmail(
     ],
     after: ['If that was you, there is nothing to do.'],
     button: { label: 'It was not me: reset the password', url: `${config.urls.frontend}/forgot-password` },
+  })
+}
+
+/** Somebody knows the password, it may be, who has not the second factor. */
+export function wrongCodesEmail(
+  config: Urls,
+  { to, wrong, isClosed, at }: { to: string; wrong: number; isClosed: boolean; at: string },
+): Email {
+  return composeEmail({
+    to,
+    subject: 'Wrong codes after your password',
+    before: [
+      `Someone has entered the right password of your ${brand(config)} account, and after it ${wrong} wrong two-factor codes within a day.`,
+      isClosed
+        ? 'From there the password opens nothing any more until you have set a new one. Devices that you have used before, passkeys and other ways to sign in go on as they are.'
+        : 'If that was not you, somebody knows your password: only the codes keep them out. Set a new one.',
+    ],
+    facts: [['When', moment(at)]],
+    after: ['If that was you, check the clock of the device that makes your codes.'],
+    button: { label: 'Set a new password', url: `${config.urls.frontend}/forgot-password` },
   })
 }
 

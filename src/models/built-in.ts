@@ -32,7 +32,7 @@ const THINKING_GPT: Habits = {
 /** Astra, and Sol since 6.1, cannot do without reasoning and so take no sampling parameters. */
 const ALWAYS_THINKING_GPT: Habits = { ...THINKING_GPT, temperature: 'refused' }
 
-const CLAUDE: AnthropicHabits & Abilities = {
+const CLAUDE: Omit<AnthropicHabits, 'rates'> & Abilities = {
   ...SEES,
   temperature: 'refused',
   forcedTools: 'refused',
@@ -59,7 +59,8 @@ export const BUILT_IN: readonly VendorEntry[] = [
     prices: null,
     defaultModel: 'gpt-6.1-terra',
     modelNames: /^(gpt-|chatgpt-|o\d|text-embedding-)/,
-    habits: {},
+    // Half of the list price, of whatever model has it.
+    habits: { rates: { 'service_tier:flex': 0.5 } },
     // 300,000 tokens a request; a character of some scripts is a token.
     embeddings: { inputsMax: 2_048, charactersMax: 200_000 },
     models: [
@@ -101,7 +102,7 @@ export const BUILT_IN: readonly VendorEntry[] = [
     prices: null,
     defaultModel: 'claude-sonnet-5-5',
     modelNames: /^claude-/,
-    habits: {},
+    habits: { rates: { 'inference_geo:us': 1.1 } },
     embeddings: EMBEDDINGS,
     models: [
       claude('claude-fable-5-2', { input: 8, cached: 0.2, cacheWrite: 10, output: 40 }, CLAUDE),

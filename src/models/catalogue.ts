@@ -49,7 +49,14 @@ export type OpenAiHabits = {
   responses: 'never' | 'always' | 'for-tools' | 'for-tools-with-effort'
   /** Whether its vendor has /responses for it, so that a client's own request for a response passes through. */
   speaksResponses: boolean
+  rates: Rates
 }
+
+/**
+ * What a request may switch on at another price, as `service_tier:flex`, and what that multiplies the list price of all tokens
+ * by. What is not here is refused.
+ */
+export type Rates = Readonly<Record<string, number>>
 
 export type AnthropicHabits = {
   temperature: Temperature
@@ -61,6 +68,7 @@ export type AnthropicHabits = {
   bindsThoughts: boolean
   /** Tokens below which no prefix is kept; null where no prefix is marked. */
   cacheTokensMin: number | null
+  rates: Rates
 }
 
 export type GeminiHabits = {
@@ -190,11 +198,25 @@ export function vendorNamed<Vendor extends VendorEntry>(
 
 /** Finds a model by its id, with or without a date behind it: `gpt-6-luna-2026-09-22`, `claude-haiku-4-5-20251001`. */
 export function findModel({ models }: Pick<VendorEntry, 'models'>, id: string): Model | null {
-  const exact = models.find((model) => model.id === id)
+  const byId = indexOf(models)
+  const exact = byId.get(id)
   if (exact !== undefined) return exact
   const plain = undated(id)
-  return plain === id ? null : (models.find((model) => model.id === plain) ?? null)
+  return plain === id ? null : (byId.get(plain) ?? null)
 }
+
+function indexOf(models: readonly Model[]): ReadonlyMap<string, Model> {
+  let byId = indexes.get(models)
+  if (byId === undefined) {
+    // Of several with one name the first counts.
+    byId = new Map(models.toReversed().map((model) => [model.id, model]))
+    indexes.set(models, byId)
+  }
+  return byId
+}
+
+/** By a vendor's list: each call asks, of each vendor. */
+const indexes = new WeakMap<readonly Model[], ReadonlyMap<string, Model>>()
 
 /** A model's name without the date behind it. */
 export function undated(id: string): string {

@@ -335,6 +335,7 @@ const ABILITIES: Record<keyof Abilities, HabitReader> = {
   tools: ['tools', flag],
   json_schema: ['json_schema', flag],
 }
+const RATES: HabitReader = ['rates', rates]
 /** By the names that they have in the file. */
 const HABITS: Record<Dialect, Record<string, HabitReader>> = {
   openai: {
@@ -353,6 +354,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
       (value, at) => oneOf(value, at, ['never', 'always', 'for-tools', 'for-tools-with-effort']),
     ],
     speaks_responses: ['speaksResponses', flag],
+    rates: RATES,
   },
   anthropic: {
     temperature: TEMPERATURE,
@@ -361,6 +363,7 @@ const HABITS: Record<Dialect, Record<string, HabitReader>> = {
     thinking: ['thinking', (value, at) => oneOf(value, at, ['unasked', 'asked', 'none'])],
     binds_thoughts: ['bindsThoughts', flag],
     cache_tokens_min: ['cacheTokensMin', (value, at) => (value === null ? null : whole(value, at))],
+    rates: RATES,
   },
   gemini: {
     temperature: TEMPERATURE,
@@ -387,6 +390,23 @@ function members(value: unknown, at: string): Json {
   const kept = Object.keys(found).find((name) => KEPT_MEMBERS.includes(name))
   if (kept !== undefined) throw wrong(`${at}.${kept}`, 'a member that is not the gateway’s own', found[kept])
   return found
+}
+
+function rates(value: unknown, at: string): Record<string, number> {
+  const found = objectOf(value)
+  if (found === null) throw wrong(at, 'an object', value)
+  for (const [name, rate] of Object.entries(found)) {
+    const place = `${at}.${name}`
+    text(
+      name,
+      place,
+      /^(service_tier|speed|inference_geo):\S{1,100}$/,
+      'a member of a request and its value, like speed:fast',
+    )
+    if (typeof rate !== 'number' || rate <= 0 || rate > 100)
+      throw wrong(place, 'a number above 0, and at most 100', rate)
+  }
+  return found as Record<string, number>
 }
 
 function habitsAt(value: unknown, at: string, dialect: Dialect): Habits {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { costOf } from '#ai/cost.ts'
 import { run } from '#src/cli/prices.ts'
-import { ConfigError, readConfig } from '#src/config.ts'
+import { ConfigError, priceFiles, readConfig } from '#src/config.ts'
 import { BUILT_IN } from './built-in.ts'
 import { knownModel } from './catalogue.ts'
 import { checked, readPriceList } from './price-list.ts'
@@ -24,7 +24,7 @@ function folderOf(t: Pick<TestContext, 'after'>): string {
 test('the list that is shipped is whole, and says of the built-in models what they say', () => {
   const file = checked(JSON.parse(readFileSync(SHIPPED, 'utf8')), SHIPPED)
   assert.ok(Object.values(file.vendors).flat().length > 1_000)
-  const list = readPriceList(null, '/nowhere')
+  const list = readPriceList({ named: null, usual: '/nowhere' })
   assert.equal(list.asOf, file.as_of)
   let both = 0
   for (const { name, models } of BUILT_IN) {
@@ -193,34 +193,98 @@ test('models.dev is read, with its limits; what is neither is refused, and so is
   }
 })
 
+const DAY_MS = 86_400_000
+const TODAY = new Date().toISOString().slice(0, 10)
+const luna = (more: object, price: object = { input: 1, output: 1 }) => ({
+  as_of: TODAY,
+  source: 'a test',
+  vendors: { openai: [{ id: 'gpt-6-luna', price, ...more }] },
+})
+
+test('a list is held to its form whole: what would break a call, or never count, is told with its file and model', () => {
+  const long = { above: 1_000, input: 2, output: 4 }
+  assert.doesNotThrow(() =>
+    checked(luna({ also: ['luna'], context_tokens: 9 }, { input: 1, cached: 0.1, long }), '/a.json'),
+  )
+  const wrong: [object, RegExp][] = [
+    [luna({ also: 5 }), /wrong other names/],
+    [luna({ also: ['luna', 7] }), /wrong other names/],
+    [luna({ also: null }), /wrong other names/],
+    [luna({ kind: 'embeddings' }), /wrong kind/],
+    [luna({ output_tokens_max: 'x' }), /wrong output_tokens_max/],
+    [luna({ context_tokens: 0 }), /wrong context_tokens/],
+    [luna({ context_tokens: 1.5 }), /wrong context_tokens/],
+    [luna({ price: null }), /no price/],
+    [luna({ price: [] }), /no price/],
+    [luna({}, { output: 1 }), /no price\.input/],
+    [luna({}, { input: 1, cached: '0' }), /wrong price\.cached/],
+    [luna({}, { input: 1, cachd: 0.1 }), /price\.cachd, which is none of/],
+    [luna({}, { input: 1, long: null }), /wrong price\.long/],
+    [luna({}, { input: 1, long: 7 }), /wrong price\.long/],
+    [luna({}, { input: 1, long: { input: 2 } }), /wrong price\.long\.above/],
+    [luna({}, { input: 1, long: { ...long, above: '9' } }), /wrong price\.long\.above/],
+    [luna({}, { input: 1, long: { ...long, above: 0 } }), /wrong price\.long\.above/],
+    [luna({}, { input: 1, long: { above: 9 } }), /no price\.long\.input/],
+    [luna({}, { input: 1, long: { ...long, cache_write: -1 } }), /wrong price\.long\.cache_write/],
+  ]
+  for (const [list, words] of wrong) {
+    const told = (error: Error) =>
+      words.test(error.message) && error.message.startsWith('/a.json is no price list: vendors.openai gpt-6-luna has ')
+    assert.throws(() => checked(list, '/a.json'), told, JSON.stringify(list))
+  }
+  for (const model of [null, 7, 'gpt', {}, { id: '' }, { id: 7 }]) {
+    assert.throws(
+      () => checked({ ...luna({}), vendors: { openai: [model] } }, '/a.json'),
+      /openai has a model without an id/,
+    )
+  }
+})
+
+/** The command with a list of these vendors in genai-prices' form. @returns its exit code and what it said */
+function updater(folder: string, env: Record<string, string> = {}) {
+  const said: string[] = []
+  const files = () => priceFiles({ DATA_DIR: folder, ...env })
+  const command = async (...args: string[]) => {
+    said.length = 0
+    const code = await run(args, { print: (line = '') => said.push(line) }, files())
+    return { code, said: said.join('\n') }
+  }
+  const update = (vendors: Record<string, Record<string, object>>, ...more: string[]) => {
+    const download = join(folder, 'data.json')
+    const list = Object.entries(vendors).map(([id, models]) => ({
+      id,
+      models: Object.entries(models).map(([name, prices]) => ({ id: name, prices })),
+    }))
+    writeFileSync(download, JSON.stringify(list))
+    return command('update', download, '--date', TODAY, ...more)
+  }
+  return { command, update }
+}
+
 test('a list is taken over by the command: changes are shown, jumps refused, and the next start uses it', async (t) => {
   const DATA_DIR = folderOf(t)
-  const download = join(DATA_DIR, 'data.json')
-  const said: string[] = []
-  const update = async (prices: object, ...more: string[]) => {
-    writeFileSync(download, JSON.stringify([{ id: 'openai', models: [{ id: 'gpt-4o', prices }] }]))
-    said.length = 0
-    const config = readConfig({ DATA_DIR })
-    const print = (line = '') => said.push(line)
-    const platform = () => Promise.reject(new Error('no database is needed'))
-    return run(['update', download, '--date', '2027-01-02', ...more], { config, print, platform } as never)
-  }
+  const { update: updateAll } = updater(DATA_DIR)
+  const update = (prices: object, ...more: string[]) => updateAll({ openai: { 'gpt-4o': prices } }, ...more)
   const gpt = () => costOf(readConfig({ DATA_DIR }).ai, 'openai', ['gpt-4o'], MILLION)
 
-  assert.equal(await update({ input_mtok: 3, output_mtok: 9 }), 1, 'so few prices are no whole list')
-  assert.match(said.join('\n'), /there would be 1 prices instead of \d{4}/)
+  const refused = await update({ input_mtok: 3, output_mtok: 9 })
+  assert.equal(refused.code, 1, 'so few prices are no whole list')
+  assert.match(refused.said, /there would be 1 prices instead of \d{4}/)
   assert.equal(gpt().usd, 12.5)
-  assert.equal(await update({ input_mtok: 3, output_mtok: 9 }, '--force', '--dry-run'), 0)
+  assert.equal((await update({ input_mtok: 3, output_mtok: 9 }, '--force', '--dry-run')).code, 0)
   assert.equal(gpt().usd, 12.5)
-  assert.equal(await update({ input_mtok: 3, output_mtok: 9 }, '--force'), 0)
-  assert.match(said.join('\n'), /~ openai\/gpt-4o {2}2\.5\/10, cached 1\.25 → 3\/9/)
+  const written = await update({ input_mtok: 3, output_mtok: 9 }, '--force')
+  assert.equal(written.code, 0)
+  assert.match(written.said, /~ openai\/gpt-4o {2}2\.5\/10, cached 1\.25 → 3\/9/)
+  assert.match(written.said, /uses it from its next start on/)
   assert.deepEqual(gpt(), { usd: 12, isListed: true })
-  assert.equal(readConfig({ DATA_DIR }).ai.pricesAsOf, '2027-01-02')
+  assert.equal(readConfig({ DATA_DIR }).ai.pricesAsOf, TODAY)
 
-  assert.equal(await update({ input_mtok: 3, output_mtok: 90 }), 1)
-  assert.match(said.join('\n'), /✖ openai\/gpt-4o would go from 3\/9 to 3\/90/)
+  const jump = await update({ input_mtok: 3, output_mtok: 90 })
+  assert.equal(jump.code, 1)
+  assert.match(jump.said, /✖ openai\/gpt-4o would go from 3\/9 to 3\/90/)
   assert.equal(gpt().usd, 12)
-  assert.equal(await update({ input_mtok: 2, output_mtok: 8 }), 0, 'a list as long as the last is taken over')
+  assert.equal((await update({ input_mtok: 2, output_mtok: 8 })).code, 0, 'a list as long as the last is taken over')
   assert.equal(gpt().usd, 10)
   await assert.rejects(update({ input_mtok: -2, output_mtok: 8 }, '--force'), /openai\/gpt-4o input_mtok is no price/)
   await assert.rejects(
@@ -228,4 +292,102 @@ test('a list is taken over by the command: changes are shown, jumps refused, and
     /no vendor called nobody/,
   )
   assert.equal(gpt().usd, 10)
+  const older = await update({ input_mtok: 2, output_mtok: 8 }, '--date', '2026-01-01')
+  assert.match(older.said, /counts where PRICES=.*the list of 2026-11-\d\d goes on counting \(as shipped\)/s)
+})
+
+test('what the cache and long prompts cost may not jump either; that a list now tells of a cheaper cache is no jump', async (t) => {
+  const { update } = updater(folderOf(t))
+  const rate = { input_mtok: 2, output_mtok: 8, cache_read_mtok: 0.2, cache_write_mtok: 2.5 }
+  const long = (input: number, cached = 0.4) => ({
+    ...rate,
+    input_mtok: { base: 2, tiers: [{ start: 128_000, price: input }] },
+    cache_read_mtok: { base: 0.2, tiers: [{ start: 128_000, price: cached }] },
+  })
+  const first = { plain: { input_mtok: 2, output_mtok: 8 }, whole: rate, long: long(4) }
+  assert.equal((await update({ openai: first }, '--force')).code, 0)
+  const jumps: [name: string, price: object][] = [
+    ['whole', { ...rate, cache_read_mtok: 400 }],
+    ['whole', { ...rate, cache_read_mtok: 0.01 }],
+    ['whole', { ...rate, cache_write_mtok: 25 }],
+    ['whole', { input_mtok: 2, output_mtok: 8, cache_write_mtok: 2.5 }],
+    ['plain', { ...rate, cache_read_mtok: 400 }],
+    ['plain', { ...rate, cache_write_mtok: 9 }],
+    ['long', long(40)],
+    ['long', long(4, 40)],
+  ]
+  for (const [name, price] of jumps) {
+    const { code, said } = await update({ openai: { ...first, [name]: price } })
+    assert.equal(code, 1, JSON.stringify(price))
+    assert.ok(said.includes(`✖ openai/${name} would go from `), said)
+  }
+  assert.equal((await update({ openai: { ...first, plain: rate } })).code, 0)
+})
+
+test('some vendors’ prices are laid over the rest; a day to come is doubted', async (t) => {
+  const DATA_DIR = folderOf(t)
+  const { update, command } = updater(DATA_DIR)
+  const price = { input_mtok: 2, output_mtok: 8 }
+  assert.equal((await update({ openai: { a: price, b: price }, groq: { c: price } }, '--force')).code, 0)
+  const cost = (vendor: string, name: string) => knownModel(readConfig({ DATA_DIR }).ai, vendor, name)?.price?.input
+  const dear = { input_mtok: 3, output_mtok: 8 }
+  const some = await update(
+    { openai: { a: dear, b: dear }, groq: { c: dear } },
+    '--vendors',
+    'openai',
+    '--date',
+    '2026-11-05',
+  )
+  assert.equal(some.code, 0, some.said)
+  assert.match((await command()).said, new RegExp(`genai-prices of ${TODAY}: 3 models of 2 vendors`))
+  assert.deepEqual(
+    [cost('openai', 'a'), readPriceList(priceFiles({ DATA_DIR })).of('groq').find('c')?.price?.input],
+    [3, 2],
+  )
+  const gone = await update({ openai: {}, groq: { c: dear } }, '--vendors', 'groq')
+  assert.equal(gone.code, 0)
+  const few = await update({ openai: { a: dear, b: dear }, xai: { d: dear } }, '--vendors', 'openai,xai')
+  assert.match(few.said, /\+ xai\/d/)
+  const half = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`m${index}`, price]))
+  assert.equal((await update({ groq: half }, '--vendors', 'groq')).code, 0)
+  assert.match(
+    (await update({ groq: { m0: price } }, '--vendors', 'groq')).said,
+    /there would be 1 prices instead of 5/,
+  )
+
+  const inDays = (days: number) => new Date(Date.parse(TODAY) + days * DAY_MS).toISOString().slice(0, 10)
+  const whole = { openai: { a: dear, b: dear }, groq: half, xai: { d: dear } }
+  for (const [days, code] of [
+    [2, 1],
+    [20_000, 1],
+    [1, 0],
+  ] as const) {
+    const { code: is, said } = await update(whole, '--date', inDays(days))
+    assert.equal(is, code, said)
+    assert.equal(said.includes('is yet to come'), code === 1)
+  }
+})
+
+test('the command mends a list with which nothing else starts', async (t) => {
+  const DATA_DIR = folderOf(t)
+  const PRICES = join(DATA_DIR, 'named', 'prices.json')
+  const price = { input_mtok: 2, output_mtok: 8 }
+  assert.throws(() => readConfig({ DATA_DIR, PRICES }), /is not there/)
+  const { update, command } = updater(DATA_DIR, { PRICES })
+  const told = await command()
+  assert.equal(told.code, 1)
+  assert.match(told.said, /✖ .*prices\.json is not there\. The service does not start with it/)
+  const made = await update({ openai: { 'gpt-4o': price } }, '--force', '--date', '2026-01-01')
+  assert.match(made.said, /uses it from its next start on/, 'PRICES counts, however old it is')
+  assert.equal(costOf(readConfig({ DATA_DIR, PRICES }).ai, 'openai', ['gpt-4o'], MILLION).usd, 10)
+
+  writeFileSync(PRICES, '{"as_of": ')
+  assert.throws(() => readConfig({ DATA_DIR, PRICES }), ConfigError)
+  const other = join(DATA_DIR, 'other.json')
+  assert.match(
+    (await update({ openai: { 'gpt-4o': price } }, '--force', '--to', other)).said,
+    /PRICES=.*other\.json is set:\n.*is no JSON/,
+  )
+  assert.equal((await update({ openai: { 'gpt-4o': price } }, '--force')).code, 0)
+  assert.equal(readConfig({ DATA_DIR, PRICES }).ai.pricesAsOf, TODAY)
 })

@@ -1,5 +1,6 @@
-// The price list: prices and limits of some hundred models by vendor, as data with a date. The one that is shipped (prices.json) gives
-// way to a newer one that the operator has taken over (`npm run cli -- prices update FILE`), and both to the MODELS file.
+// The price list: prices and limits of over a thousand models by vendor, as data with a date. The one that is shipped
+// (prices.json) gives way to a newer one that the operator has taken over (`npm run cli -- prices update FILE`), and both to
+// the MODELS file.
 // It makes no model known to the lists of models: it only says what one costs that is named.
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -43,16 +44,23 @@ export class WrongPriceList extends Error {}
 
 const SHIPPED = join(import.meta.dirname, 'prices.json')
 
+/** Where a list of the operator's own may lie: where they say, else in the folder of data. */
+export type PriceFiles = { named: string | null; usual: string }
+
 /**
  * The list at `named`; else the newer of the one that is shipped and the one at `usual`, where there is one.
  * @throws WrongPriceList
  */
-export function readPriceList(named: string | null, usual: string): PriceList {
+export function readPriceList({ named, usual }: PriceFiles): PriceList {
   if (named !== null) return ownList(readIfThere(named), named)
-  const shipped = listOf(shippedAsOf(), null, () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile)
+  const shipped = shippedPriceList()
   const text = readIfThere(usual)
   const own = text === null ? null : ownList(text, usual)
   return own !== null && own.asOf >= shipped.asOf ? own : shipped
+}
+
+export function shippedPriceList(): PriceList {
+  return listOf(shippedAsOf(), null, () => parsed(readFileSync(SHIPPED, 'utf8'), SHIPPED) as PriceListFile)
 }
 
 function ownList(text: string | null, path: string): PriceList {
@@ -130,33 +138,62 @@ function modelOf(listed: ListedPrice, createdSeconds: number): Model {
   }
 }
 
-function rateOf({ input, output = 0, cached = input, cache_write: cacheWrite }: ListedPrice['price']) {
+export function rateOf({ input, output = 0, cached = input, cache_write: cacheWrite }: ListedPrice['price']) {
   return { input, output, cached, ...(cacheWrite === undefined ? {} : { cacheWrite }) }
 }
 
 /** An operator's file is checked as a whole, however it came to be. */
 export function checked(value: unknown, path: string): PriceListFile {
-  const file = value as Partial<PriceListFile> | null
   const wrong = (words: string) => new WrongPriceList(`${path} is no price list: ${words}`)
-  if (typeof file !== 'object' || file === null || typeof file.vendors !== 'object' || file.vendors === null) {
+  if (!isObject(value) || !isObject(value.vendors)) {
     throw wrong("expected {as_of, source, vendors}; 'npm run cli -- prices update FILE' makes one")
   }
-  if (typeof file.as_of !== 'string' || !DAY.test(file.as_of)) throw wrong('as_of is not a day like 2026-11-04')
-  for (const [vendor, models] of Object.entries(file.vendors)) {
+  const { as_of, source, vendors } = value
+  if (typeof as_of !== 'string' || !DAY.test(as_of)) throw wrong('as_of is not a day like 2026-11-04')
+  for (const [vendor, models] of Object.entries(vendors)) {
     if (!Array.isArray(models)) throw wrong(`vendors.${vendor} is no list`)
     for (const one of models) {
-      const at = `vendors.${vendor} ${one?.id}`
-      if (typeof one?.id !== 'string' || typeof one.price !== 'object' || one.price === null)
-        throw wrong(`${at} has no price`)
-      const { long, ...rate } = one.price
-      const figures = [...Object.values(rate), ...Object.values(long ?? {})]
-      if (typeof rate.input !== 'number' || (long && typeof long.input !== 'number'))
-        throw wrong(`${at} has no price of input`)
-      if (!figures.every((figure) => typeof figure === 'number' && figure >= 0)) throw wrong(`${at} has a wrong price`)
+      if (typeof one?.id !== 'string' || one.id === '') throw wrong(`vendors.${vendor} has a model without an id`)
+      const fault = faultOf(one)
+      if (fault !== null) throw wrong(`vendors.${vendor} ${one.id} ${fault}`)
     }
   }
-  return { as_of: file.as_of, source: String(file.source ?? path), vendors: file.vendors as PriceListFile['vendors'] }
+  return { as_of, source: String(source ?? path), vendors: vendors as PriceListFile['vendors'] }
 }
+
+/** Of a model that has a name: what would break a call, or silently not count. */
+function faultOf({ also, kind, context_tokens, output_tokens_max, price }: Record<string, unknown>): string | null {
+  if (also !== undefined && !(Array.isArray(also) && also.every((name) => typeof name === 'string'))) {
+    return 'has wrong other names (also): expected a list of texts'
+  }
+  if (kind !== undefined && kind !== 'embedding') return 'has a wrong kind: expected embedding, or none'
+  for (const [name, limit] of Object.entries({ context_tokens, output_tokens_max })) {
+    if (limit !== undefined && !isCount(limit)) return `has a wrong ${name}: expected a whole number from 1`
+  }
+  if (!isObject(price)) return 'has no price'
+  const { long, ...rate } = price
+  const fault = rateFault(rate, 'price')
+  if (fault !== null || long === undefined) return fault
+  if (!isObject(long)) return 'has a wrong price.long: expected {above, input, output, …}'
+  const { above, ...longRate } = long
+  return isCount(above) ? rateFault(longRate, 'price.long') : 'has a wrong price.long.above: expected tokens, from 1'
+}
+
+const RATES = ['input', 'output', 'cached', 'cache_write']
+
+function rateFault(rate: Record<string, unknown>, at: string): string | null {
+  if (rate.input === undefined) return `has no ${at}.input`
+  for (const [name, figure] of Object.entries(rate)) {
+    if (!RATES.includes(name)) return `has a ${at}.${name}, which is none of ${RATES.join(', ')}`
+    if (!(typeof figure === 'number' && Number.isFinite(figure) && figure >= 0)) return `has a wrong ${at}.${name}`
+  }
+  return null
+}
+
+const isCount = (value: unknown) => Number.isSafeInteger(value) && Number(value) > 0
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const DAY = /^20\d\d-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/
 

@@ -10,6 +10,11 @@ export const platformProblem = Problem.define({
   ],
   inactive_account: [403, 'Inactive account', { advice: 'Ask whoever runs the service to switch the account on.' }],
   not_superuser: [403, 'Not enough permissions', { advice: 'Ask as a superuser.' }],
+  two_factor_needed: [
+    403,
+    'Superusers need two-factor authentication here',
+    { advice: 'Turn it on for the own account.' },
+  ],
   scope_missing: [
     403,
     "This API key is not allowed to use '{scope}'",

@@ -31,8 +31,10 @@ async function behaves(limiter: ReturnType<typeof memoryLimiter>, clock: ReturnT
   clock.advance(1_000)
   assert.deepEqual(await limiter.hit('test', key, rate), { allowed: true, limit: 10, remaining: 9, resetSeconds: 60 })
 
-  await limiter.clear('test', key)
+  await limiter.takeBack('test', key)
   assert.equal((await limiter.hit('test', key, rate)).remaining, 9)
+  await limiter.takeBack('test', `${key}-never`)
+  assert.equal((await limiter.hit('test', `${key}-never`, rate)).remaining, 9, 'nothing is given that was not taken')
 }
 
 test('in memory, a hundred hits at once get ten through, and a new window opens after the old one', async () => {

@@ -21,8 +21,8 @@ export type RateLimiter = {
   hit(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
   /** What a hit would find; nothing is counted. */
   look(bucket: string, key: string, rate: NonNullable<Rate>): Hit | Promise<Hit>
-  /** Forgets the count, as after a successful sign-in. */
-  clear(bucket: string, key: string): Promise<void>
+  /** Takes one hit back: what was counted before it was known to have failed, and then succeeded. */
+  takeBack(bucket: string, key: string): void | Promise<void>
 }
 
 const WINDOWS_MAX = 200_000
@@ -51,8 +51,9 @@ export function memoryLimiter(clock: Clock): RateLimiter {
       if (!window || window.endsMs <= now) return unused(rate)
       return hitOf(window.count < rate.requests, rate.requests, window.count, window.endsMs - now)
     },
-    async clear(bucket, key) {
-      windows.delete(`${bucket}:${key}`)
+    takeBack(bucket, key) {
+      const window = windows.get(`${bucket}:${key}`)
+      if (window && window.count > 0) window.count--
     },
   }
 }
@@ -71,6 +72,12 @@ if ends <= now then
 end
 if count < tonumber(ARGV[1]) then return {1, redis.call('hincrby', KEYS[1], 'count', 1), ends - now} end
 return {0, count, ends - now}
+`
+
+const TAKE_BACK_SCRIPT = `
+local count = tonumber(redis.call('hget', KEYS[1], 'count') or '0')
+if count > 0 then redis.call('hincrby', KEYS[1], 'count', -1) end
+return 0
 `
 
 /** Shared by all nodes. While Redis is away or stands still each node counts for itself: a doubled limit beats an outage. */
@@ -98,11 +105,12 @@ export function redisLimiter({ redis, clock }: { redis: Redis; clock: Clock }): 
         return fallback.look(bucket, key, rate)
       }
     },
-    async clear(bucket, key) {
-      await Promise.all([
-        fallback.clear(bucket, key),
-        redis.ask((client) => client.del(nameOf(bucket, key))).catch(() => 0),
-      ])
+    async takeBack(bucket, key) {
+      try {
+        await redis.ask((client) => client.eval(TAKE_BACK_SCRIPT, 1, nameOf(bucket, key)))
+      } catch {
+        fallback.takeBack(bucket, key)
+      }
     },
   }
 }

@@ -58,8 +58,11 @@ export async function openSecrets(
 const ROOT_BYTES = 32
 
 /** Plain it is 32 bytes; sealed 60: nonce, tag, root. */
-function openRoot(stored: Buffer, { secretKey, secretKeyOld }: RootKeys): { root: Buffer; isCurrent: boolean } {
-  if (stored.length === ROOT_BYTES) return { root: stored, isCurrent: secretKey === null }
+export const isSealed = (stored: Uint8Array) => stored.length !== ROOT_BYTES
+
+/** @throws Error with a sentence where these keys do not open it. */
+export function openRoot(stored: Buffer, { secretKey, secretKeyOld }: RootKeys): { root: Buffer; isCurrent: boolean } {
+  if (!isSealed(stored)) return { root: stored, isCurrent: secretKey === null }
   if (secretKey === null) throw new Error('its keys are sealed with a SECRET_KEY: set it')
   const root = unsealed(stored, sealingKey(secretKey))
   if (root) return { root, isCurrent: true }

@@ -39,17 +39,6 @@ export const storefrontMigrations: Migration[] = [
       );
       create index purchases_by_user on purchases (user_id, created_at);
       create index purchases_by_checkout on purchases (checkout_session_id);
-      create table store_payments (
-        payment_ref text primary key,
-        refunded_cents {bigint} not null,
-        is_refunded {boolean} not null,
-        dispute text,
-        reads_begun {bigint} not null,
-        read_settled {bigint} not null,
-        checked_at {timestamp} not null,
-        seen_at {timestamp} not null
-      );
-      create index store_payments_by_check on store_payments (checked_at);
       create table store_checkouts (
         user_id {id} not null,
         tier text not null,

@@ -5,12 +5,12 @@
 import type { Billing } from '#billing/billing.ts'
 import { billingProblem } from '#billing/problems.ts'
 import type { Processor } from '#billing/processor.ts'
-import { RECONCILE_DELAYS_MS } from '#billing/reconciliation.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { addressesOf } from '#identity/account/addresses.ts'
 import type { SessionsElsewhere } from '#identity/deps.ts'
 import type { Identity } from '#identity/identity.ts'
 import { identityProblem } from '#identity/problems.ts'
+import { deviceCookie } from '#identity/sign-in/device-cookie.ts'
 import { findUser } from '#identity/users.ts'
 import type { Mail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -26,13 +26,12 @@ import * as downloadStore from './downloads/store.ts'
 import { storefrontErrorDialect } from './errors.ts'
 import { forgetCheckouts } from './payments/checkout.ts'
 import { INBOX_SOURCE, PAYMENT_EVENTS, type PaymentEvent } from './payments/payment-events.ts'
-import { SWEEP_JOB, schedulePaymentSweep, sweepPayments } from './payments/payment-sweep.ts'
-import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout } from './payments/payments.ts'
+import { applyPaymentEvent, FOLLOW_UP_JOB, followUpCheckout, unrecordedPayments } from './payments/payments.ts'
 import { storefrontProblem } from './problems.ts'
 import type { LeaveOut } from './products/file-store.ts'
 import { openProducts } from './products/products.ts'
 import { confirmPurchase, reportPaidTwice } from './purchases/confirmation.ts'
-import { CONFIRMATION_JOB, PAID_TWICE_JOB, PREPARE_JOB } from './purchases/purchases.ts'
+import { CONFIRMATION_JOB, followPayment, PAID_TWICE_JOB, PREPARE_JOB } from './purchases/purchases.ts'
 import { RECOVERY_JOB, sendKeys } from './purchases/recovery.ts'
 import * as purchaseStore from './purchases/store.ts'
 import { type StorefrontDeps, storefrontRoutes } from './routes.ts'
@@ -61,7 +60,7 @@ export type StorefrontNeeds = {
   /** Null: billing is not configured. */
   processor: Processor | null
   /** Hears of the processor's events for all. */
-  billing: Pick<Billing, 'listen'>
+  billing: Pick<Billing, 'listen' | 'follow' | 'sells'>
   identity: Pick<Identity, 'checkCredentials'>
 }
 
@@ -77,6 +76,7 @@ export function createStorefront(
     mail,
     processor,
     checkCredentials: identity.checkCredentials,
+    deviceCookie: deviceCookie({ url: config.urls.storefront, name: 'store_device', path: '/' }),
     products: openProducts(config.products, {
       clock: platform.clock,
       leaveOut: warnOnce(platform.log),
@@ -85,7 +85,7 @@ export function createStorefront(
     countryOf: openCountries(config.geoipDb, platform.log),
   }
 
-  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event) => applyPaymentEvent(deps, event))
+  inbox.handle<PaymentEvent>(INBOX_SOURCE, (event, { settle }) => applyPaymentEvent(deps, event, settle))
   jobs.handle<{ purchaseId: string }>(CONFIRMATION_JOB, ({ purchaseId }, { id }) =>
     confirmPurchase(deps, purchaseId, id),
   )
@@ -101,9 +101,12 @@ export function createStorefront(
   jobs.handle<{ id: string }>(NOTIFY_JOB, ({ id }) => notifySupport(deps, id), { delaysMs: NOTIFY_DELAYS_MS })
   jobs.handle<{ email: string }>(RECOVERY_JOB, ({ email }, { id }) => sendKeys(deps, email, id))
 
-  jobs.handle<object>(SWEEP_JOB, async () => void (await sweepPayments(deps)), { delaysMs: RECONCILE_DELAYS_MS })
   if (processor) billing.listen(PAYMENT_EVENTS)
-  let stop = () => {}
+  billing.sells({
+    unrecorded: (db, sold) => unrecordedPayments(deps, db, sold),
+    record: (paymentIntentId) => applyPaymentEvent(deps, { kind: 'paid-somewhere', paymentIntentId }),
+  })
+  billing.follow((...change) => followPayment(platform, ...change))
 
   return {
     server: 'storefront',
@@ -116,11 +119,6 @@ export function createStorefront(
     },
     erase: eraseStorefront,
     collect: collectStorefront,
-    /** Sweeps now and hourly. */
-    start() {
-      if (processor) stop = schedulePaymentSweep(deps)
-    },
-    stop: () => stop(),
   }
 }
 

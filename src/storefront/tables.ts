@@ -37,24 +37,6 @@ type PurchasesTable = {
   created_at: Instant
 }
 
-/** `open`: the bank holds the money. `lost` and `won` are its last word, until money comes back after all. */
-export type DisputeState = 'open' | 'lost' | 'won'
-
-/** What the processor says about a payment, also before its purchase is known: events come in any order. */
-type StorePaymentsTable = {
-  payment_ref: string
-  refunded_cents: number
-  /** In full. */
-  is_refunded: boolean
-  dispute: DisputeState | null
-  /** Of two reads of the processor that overlap, the one that began later counts: tickets, drawn and written. */
-  reads_begun: number
-  read_settled: number
-  /** When the processor was last asked. */
-  checked_at: Instant
-  seen_at: Instant
-}
-
 /** The one checkout of a tier that a user has under way. */
 type StoreCheckoutsTable = {
   user_id: string
@@ -98,7 +80,6 @@ declare module '#platform/db/tables.ts' {
   interface Tables {
     store_sessions: StoreSessionsTable
     purchases: PurchasesTable
-    store_payments: StorePaymentsTable
     store_checkouts: StoreCheckoutsTable
     downloads: DownloadsTable
     archive_checksums: ArchiveChecksumsTable

@@ -10,6 +10,7 @@ import { pino } from 'pino'
 import { createHasher } from '#identity/passwords/hasher.ts'
 import { type Clock, systemClock } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import type { Log } from '#platform/telemetry/log.ts'
 import { type Config, readConfig } from '#src/config.ts'
 import { migrations } from '#src/migrations.ts'
 import { createService, type Service } from '#src/service.ts'
@@ -54,19 +55,26 @@ export async function testApp(
     worker?: boolean
     /** Hashes as production does, on threads of its own. */
     fullHashing?: boolean
+    /** A folder, and a database, that an earlier process left; nothing of them is removed afterwards. */
+    onData?: { dataDir: string; databaseUrl: string | null }
+    /** Reads what the service logs. */
+    log?: Log
     /** Puts something between the service and its PostgreSQL; not asked on SQLite. */
     databaseThrough?: (url: string) => Promise<string>
   } = {},
 ) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-test-'))
-  const database = await migratedDatabase(dataDir, migrations)
+  const { onData } = options
+  const dataDir = onData?.dataDir ?? mkdtempSync(join(tmpdir(), 'latchkey-test-'))
+  const database = onData
+    ? { url: onData.databaseUrl, drop: async () => {} }
+    : await migratedDatabase(dataDir, migrations)
   const databaseUrl = database.url === null ? '' : ((await options.databaseThrough?.(database.url)) ?? database.url)
   const clock = movableClock()
   const create = (config: Config) =>
     createService(config, {
       ...(options.fullHashing ? {} : { hasher: { ...hasher } }),
       clock,
-      log: pino({ level: config.logLevel }),
+      log: options.log ?? pino({ level: config.logLevel }),
       userApp: options.userApp ?? false,
     })
 
@@ -95,7 +103,7 @@ export async function testApp(
   })
   const { config } = started
   const running: Running = { service: started.service }
-  t.after(endOf(running, database, dataDir))
+  t.after(endOf(running, database, onData ? null : dataDir))
 
   const url = `http://127.0.0.1:${config.http.port}`
   const storefrontUrl = `http://127.0.0.1:${config.http.storefrontPort}`
@@ -156,12 +164,12 @@ export async function testApp(
 type Running = { service: Service | null }
 
 /** The runner keeps what is to be done after a test until all tests have run: what this holds on to is let go here. */
-function endOf(running: Running, database: FreshDatabase, dataDir: string): () => Promise<void> {
+function endOf(running: Running, database: FreshDatabase, dataDir: string | null): () => Promise<void> {
   return async () => {
     await running.service?.close(1_000)
     running.service = null
     await database.drop()
-    rmSync(dataDir, { recursive: true, force: true })
+    if (dataDir !== null) rmSync(dataDir, { recursive: true, force: true })
   }
 }
 

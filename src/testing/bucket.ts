@@ -1,7 +1,7 @@
 // An S3 bucket on loopback, for tests; it recomputes every signature from the request as it came.
 // It serves two objects to a page and URL-encodes keys, so that a client which reads one page or plain keys fails.
 import { createHash, createHmac } from 'node:crypto'
-import { createServer, type IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 
@@ -19,17 +19,26 @@ export async function startBucket(
   objects: Record<string, string>,
   trouble: Trouble = {},
 ): Promise<string> {
-  const server = createServer((request, reply) => {
+  const isWritten = new Set<string>()
+  const uploads = new Map<string, Map<number, string>>()
+  const server = createServer(async (request, reply) => {
     const url = new URL(request.url ?? '/', 'http://s3')
     const answer = (status: number, body: string) => reply.writeHead(status).end(body)
     trouble.failures = (trouble.failures ?? 0) - 1
     if (trouble.failures >= 0) return answer(503, '<Error><Code>SlowDown</Code></Error>')
     if (trouble.isSilent) return
+    const body = await bodyOf(request)
     if (!isSigned(request)) return answer(403, '<Error><Code>SignatureDoesNotMatch</Code></Error>')
+    if (createHash('sha256').update(body).digest('hex') !== request.headers['x-amz-content-sha256'])
+      return answer(400, '<Error><Code>XAmzContentSHA256Mismatch</Code></Error>')
     if (!url.pathname.startsWith('/products-bucket/')) return answer(404, '<Error><Code>NoSuchBucket</Code></Error>')
     if (url.searchParams.get('list-type') === '2') return answer(200, listing(objects, url.searchParams))
-    const content = objects[decodeURIComponent(url.pathname.slice('/products-bucket/'.length))]
-    return content === undefined ? answer(404, '<Error><Code>NoSuchKey</Code></Error>') : answer(200, content)
+    const key = decodeURIComponent(url.pathname.slice('/products-bucket/'.length))
+    if (request.method !== 'GET') return write({ key, method: request.method, query: url.searchParams, body }, reply)
+    // Latin-1 holds bytes one by one.
+    const content =
+      objects[key] === undefined ? undefined : Buffer.from(objects[key], isWritten.has(key) ? 'latin1' : 'utf8')
+    return content === undefined ? answer(404, '<Error><Code>NoSuchKey</Code></Error>') : reply.end(content)
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   t.after(() => {
@@ -37,6 +46,37 @@ export async function startBucket(
     server.close()
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+  type Write = { key: string; method: string | undefined; query: URLSearchParams; body: Buffer }
+
+  /** PutObject, and uploads in parts: parts of one that is not completed are no object. */
+  function write({ key, method, query, body }: Write, reply: ServerResponse) {
+    const id = query.get('uploadId')
+    const parts = id === null ? undefined : uploads.get(id)
+    if (id !== null && !parts) return reply.writeHead(404).end('<Error><Code>NoSuchUpload</Code></Error>')
+    if (method === 'POST' && !parts) {
+      const fresh = `upload-${uploads.size + 1}`
+      uploads.set(fresh, new Map())
+      return reply.end(`<InitiateMultipartUploadResult><UploadId>${fresh}</UploadId></InitiateMultipartUploadResult>`)
+    }
+    if (method === 'PUT' && parts) {
+      parts.set(Number(query.get('partNumber')), body.toString('latin1'))
+      return reply.setHeader('etag', `"part-${query.get('partNumber')}"`).end()
+    }
+    if (method === 'DELETE') return reply.writeHead(204).end()
+    const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>"part-(\d+)"<\/ETag>/g)]
+    if (parts && named.some(([, part, tag]) => part !== tag || !parts.has(Number(part))))
+      return reply.writeHead(400).end('<Error><Code>InvalidPart</Code></Error>')
+    objects[key] = parts ? named.map(([, part]) => parts.get(Number(part))).join('') : body.toString('latin1')
+    isWritten.add(key)
+    return reply.end('<CompleteMultipartUploadResult></CompleteMultipartUploadResult>')
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks)
 }
 
 function listing(objects: Record<string, string>, query: URLSearchParams): string {
@@ -65,7 +105,7 @@ function isSigned(request: IncomingMessage): boolean {
   const [, id, day = '', region = '', names = '', signature] = given
   const [path = '', query = ''] = (request.url ?? '').split('?')
   const headers = names.split(';').map((name) => `${name}:${request.headers[name]}\n`)
-  const canonical = `GET\n${path}\n${query.split('&').sort().join('&')}\n${headers.join('')}\n${names}\n${request.headers['x-amz-content-sha256']}`
+  const canonical = `${request.method}\n${path}\n${query.split('&').sort().join('&')}\n${headers.join('')}\n${names}\n${request.headers['x-amz-content-sha256']}`
   const sign = (key: string | Buffer, value: string) => createHmac('sha256', key).update(value).digest()
   const hash = (value: string) => createHash('sha256').update(value).digest('hex')
   const key = sign(sign(sign(sign(`AWS4${BUCKET_KEYS.secretAccessKey}`, day), region), 's3'), 'aws4_request')

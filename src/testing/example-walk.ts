@@ -189,6 +189,8 @@ async function guardAccount(walk: Walk, ada: Calls): Promise<void> {
   const other = sessions.find(({ current }: { current: boolean }) => !current)
   await ada.delete(`/api/users/me/sessions/${other.id}`)
   await ada.delete('/api/users/me/sessions')
+  await ada.get('/api/users/me/audit?limit=2')
+  await ada.post('/api/auth/storefront', { state: 'from-the-address-that-the-storefront-led-to' })
   await ada.get('/api/users/me/export')
   await ada.post('/api/users/me/change-password', {
     current_password: PASSWORD,
@@ -272,11 +274,15 @@ async function administer(walk: Walk): Promise<void> {
   await root.patch(`/api/admin/users/${users[1].id}`, { is_verified: true, subscription_tier: 'enterprise' })
   await app.settle()
   await root.get('/api/admin/contact-messages')
+  await root.post('/api/admin/invitations', { email: 'grace@example.com' })
+  await root.get('/api/admin/audit?limit=2')
 
   const gaveUp = () => Promise.reject(new Error('the vendor is away'))
   app.platform.jobs.handle('mail.send.example', gaveUp, { delaysMs: [] })
   await app.platform.jobs.enqueue(app.platform.db, 'mail.send.example', {})
   await app.settle()
+  await root.get('/api/admin/billing/disagreements')
+  await root.post('/api/admin/billing/sync')
   const { dead } = (await root.get('/api/admin/jobs')).body
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
 }

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 
 const SMALL = 'src/storefront/downloads/range.test.ts'
 const OTHER = 'src/storefront/sessions/redirect.test.ts'
@@ -49,18 +49,40 @@ test('the last line counts what has run, and no file in which nothing did', () =
 })
 
 test('a test that ends its runner is a failure, though it leaves with 0', (t) => {
+  const { status, lines } = runAlone(t, { 'src/a.http.test.ts': "test('it leaves', () => process.exit(0))" })
+  assert.deepEqual([status, lines.at(-1)], [1, '0 passed, 1 failed'])
+})
+
+test('an error that nobody catches is told, and fails the run, whatever the tests say', (t) => {
+  for (const stray of ["void Promise.reject(new Error('lost'))", "setTimeout(() => { throw new Error('lost') })"]) {
+    const { status, lines } = runAlone(t, {
+      'src/a.http.test.ts': `test('it passes', async () => { ${stray}; await new Promise((done) => setTimeout(done, 50)) })`,
+    })
+    assert.deepEqual([status, lines.at(-1)?.endsWith(' 1 failed')], [1, true], lines.join('\n'))
+    assert.ok(lines.includes('An error that no test has caught: Error: lost'), lines.join('\n'))
+  }
+})
+
+test('a file that cannot be loaded, or awaits at its top, is a failure of its own beside the others', (t) => {
+  const { status, lines } = runAlone(t, {
+    'src/a.http.test.ts': "throw new Error('no')",
+    'src/b.http.test.ts': "await null; test('it comes too late', () => {})",
+    'src/c.http.test.ts': "describe('a suite', () => { test('it runs', async () => {}) })",
+  })
+  assert.deepEqual([status, lines.at(-1)], [1, '1 passed, 2 failed'])
+})
+
+/** Runs these files with a runner that knows no others. */
+function runAlone(t: TestContext, files: Record<string, string>) {
   const root = mkdtempSync(join(tmpdir(), 'latchkey-run-'))
   t.after(() => rmSync(root, { recursive: true, force: true }))
   mkdirSync(join(root, 'src/testing'), { recursive: true })
-  cpSync(join(import.meta.dirname, 'run.ts'), join(root, 'src/testing/run.ts'))
+  for (const file of ['run.ts', 'lane.ts']) cpSync(join(import.meta.dirname, file), join(root, 'src/testing', file))
   writeFileSync(join(root, 'package.json'), '{"type": "module"}')
-  writeFileSync(
-    join(root, 'src/a.http.test.ts'),
-    "import { test } from 'node:test'\ntest('it leaves', () => process.exit(0))\n",
-  )
-  const { status, lines } = run(['--sqlite'], {}, join(root, 'src/testing/run.ts'))
-  assert.deepEqual([status, lines.at(-1)], [1, '0 passed, 1 failed'])
-})
+  for (const [name, text] of Object.entries(files))
+    writeFileSync(join(root, name), `import { describe, test } from 'node:test'\n${text}\n`)
+  return run(['--sqlite'], {}, join(root, 'src/testing/run.ts'))
+}
 
 function run(args: string[], env: NodeJS.ProcessEnv = {}, runner = join(import.meta.dirname, 'run.ts')) {
   // Without the mark by which a runner knows that it stands in another one.

@@ -5,6 +5,7 @@
  * passed, so those are taken off again.
  */
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   constants,
@@ -43,15 +44,20 @@ const COVERAGE = [
   '--test-coverage-exclude=**/*.test.ts',
 ]
 
-/** All files in one process: most of a small file's time is loading what it is about. None of them needs one of its own. */
-const TOGETHER = ['--test-isolation=none']
+/** One thread's worth of service, database, clients and vendors makes much that is gone at once: room for it, before it is sorted. */
+const LANE = ['--max-semi-space-size=32', '--min-semi-space-size=32']
+const LANE_FILE = join(import.meta.dirname, 'lane.ts')
 /** What TypeScript becomes, for the next process and the next run. */
 const COMPILE_CACHE = join(ROOT, 'node_modules', '.cache', 'latchkey-test')
+
+/** What this run's schemas on a server are called: its processes keep them from test to test, and leave them to it. */
+const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
 
-type Pass = { name: string; files: string[]; args: string[]; env: Record<string, string> }
+/** `parts`: in how many processes its files run together; none: each file has its own. */
+type Pass = { name: string; files: string[]; args: string[]; parts?: number; env: Record<string, string> }
 type Count = { passed: number; failed: number }
 
 const { options, parts } = readOptions()
@@ -121,16 +127,19 @@ function passesOf(): Pass[] {
   const embedded: Pass = {
     name: 'embedded PostgreSQL',
     files: onBoth,
-    args: TOGETHER,
+    args: [],
+    parts: 2,
     env: { TEST_ENGINE: 'pglite' },
   }
-  const service: Pass = { name: engine, files: onService, args: TOGETHER, env: {} }
+  // On a server its tests wait for another process: more of them go side by side.
+  const service: Pass = { name: engine, files: onService, args: [], parts: onServer ? 3 : 2, env: {} }
   // In one part: its files share an unpacked browser and the app's build, which the first of them may have to make.
   const browser: Pass = { name: 'browser', files: inBrowser, args: ['--test-concurrency=1'], env: {} }
   const rules: Pass = {
     name: 'rules',
     files: whole.filter((file) => !onService.includes(file)),
-    args: TOGETHER,
+    args: [],
+    parts: 2,
     env: {},
   }
   // One table of all files, so one runner; and of what the compile cache hands out Node tells no exact lines.
@@ -159,12 +168,31 @@ async function runAll(): Promise<boolean> {
       total.failed += failed
     }
   }
-  // One more than there are cores: a pass waits for a third of its time, and some of its tests race a limit of seconds.
-  await Promise.all(Array.from({ length: Math.max(2, availableParallelism()) + 1 }, runNext))
+  // Twice as many as there are cores, and one: a pass waits for a third of its time. More, and tests that race a limit of
+  // seconds lose.
+  await Promise.all(Array.from({ length: 2 * Math.max(2, availableParallelism()) + 1 }, runNext))
+  if (process.env.TEST_DATABASE_URL) await dropSchemas(process.env.TEST_DATABASE_URL)
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 && total.passed > 0
+}
+
+async function dropSchemas(serverUrl: string): Promise<void> {
+  const { default: pg } = await import('pg')
+  const client = new pg.Client(serverUrl)
+  try {
+    await client.connect()
+    const { rows } = await client.query('select nspname as name from pg_namespace where starts_with(nspname, $1)', [
+      `${SCHEMAS}_`,
+    ])
+    // One by one: all of them at once would hold more locks than a server has.
+    for (const { name } of rows) await client.query(`set lock_timeout = '5s'; drop schema ${name} cascade`)
+  } catch (error) {
+    console.error(`Schemas called ${SCHEMAS}_… are left on the server:`, error)
+  } finally {
+    await client.end().catch(() => {})
+  }
 }
 
 /** In memory, where a system has room there: every commit waits for the disk, and no test outlives the power. */
@@ -209,28 +237,35 @@ async function runOnChanges(): Promise<never> {
   }
 }
 
-/** Without isolation a pass keeps one core busy, so it runs as two processes of much the same size. */
+/** A process keeps one core busy, so a pass runs as several of much the same size. */
 function inParts(pass: Pass): Pass[] {
-  if (pass.args !== TOGETHER || pass.files.length < 4) return [pass]
-  const halves = [1, 2].map((half) => ({ ...pass, name: `${pass.name} ${half}`, files: [] as string[], bytes: 0 }))
+  const { parts = 1 } = pass
+  if (parts === 1 || pass.files.length < 2 * parts) return [pass]
+  const all = Array.from({ length: parts }, (_, index) => ({
+    ...{ ...pass, name: `${pass.name} ${index + 1}`, files: [] as string[], bytes: 0 },
+  }))
   const sized = pass.files.map((file) => ({ file, bytes: statSync(join(ROOT, file)).size }))
   for (const { file, bytes } of sized.toSorted((a, b) => b.bytes - a.bytes)) {
-    const smaller = halves.reduce((a, b) => (b.bytes < a.bytes ? b : a))
-    smaller.files.push(file)
-    smaller.bytes += bytes
+    const smallest = all.reduce((a, b) => (b.bytes < a.bytes ? b : a))
+    smallest.files.push(file)
+    smallest.bytes += bytes
   }
-  return halves
+  return all
 }
 
 /** Runs the files with Node's own runner, prints what it says, and counts. */
-async function runPass({ name, files, args, env }: Pass): Promise<Count> {
+async function runPass({ name, files, args, parts, env }: Pass): Promise<Count> {
   const named = options.name === undefined ? [] : [`--test-name-pattern=${options.name}`]
-  const runner = ['--test', '--test-force-exit', '--test-reporter=spec', ...named]
+  const runner = ['--test-force-exit', '--test-reporter=spec', ...named]
+  const together = parts === undefined ? ['--test', ...runner, ...args] : [...LANE, ...runner, ...args, LANE_FILE]
   const label = passes.length > 1 ? `${name} | ` : ''
   console.log(`${label}files: ${files.length}`)
-  const child = spawn(process.execPath, [...runner, ...args, ...files], {
+  const child = spawn(process.execPath, [...together, ...files], {
     cwd: ROOT,
-    env: { ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, TMPDIR: temporaryFolder, ...env, NODE_NO_WARNINGS: '1' },
+    env: {
+      ...{ ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_NO_WARNINGS: '1', TMPDIR: temporaryFolder },
+      ...{ TEST_SCHEMAS: SCHEMAS, ...env },
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const exit = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))

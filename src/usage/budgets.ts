@@ -304,15 +304,32 @@ export async function settleBudgets(
   settled: { granted: Granted | null; record: UsageRecord | null }[],
 ): Promise<void> {
   for (const change of changesOf(settled)) {
-    const { freedTokens, freedNanos } = change
-    const isFreed = freedTokens > 0 || freedNanos > 0
-    // A node that was taken for dead has had its reservations given back already.
-    if (isFreed && !hasChanged(await tx.run(giveBackOwnOf(tx.db, nodeId, change)))) {
-      change.freedTokens = 0
-      change.freedNanos = 0
-    }
+    const isFreed = change.freedTokens > 0 || change.freedNanos > 0
+    if (isFreed && !hasChanged(await tx.run(giveBackOwnOf(tx.db, nodeId, change))))
+      await freeWhatIsLeft(tx, nodeId, change)
     await tx.run(settleOf(tx.db, change))
   }
+}
+
+/**
+ * Of a node that was taken for dead: what it held then has been given back already, what it holds since has not. Which is
+ * whose, nobody knows any more; so as much is freed as it still holds, and nothing stays behind when its last call has ended.
+ */
+async function freeWhatIsLeft({ db, run }: BudgetTx, nodeId: string, change: Change): Promise<void> {
+  const query = forUpdate(
+    db,
+    db
+      .selectFrom('usage_reservations')
+      .select(['tokens', 'nanos'])
+      .where('node_id', '=', nodeId)
+      .where('user_id', '=', change.userId)
+      .where('scope', '=', change.scope)
+      .where('period', '=', periodsAt(change.at)[change.period ?? 'month']),
+  )
+  const own = (await run(query.compile())).rows[0]
+  change.freedTokens = Math.min(change.freedTokens, Number(own?.tokens ?? 0))
+  change.freedNanos = Math.min(change.freedNanos, Number(own?.nanos ?? 0))
+  if (own !== undefined) await run(giveBackOwnOf(db, nodeId, change))
 }
 
 /** `period`: the one that is changed; of a key's use, which may be limited in any of them, null. */

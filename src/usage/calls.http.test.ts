@@ -1,8 +1,9 @@
 // Every call is seen by whom it belongs to, one by one and in sums that agree to the nanodollar, and by nobody else.
 import assert from 'node:assert/strict'
-import { after, before, suite, test } from 'node:test'
+import { before, suite, test } from 'node:test'
 import { type Client, type Reply, type TestApp, testApp } from '#testing/app.ts'
 import { cuts, mockVendor, refuses, type Step, says, silent, streams } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
 import { pageOfCalls } from './calls.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
@@ -21,17 +22,13 @@ suite('calls one by one', () => {
   }
 
   /** One service for all: each test has a user of its own. */
-  const undo: (() => unknown)[] = []
+  const t = suiteContext()
   let app: TestApp
   let vendor: Awaited<ReturnType<typeof mockVendor>>
   before(async () => {
-    const t = { after: (work: () => unknown) => void undo.unshift(work) } as Parameters<typeof testApp>[0]
     vendor = await mockVendor(t)
     const env = { ...vendor.env.openai, ...vendor.env.anthropic, EMBEDDER: 'openai:text-embedding-3-small' }
     app = await testApp(t, { env })
-  })
-  after(async () => {
-    for (const work of undo) await work()
   })
 
   type Call = Record<string, unknown> & { id: string; cost_usd: number; at: string }
@@ -474,5 +471,22 @@ suite('calls one by one', () => {
       ['rare'],
     )
     assert.equal(last.next, null)
+  })
+
+  test('of a thousand end users the dearest are told, and the totals are of all', async () => {
+    const ada = await app.as('many', { tier: 'pro' })
+    const day = app.clock.now().slice(0, 10)
+    const rows = Array.from({ length: 1_000 }, (_, index) => ({
+      ...{ user_id: ada.userId, day, key_id: 'session', model: 'm', vendor: 'openai', tier: 'pro' },
+      ...{ outcome: 'ok' as const, end_user: `customer-${index}`, requests: 1 },
+      ...{ prompt_tokens: 10, completion_tokens: 1, cached_tokens: 0, cost_nanos: 1_000 + index },
+    }))
+    await app.platform.db.insertInto('usage_days').values(rows).execute()
+    const { groups, totals, has_more } = (await ada.get('/api/usage?group_by=end_user')).body
+    assert.deepEqual([groups.length, has_more, totals.requests], [500, true, 1_000])
+    assert.deepEqual([groups[0].key, groups[499].key], ['customer-999', 'customer-500'])
+    assert.equal(Math.round(totals.cost_usd * 1e9), 1_000 * 1_000 + (999 * 1_000) / 2)
+    const byModel = (await ada.get('/api/usage?group_by=model')).body
+    assert.deepEqual([byModel.groups.length, byModel.has_more, byModel.totals], [1, false, totals])
   })
 })

@@ -1,5 +1,5 @@
 // Signs of life of the processes that share the database, and what a dead one leaves: reservations, and running calls.
-// The trap: a process that only stood still is taken for dead as well; its late settlements then free nothing twice.
+// The trap: a process that only stood still is taken for dead as well; its late settlements then free no more than it holds.
 import './tables.ts'
 import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
 import { databaseNow } from '#platform/db/time.ts'

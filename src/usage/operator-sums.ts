@@ -55,6 +55,16 @@ export async function totalAllUsage(db: Db, { from, to }: Span): Promise<Operato
   return numbered('', row)
 }
 
+/** What calls of users who are deleted since cost in a month, as `2026-09`. */
+export async function archivedCost(db: Db, month: string): Promise<number> {
+  const row = await db
+    .selectFrom('usage_archive')
+    .select(sql<number>`coalesce(sum(cost_nanos), 0)`.as('cost_nanos'))
+    .where('month', '=', month)
+    .executeTakeFirstOrThrow()
+  return Number(row.cost_nanos)
+}
+
 const SUMS = [
   sql<number>`coalesce(sum(requests), 0)`.as('requests'),
   sql<number>`coalesce(sum(case when outcome = 'failed' then requests else 0 end), 0)`.as('failed'),

@@ -3,7 +3,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Named, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
-import { Day, scopeOf, spanOf } from './span.ts'
+import { Day, GROUPS_MAX, scopeOf, spanOf } from './span.ts'
 import { sumUsage, type UsageSum } from './store.ts'
 
 const Sum = {
@@ -24,7 +24,8 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
         tags: ['usage'],
         summary: 'What was used, by day, model, key, vendor, outcome or end user',
         description:
-          'Days are UTC, the last included. `end_user` is `user` of the requests, `""` where none was named. ' +
+          `The dearest first, at most ${GROUPS_MAX}; days in their order, the last included, and UTC. ` +
+          '`end_user` is `user` of the requests, `""` where none was named. ' +
           'A key that is confined to scopes sees its own calls, one confined to `usage` alone, like an unconfined one, all of the account’s.',
         querystring: Type.Object({
           from: Type.Optional(Day),
@@ -39,6 +40,7 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
             to: Type.String(),
             totals: Type.Object(Sum, { title: 'UsageTotals' }),
             groups: Type.Array(Type.Object({ key: Type.String(), ...Sum }, { title: 'UsageGroup' })),
+            has_more: Type.Boolean({ description: 'There are more groups than these; `totals` are of all.' }),
           }),
         },
       },
@@ -47,8 +49,19 @@ export function usageRoutes(app: App, { db, clock }: Pick<Platform, 'db' | 'cloc
     async (request) => {
       const { query } = request
       const { from, to } = spanOf(clock, query)
-      const sums = await sumUsage(db, scopeOf(callerOf(request)), { from, to }, query.group_by ?? 'day')
-      return { from, to, totals: viewOf(totalOf(sums)), groups: sums.map((sum) => ({ key: sum.key, ...viewOf(sum) })) }
+      const scope = scopeOf(callerOf(request))
+      const groupBy = query.group_by ?? 'day'
+      const sums = await sumUsage(db, scope, { from, to }, groupBy, GROUPS_MAX + 1)
+      const hasMore = groupBy !== 'day' && sums.length > GROUPS_MAX
+      const all = hasMore ? await sumUsage(db, scope, { from, to }, 'day', GROUPS_MAX) : sums
+      const groups = hasMore ? sums.slice(0, GROUPS_MAX) : sums
+      return {
+        from,
+        to,
+        totals: viewOf(totalOf(all)),
+        groups: groups.map((sum) => ({ key: sum.key, ...viewOf(sum) })),
+        has_more: hasMore,
+      }
     },
   )
 }

@@ -22,6 +22,9 @@ export function daysOf({ from, to }: Span): number {
   return (Date.parse(to) - Date.parse(from)) / DAY_MS + 1
 }
 
+/** More groups than these are told of no sum: an end user is any text, and one account may have named a million. */
+export const GROUPS_MAX = 500
+
 /** Whose calls: all of a user's, or one key's alone. */
 export type CallScope = { userId: string; keyId: string | null }
 

@@ -160,12 +160,16 @@ export type UsageSum = {
   cost_nanos: number
 }
 
-/** Sums of the days from `from` to `to`, both included, ordered by their key; of one key alone where `keyId` is not null. */
+/**
+ * Sums of the days from `from` to `to`, both included; of one key alone where `keyId` is not null. The dearest first, at most `limit`,
+ * but days in their order, all of them.
+ */
 export async function sumUsage(
   db: Db,
   { userId, keyId }: CallScope,
   { from, to }: Span,
   groupBy: GroupBy,
+  limit: number,
 ): Promise<UsageSum[]> {
   const column = COLUMNS[groupBy]
   let query = db
@@ -182,7 +186,12 @@ export async function sumUsage(
     .where('day', '>=', from)
     .where('day', '<=', to)
   if (keyId !== null) query = query.where('key_id', '=', keyId)
-  const rows = await query.groupBy(column).orderBy(column).execute()
+  query = query.groupBy(column)
+  const ordered =
+    groupBy === 'day'
+      ? query.orderBy('day')
+      : query.orderBy(sql`sum(cost_nanos) desc, sum(requests) desc, ${sql.ref(column)}`).limit(limit)
+  const rows = await ordered.execute()
   // PostgreSQL gives sums of bigint as text.
   return rows.map((row) => ({
     key: row.key,

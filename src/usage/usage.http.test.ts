@@ -4,6 +4,7 @@ import type { Clock } from '#platform/clock.ts'
 import { testApp } from '#testing/app.ts'
 import { ON_POSTGRES } from '#testing/database.ts'
 import { mockVendor, refuses, says, silent } from '#testing/mock-vendor.ts'
+import { giveBackOf } from './budgets.ts'
 import { createUsage } from './usage.ts'
 
 const HI = [{ role: 'user', content: 'Hi' }]
@@ -282,6 +283,46 @@ test('what a crashed process had reserved is given back', async (t) => {
   const after = await app.platform.db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
   assert.equal(after.reserved_tokens, 0)
   assert.equal(after.used_tokens, 15)
+})
+
+test('what a node reserves after it was taken for dead is given back, in whatever order its calls end', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const { db } = app.platform
+  const node = createUsage(app.platform, { keyBudgets: async () => [] })
+  await node.open()
+  t.after(() => node.close())
+  const reserve = (completionTokens: number) =>
+    node.ledger.reserve({
+      ...{ userId: ada.userId, keyId: null, tier: 'pro', promptTokens: 1, promptNanos: 7, tokenNanos: 2 },
+      completionTokens,
+    })
+  const reserved = async () => {
+    const row = await db.selectFrom('usage_budgets').selectAll().executeTakeFirstOrThrow()
+    return [Number(row.reserved_tokens), Number(row.reserved_nanos)]
+  }
+  /** As another node does that has not seen this one for a minute. */
+  const takeForDead = async () => {
+    const rows = await db.deleteFrom('usage_reservations').returningAll().execute()
+    for (const { user_id, ...held } of rows) await db.executeQuery(giveBackOf(db, { userId: user_id, ...held }))
+    assert.deepEqual(await reserved(), [0, 0])
+  }
+
+  for (const [before, after] of [
+    [100, 50],
+    [50, 100],
+  ] as const) {
+    for (const order of ['together', 'in turn', 'the later first']) {
+      const early = await reserve(before)
+      await takeForDead()
+      const late = await reserve(after)
+      assert.deepEqual(await reserved(), [after + 1, after * 2 + 7])
+      const both = order === 'the later first' ? [late, early] : [early, late]
+      if (order === 'together') await Promise.all(both.map((one) => node.ledger.release(one)))
+      else for (const one of both) await node.ledger.release(one)
+      assert.deepEqual(await reserved(), [0, 0], `${before}, ${after}, ${order}`)
+    }
+  }
 })
 
 test('a call that runs when its process is killed is recorded by the next', async (t) => {

@@ -42,7 +42,13 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/register',
-    validateSearch: (search): { redirect?: string | undefined } => ({ redirect: text(search.redirect) }),
+    validateSearch: (
+      search,
+    ): { redirect?: string | undefined; email?: string | undefined; invitation?: string | undefined } => ({
+      redirect: text(search.redirect),
+      email: text(search.email),
+      invitation: text(search.invitation),
+    }),
     beforeLoad: ({ search }) => {
       if (session.isSignedIn()) throw redirect({ href: returnPath(search.redirect) })
     },
@@ -138,6 +144,12 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => appLayout,
+    path: '/storefront',
+    validateSearch: (search): { state: string } => ({ state: text(search.state) ?? '' }),
+    component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
     path: '/api-keys',
     component: page(() => import('./api-keys/api-keys-page.tsx'), 'ApiKeysPage'),
   }),
@@ -206,12 +218,12 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'usage' | 'messages' | 'jobs' | undefined
+      tab?: 'usage' | 'messages' | 'money' | 'jobs' | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, ['usage', 'messages', 'jobs']),
+      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs']),
       page: within(search.page, 1, 1_000_000),
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
       group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),

@@ -137,7 +137,7 @@ test('Anthropic gets and gives what is its own as it is, but for whose account p
     messages: [...HI, { role: 'system', content: 'Mind the time' }],
     tools: [
       { ...WEATHER, defer_loading: true },
-      { type: 'web_search_20260209', name: 'web_search' },
+      { type: 'web_search_20260209', name: 'web_search', max_uses: 5 },
     ],
     thinking: { type: 'adaptive' },
     output_config: { effort: 'high' },

@@ -1,6 +1,6 @@
 // The body of /v1/responses. What the gateway itself reads is checked; the rest is the vendor's to judge.
 import { type Static, Type } from 'typebox'
-import { Named, Nullable } from '#platform/http/schema.ts'
+import { Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { invalid } from '#platform/problems.ts'
 import { aiProblem } from '../problems.ts'
 import { MODEL_NAME } from '../routing.ts'
@@ -22,6 +22,16 @@ export const ResponsesBody = Type.Object(
     ),
     parallel_tool_calls: Type.Optional(Nullable(Type.Boolean())),
     max_output_tokens: Type.Optional(Nullable(Type.Integer({ minimum: 1 }))),
+    max_tool_calls: Type.Optional(
+      Nullable(
+        Type.Integer({
+          minimum: 1,
+          description: 'Of tools that OpenAI runs. Where a budget holds, 10 unless it is said.',
+        }),
+      ),
+    ),
+    // Models of OpenAI's alone have their conversation shortened.
+    truncation: Type.Optional(Nullable(OneOf('auto', 'disabled'))),
     temperature: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 2 }))),
     top_p: Type.Optional(Nullable(Type.Number({ minimum: 0, maximum: 1 }))),
     reasoning: Type.Optional(

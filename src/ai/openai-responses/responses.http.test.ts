@@ -1,11 +1,12 @@
 // What a response costs, and who may have one: the same ledger, budgets and keys as at every other address.
 import assert from 'node:assert/strict'
-import { after, before, beforeEach, suite, test } from 'node:test'
+import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
   claudeSays,
   cuts,
   event,
+  type MockVendor,
   mockVendor,
   refuses,
   responseOf,
@@ -13,21 +14,21 @@ import {
   silent,
   streams,
 } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
 suite('responses and the ledger', () => {
   const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
 
   /** One service and three vendors for all tests of this file; Anthropic answers where another fails. */
-  const ends: (() => unknown)[] = []
-  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  const t = suiteContext()
   let app: TestApp
   let headers: Record<string, string>
   /** Of a key that has OpenAI's models alone. */
   let confined: { headers: Record<string, string> }
-  let openai: Awaited<ReturnType<typeof mockVendor>>
-  let anthropic: Awaited<ReturnType<typeof mockVendor>>
-  let gemini: Awaited<ReturnType<typeof mockVendor>>
+  let openai: MockVendor
+  let anthropic: MockVendor
+  let gemini: MockVendor
 
   before(async () => {
     openai = await mockVendor(t)
@@ -47,9 +48,6 @@ suite('responses and the ledger', () => {
     headers = { authorization: `Bearer ${body.key}` }
     const { body: key } = await ada.post('/api/api-keys', { name: 'confined', models: ['gpt-6*'] })
     confined = { headers: { authorization: `Bearer ${key.key}` } }
-  })
-  after(async () => {
-    for (const end of ends) await end()
   })
   beforeEach(() => {
     // Circuits that an earlier test has opened are closed again.

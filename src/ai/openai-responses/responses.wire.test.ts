@@ -1,13 +1,14 @@
 // OpenAI's responses for the models of all three vendors: what each is told, what comes back, and how it ends.
 import assert from 'node:assert/strict'
 import { resolve } from 'node:path'
-import { after, before, beforeEach, suite, test } from 'node:test'
+import { before, beforeEach, suite, test } from 'node:test'
 import { type TestApp, testApp } from '#testing/app.ts'
 import {
   breaksOff,
   claudeSays,
   cuts,
   event,
+  type MockVendor,
   mockVendor,
   refuses,
   responseOf,
@@ -15,6 +16,7 @@ import {
   says,
   streams,
 } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
 import { wrapThoughts } from '../thought-envelope.ts'
 
 // Its service is its own: hooks outside a suite would run for every file that shares the process.
@@ -35,13 +37,12 @@ suite('responses on the wire', () => {
   }
 
   /** One service and three vendors for all tests of this file: OpenAI falls back on Anthropic, and Anthropic on OpenAI. */
-  const ends: (() => unknown)[] = []
-  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  const t = suiteContext()
   let app: TestApp
   let headers: Record<string, string>
-  let openai: Awaited<ReturnType<typeof mockVendor>>
-  let anthropic: Awaited<ReturnType<typeof mockVendor>>
-  let gemini: Awaited<ReturnType<typeof mockVendor>>
+  let openai: MockVendor
+  let anthropic: MockVendor
+  let gemini: MockVendor
 
   before(async () => {
     openai = await mockVendor(t)
@@ -61,9 +62,6 @@ suite('responses on the wire', () => {
     const ada = await app.as('ada', { tier: 'enterprise' })
     const { body } = await ada.post('/api/api-keys', { name: 'client' })
     headers = { authorization: `Bearer ${body.key}` }
-  })
-  after(async () => {
-    for (const end of ends) await end()
   })
   beforeEach(() => {
     // Circuits that an earlier test has opened are closed again.
@@ -155,6 +153,7 @@ suite('responses on the wire', () => {
       model: 'openai/gpt-6-luna',
       input: [{ type: 'novel_item', content: [{ type: 'novel_part' }] }],
       tools: [{ type: 'web_search', novelty: true }],
+      max_tool_calls: 3,
       store: true,
       stream: true,
       client_metadata: { a: 1 },
@@ -470,9 +469,11 @@ suite('responses on the wire', () => {
     await ask({ model: 'claude-haiku-5-5', ...request })
     const claude = toldTo('claude').body
     assert.deepEqual([claude.max_tokens, claude.output_config.format.schema], [64, schema])
+    assert.equal(claude.system, 'Answer briefly.')
     play(streams(event({ candidates: [{ content: { parts: [{ text: '{"a' }] }, finishReason: 'MAX_TOKENS' }] })))
     const events = await streamed({ model: 'gemini-3.8-flash', ...request })
-    const { generationConfig } = toldTo('gemini').body
+    const { generationConfig, systemInstruction } = toldTo('gemini').body
+    assert.deepEqual(systemInstruction.parts, [{ text: 'Answer briefly.' }])
     assert.deepEqual(
       [generationConfig.maxOutputTokens, generationConfig.temperature, generationConfig.responseJsonSchema],
       [64, 0.5, schema],

@@ -60,7 +60,7 @@ export function translate(body: ResponsesBody): Translation {
   if (typeof effort === 'string') request.reasoning_effort = effort
   for (const name of SHARED) if (body[name] != null) request[name] = body[name]
   const { verbosity, format } = body.text ?? {}
-  if (verbosity != null) request.verbosity = verbosity
+  if (typeof verbosity === 'string') request.verbosity = verbosity
   const { type, name, schema, strict, description } = objectOf(format) ?? {}
   if (type === 'json_object') request.response_format = { type }
   else if (type === 'json_schema') {

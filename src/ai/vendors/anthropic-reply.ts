@@ -2,7 +2,7 @@
 // The trap: an answer is whole only after `message_stop`; `ping` and events that are not known are passed over.
 // https://platform.claude.com/docs/en/build-with-claude/streaming
 
-import { count, objectOf, parseEvent } from './json.ts'
+import { count, isPlain, objectOf, parseEvent } from './json.ts'
 import { type FinishReason, finishPiece, textPiece, thoughtPiece, toolPiece } from './piece.ts'
 import { createDetailHeads, type ReasoningDetail } from './reasoning.ts'
 import type { Answer, EventReader, ReaderState, Usage } from './vendor.ts'
@@ -74,6 +74,11 @@ export function createReader(): EventReader {
     usage: null,
     model: null,
     read(data, pieces) {
+      const words = plainWordsIn(data)
+      if (words !== null) {
+        pieces.push(textPiece(words))
+        return
+      }
       const event = parseEvent(data)
       const at = typeof event.index === 'number' ? event.index : 0
       switch (event.type) {
@@ -134,6 +139,26 @@ export function createReader(): EventReader {
   return reader
 }
 
+const [BLANK, ZERO, NINE, BRACE] = [32, 48, 57, 125]
+const DELTA = '{"type":"content_block_delta","index":'
+const TEXT = ',"delta":{"type":"text_delta","text":"'
+
+/** The words of an event as Anthropic writes it, most of them all, without parsing it; null for every other. */
+export function plainWordsIn(data: string): string | null {
+  if (data.slice(0, DELTA.length) !== DELTA) return null
+  const index = data.charCodeAt(DELTA.length)
+  const start = DELTA.length + 1 + TEXT.length
+  if (index < ZERO || index > NINE || data.slice(DELTA.length + 1, start) !== TEXT) return null
+  const end = data.indexOf('"', start)
+  if (end === -1 || !data.endsWith('}')) return null
+  // Anthropic hides how long its words are behind blanks.
+  let last = data.length - 1
+  while (data.charCodeAt(last - 1) === BLANK) last--
+  if (last !== end + 2 || data.charCodeAt(end + 1) !== BRACE) return null
+  const words = data.slice(start, end)
+  return isPlain(words) ? words : null
+}
+
 /** A thought mostly begins empty. */
 function hasWords(block: Record<string, unknown> | null): boolean {
   return block?.type === 'thinking' && Boolean(block.thinking || block.signature)
@@ -157,17 +182,43 @@ function usageOf(usage: Record<string, unknown> | null, before: Usage | null): U
   const searched = count(objectOf(usage.server_tool_use)?.web_search_requests)
   const searches = searched > 0 ? { webSearches: searched } : {}
   if (before !== null && usage.input_tokens == null) return { ...before, ...completion, ...searches }
-  const cached = count(usage.cache_read_input_tokens)
-  const cacheWrites = count(usage.cache_creation_input_tokens)
+  const [own, shortened] = [countsOf(usage), compactionsOf(usage)]
+  const cached = own.cached + shortened.cached
+  const cacheWrites = own.cacheWrites + shortened.cacheWrites
   // Only the first count tells how long what was written is kept.
   const kept = objectOf(usage.cache_creation)
   const hour = kept === null ? (before?.cacheWritesHour ?? 0) : count(kept.ephemeral_1h_input_tokens)
   return {
-    prompt: count(usage.input_tokens) + cached + cacheWrites,
+    prompt: own.fresh + shortened.fresh + cached + cacheWrites,
     cached,
     cacheWrites,
     ...(hour > 0 ? { cacheWritesHour: Math.min(hour, cacheWrites) } : {}),
     ...completion,
+    completion: completion.completion + shortened.completion,
     ...searches,
   }
+}
+
+function countsOf(usage: Record<string, unknown>) {
+  return {
+    fresh: count(usage.input_tokens),
+    cached: count(usage.cache_read_input_tokens),
+    cacheWrites: count(usage.cache_creation_input_tokens),
+    completion: count(usage.output_tokens),
+  }
+}
+
+/** Where Anthropic shortens a conversation on the way, what that takes is billed, and stands outside of the sums. */
+function compactionsOf({ iterations }: Record<string, unknown>) {
+  const all = { fresh: 0, cached: 0, cacheWrites: 0, completion: 0 }
+  for (const value of Array.isArray(iterations) ? iterations : []) {
+    const one = objectOf(value)
+    if (one?.type !== 'compaction') continue
+    const counts = countsOf(one)
+    all.fresh += counts.fresh
+    all.cached += counts.cached
+    all.cacheWrites += counts.cacheWrites
+    all.completion += counts.completion
+  }
+  return all
 }

@@ -8,6 +8,7 @@ import {
   type ChatMessage,
   type ChatRequest,
   type ContentPart,
+  lengthInWords,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
@@ -35,7 +36,7 @@ export function messagesBody(
 ): Record<string, unknown> {
   requireTranslatable(request)
   const forced = forcedTool(traits, request)
-  const system = systemOf(request, forced)
+  const system = systemOf(request, [lengthInWords(request), forced])
   const limit = request.max_completion_tokens ?? request.max_tokens ?? null
   const body: Record<string, unknown> = {
     model,
@@ -170,7 +171,7 @@ function markLast(blocks: Block[], message: ChatMessage): Block[] {
 }
 
 /** System messages go into one field of their own, wherever they stood; JSON mode is said in words, as Anthropic advises. */
-function systemOf(request: ChatRequest, more: string | null): string | Block[] {
+function systemOf(request: ChatRequest, more: (string | null)[]): string | Block[] {
   const blocks: Block[] = []
   for (const message of request.messages) {
     if (message.role !== 'system' && message.role !== 'developer') continue
@@ -182,7 +183,7 @@ function systemOf(request: ChatRequest, more: string | null): string | Block[] {
   }
   if (request.response_format?.type === 'json_object')
     blocks.push({ type: 'text', text: 'Answer with one JSON object and nothing else.' })
-  if (more !== null) blocks.push({ type: 'text', text: more })
+  for (const text of more) if (text !== null) blocks.push({ type: 'text', text })
   return blocks.some((block) => block.cache_control !== undefined)
     ? blocks
     : blocks.map((block) => block.text).join('\n\n')

@@ -38,7 +38,7 @@ export function createAnthropic(apiKey: string, options: VendorOptions = {}): Ve
     },
     readAnswer,
     createReader,
-    native: createNative(headers, nativeMessages, { readAnswer, createReader }),
+    native: createNative(headers, nativeMessages, (model) => traitsOf(model).rates, { readAnswer, createReader }),
   }
 }
 
@@ -53,6 +53,7 @@ function familyHabits(model: string): AnthropicHabits {
     thinking: isSince5 ? 'unasked' : /^claude-(opus-4-[6-9]|sonnet-4-6)/.test(model) ? 'asked' : 'none',
     bindsThoughts: refusesForced || /^claude-haiku-(5-[5-9]|[6-9])/.test(model),
     cacheTokensMin: familyCacheMin(model, isSince5),
+    rates: {},
   }
 }
 

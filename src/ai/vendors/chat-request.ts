@@ -78,11 +78,20 @@ export type ChatRequest = {
     json_schema?: { name?: string; schema?: Record<string, unknown>; strict?: boolean }
   }
   reasoning_effort?: string | null
+  verbosity?: string | null
   n?: number | null
   cache_control?: CacheControl | null
   wishes?: Wishes
   /** Whatever else a client sends goes to OpenAI as it is and is not understood elsewhere. */
   [other: string]: unknown
+}
+
+/** OpenAI's `verbosity` in words, for models that have no member for it; null: as they like. @throws VendorError */
+export function lengthInWords({ verbosity = null }: ChatRequest): string | null {
+  if (verbosity === null || verbosity === 'medium') return null
+  if (verbosity === 'low') return 'Answer briefly.'
+  if (verbosity === 'high') return 'Answer at length, with all details.'
+  throw refusal("'verbosity' should be 'low', 'medium' or 'high'", 'verbosity')
 }
 
 /** What OpenAI alone understands must not be lost in translation. @throws VendorError */

@@ -6,6 +6,7 @@ import type { GeminiHabits } from '#models/catalogue.ts'
 import {
   type ChatMessage,
   type ChatRequest,
+  lengthInWords,
   requireTranslatable,
   SHORT_ANSWER_TOKENS,
   type ToolCall,
@@ -108,6 +109,7 @@ function bodyOf(traits: Traits, request: ChatRequest): Record<string, unknown> {
   const system = request.messages
     .filter((message) => message.role === 'system' || message.role === 'developer')
     .map((message) => systemText(message.content))
+    .concat(lengthInWords(request) ?? [])
     .filter((text) => text !== '')
     .join('\n\n')
 

@@ -45,3 +45,12 @@ export function count(value: unknown): number {
 }
 
 const TOKENS_MAX = 1_000_000_000
+
+/** What stands between the quotes of a JSON string for itself: no escape, and nothing that must be one. */
+export function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 32 || code === 34 || code === 92) return false
+  }
+  return true
+}

@@ -4,6 +4,7 @@ import type { NativeDialect } from './native.ts'
 export const nativeMessages: NativeDialect = {
   api: 'messages',
   speaks: () => true,
+  thinks: () => true,
   path: '/v1/messages',
   body: (model, { body, limit }, stream) => ({ ...body, model, stream, max_tokens: limit }),
   counted: { path: '/v1/messages/count_tokens', body: (model, { body }) => ({ ...body, model }) },
@@ -16,7 +17,7 @@ const DELTA_KIND = '"delta":{"type":"'
 
 /** `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`, and the like. */
 function deltaWords(data: string): string | null {
-  if (!data.startsWith(DELTA) || !data.endsWith('}')) return null
+  if (data.slice(0, DELTA.length) !== DELTA || !data.endsWith('}')) return null
   let end = data.length - 1
   // Anthropic hides how long its words are behind blanks.
   while (data.charCodeAt(end - 1) === BLANK) end--

@@ -11,6 +11,7 @@ export function nativeResponses(speaks: (model: string) => boolean, thinks: (mod
   return {
     api: 'responses',
     speaks,
+    thinks,
     path: '/responses',
     body: (model, request, stream) => bodyOf(model, request, { stream, thinks: thinks(model) }),
     counted: { path: '/responses/input_tokens', body: countedBody },
@@ -62,7 +63,7 @@ const DELTA = '"delta":"'
 
 /** What `{"type":"response.output_text.delta",…,"delta":"Hello",…}` says, about; null for any other event. */
 function responseWords(data: string): string | null {
-  if (!data.startsWith(TEXT_DELTA) || !data.endsWith('}')) return null
+  if (data.slice(0, TEXT_DELTA.length) !== TEXT_DELTA || !data.endsWith('}')) return null
   const from = data.indexOf(DELTA, TEXT_DELTA.length)
   return from === -1 ? null : data.slice(from + DELTA.length, data.indexOf('"', from + DELTA.length))
 }

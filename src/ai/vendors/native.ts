@@ -1,6 +1,8 @@
 // Requests in a vendor's own words, OpenAI's responses and Anthropic's messages: a vendor that speaks them gets the client's
 // body as it is, but for the model and the answer's length, and its answer passes as it is. Any other vendor gets a
 // translation. What is metered is read on the way, and nothing else: whatever a vendor adds to its API passes.
+import type { Rates } from '#models/catalogue.ts'
+import { requirePricedTools, requireRates, withSearches } from './extras.ts'
 import { objectOf } from './json.ts'
 import type { Piece } from './piece.ts'
 import type { EventReader, Native, NativeRequest, Vendor, VendorRequest } from './vendor.ts'
@@ -12,6 +14,7 @@ type Json = Record<string, unknown>
 export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
   path: string
   body(model: string, request: NativeRequest, stream: boolean): Json
+  thinks(model: string): boolean
   counted: { path: string; body(model: string, request: NativeRequest): Json }
   /** As `passThrough` has it. */
   words(data: string): string | null
@@ -20,7 +23,8 @@ export type NativeDialect = Pick<Native, 'api' | 'speaks'> & {
 /** A vendor's side of requests in its own words; `reader` reads what is metered. */
 export function createNative(
   headers: Record<string, string>,
-  { api, speaks, path, body, counted, words }: NativeDialect,
+  { api, speaks, thinks, path, body, counted, words }: NativeDialect,
+  ratesOf: (model: string) => Rates,
   reader: Pick<Vendor, 'readAnswer' | 'createReader'>,
 ): Native {
   const post = (path: string, request: NativeRequest, body: Json): VendorRequest => ({
@@ -31,7 +35,13 @@ export function createNative(
   return {
     api,
     speaks,
-    shape: (model, request, stream) => post(path, request, body(model, request, stream)),
+    shape(model, request, stream) {
+      requireRates(api, request.body, ratesOf(model))
+      requirePricedTools(api, request.body, thinks(model))
+      const { searchesMax } = request
+      const asked = searchesMax === undefined ? request.body : withSearches(api, request.body, searchesMax)
+      return post(path, request, body(model, { ...request, body: asked }, stream))
+    },
     readAnswer: (value) => ({ ...reader.readAnswer(value), body: objectOf(value) }),
     createReader: () => passThrough(reader.createReader(), words),
     count: {

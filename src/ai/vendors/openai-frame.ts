@@ -2,6 +2,8 @@
 // A frame only ever matches text that JSON.parse would read as the very same object with another content; whatever has an
 // escape, a control character or another shape is parsed.
 
+import { isPlain } from './json.ts'
+
 const QUOTE = 34
 
 /** What stands before the words, behind them up to OpenAI's random padding, and behind that. */
@@ -27,28 +29,23 @@ export function frameOf(data: string, words: string): Frame | null {
   return { head: data.slice(0, start), middle: data.slice(end, middleEnd), tail: data.slice(paddingEnd) }
 }
 
-/** The words in the frame; null when the event has another. */
+/**
+ * The words in the frame; null when the event has another. Slices are compared because equality of texts takes many characters
+ * at a time, and `startsWith` one by one: the latter was a fifth of what a token costs.
+ */
 export function wordsIn(data: string, { head, middle, tail }: Frame): string | null {
-  if (!data.startsWith(head)) return null
+  if (data.slice(0, head.length) !== head) return null
   const end = data.indexOf('"', head.length)
-  if (end === -1 || !data.startsWith(middle, end)) return null
-  const middleEnd = end + middle.length
+  if (end === -1) return null
   if (tail === null) {
-    if (middleEnd !== data.length) return null
+    if (data.slice(end) !== middle) return null
   } else {
+    const middleEnd = end + middle.length
+    if (data.slice(end, middleEnd) !== middle) return null
     const paddingEnd = data.indexOf('"', middleEnd)
-    if (paddingEnd === -1 || paddingEnd + tail.length !== data.length || !data.startsWith(tail, paddingEnd)) return null
+    if (paddingEnd === -1 || data.slice(paddingEnd) !== tail) return null
     if (!isPlain(data.slice(middleEnd, paddingEnd))) return null
   }
   const words = data.slice(head.length, end)
   return isPlain(words) ? words : null
-}
-
-/** A JSON string that stands for itself. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code < 32 || code === 34 || code === 92) return false
-  }
-  return true
 }

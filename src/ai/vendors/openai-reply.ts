@@ -34,7 +34,7 @@ export function readAnswer(value: unknown): Answer {
     details: detailsIn(message),
     finish: finishOf(choice?.finish_reason) ?? 'stop',
     model: typeof body.model === 'string' ? body.model : null,
-    usage: usageOf(body.usage),
+    usage: usageOf(body.usage, body.service_tier),
     body,
   }
 }
@@ -58,7 +58,7 @@ export function createReader(): EventReader {
   const readResponse = (event: Record<string, unknown>, pieces: Piece[]) => {
     response ??= createResponseEvents()
     for (const chunk of response.read(event)) pieces.push(pieceOf(chunk.choices as WireChoice[], JSON.stringify(chunk)))
-    reader.usage = usageOf(response.usage) ?? reader.usage
+    reader.usage = usageOf(response.usage, response.tier) ?? reader.usage
     reader.model = response.model
     reader.isWhole = response.isWhole
     reader.isOver = response.isWhole
@@ -92,7 +92,7 @@ export function createReader(): EventReader {
         throw openAiFailure(String(error?.type ?? error?.code ?? 'error'), messageOf(error) ?? '')
       }
       const used = event.usage ?? objectOf(event.x_groq)?.usage
-      if (used) reader.usage = usageOf(used) ?? reader.usage
+      if (used) reader.usage = usageOf(used, event.service_tier) ?? reader.usage
       if (reader.model === null && typeof event.model === 'string') reader.model = event.model
       // Without choices it is no part of the answer: usage, or a proxy's notice.
       if (!Array.isArray(event.choices) || event.choices.length === 0) return
@@ -216,7 +216,7 @@ function finishOf(reason: unknown): FinishReason | null {
   return reason === 'function_call' ? 'tool_calls' : 'stop'
 }
 
-function usageOf(value: unknown): Usage | null {
+function usageOf(value: unknown, tier: unknown): Usage | null {
   const usage = objectOf(value)
   if (usage === null) return null
   const prompt = objectOf(usage.prompt_tokens_details)
@@ -236,6 +236,8 @@ function usageOf(value: unknown): Usage | null {
     cacheWrites: Math.min(count(prompt?.cache_write_tokens), Math.max(0, tokens - cached)),
     ...(typeof reasoning === 'number' ? { reasoning: count(reasoning) } : {}),
     ...(usage.web_searches === undefined ? {} : { webSearches: count(usage.web_searches) }),
+    ...(usage.file_searches === undefined ? {} : { fileSearches: count(usage.file_searches) }),
+    ...(typeof tier === 'string' ? { tier } : {}),
     ...(cost === null ? {} : { costUsd: cost }),
   }
 }

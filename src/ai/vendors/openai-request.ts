@@ -2,7 +2,7 @@
 // what the model, or a server beside OpenAI, would refuse is left out or said in its own word.
 import { createHash } from 'node:crypto'
 import type { OpenAiHabits } from '#models/catalogue.ts'
-import type { ChatMessage, ChatRequest, ContentPart } from './chat-request.ts'
+import { type ChatMessage, type ChatRequest, type ContentPart, lengthInWords } from './chat-request.ts'
 import { objectOf } from './json.ts'
 import { type ReasoningDetail, thoughtText } from './reasoning.ts'
 
@@ -56,7 +56,7 @@ function thoughtIn(message: ChatMessage | undefined): string | null {
     : null
 }
 
-/** Asked of OpenAI alone. None of them changes what is answered, so a server that refuses them is not shown them. */
+/** Asked of OpenAI alone: a server that refuses them is not shown them. `verbosity` is said in words then; none of the others changes what is answered. */
 const OPENAI_MEMBERS = [
   'store',
   'metadata',
@@ -76,14 +76,16 @@ const OPENAI_MESSAGE_MEMBERS = ['name', 'refusal', 'annotations', 'audio'] as co
  * What OpenAI's own server would refuse: marks for Anthropic's cache, and the thoughts that came with an answer, its own
  * included. Servers beside it know them or pass them over; strict ones refuse what OpenAI alone knows as well.
  */
-function withoutForeign(body: Record<string, unknown>, { messages, tools }: ChatRequest, isStrict: boolean): void {
+function withoutForeign(body: Record<string, unknown>, request: ChatRequest, isStrict: boolean): void {
+  const { messages, tools } = request
   // OpenAI refuses it where nothing is stored, and there it is the ledger's alone.
   if (body.store !== true) delete body.metadata
   delete body.cache_control
   delete body.include_reasoning
   delete body.reasoning
   if (isStrict) for (const name of OPENAI_MEMBERS) delete body[name]
-  body.messages = isStrict ? messages.map((message) => commonMessage(ownMessage(message))) : messages.map(ownMessage)
+  const own = messages.map(ownMessage)
+  body.messages = isStrict ? withSystemText(own.map(commonMessage), lengthInWords(request)) : own
   if (tools) {
     body.tools = tools.map((tool) => {
       const own = without(tool, 'cache_control')
@@ -118,6 +120,16 @@ function commonMessage(message: ChatMessage): ChatMessage {
     role: role === 'developer' ? 'system' : role,
     ...(said === undefined ? {} : { content: Array.isArray(said) ? said.map(commonPart) : said }),
   }
+}
+
+/** In the first system message: some servers take no second. */
+function withSystemText(messages: ChatMessage[], text: string | null): ChatMessage[] {
+  if (text === null) return messages
+  const at = messages.findIndex(({ role }) => role === 'system')
+  const { content = null } = messages[at] ?? {}
+  if (at === -1) return [{ role: 'system', content: text }, ...messages]
+  const longer = typeof content === 'string' ? `${content}\n\n${text}` : [...(content ?? []), { type: 'text', text }]
+  return messages.with(at, { ...messages[at], role: 'system', content: longer })
 }
 
 function commonPart(part: ContentPart): ContentPart {

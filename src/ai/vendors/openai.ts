@@ -2,6 +2,7 @@
 // takes at its other address alone, its responses, goes there. The trap: of a model that nobody lists, its name must tell its habits.
 import type { OpenAiHabits, Temperature } from '#models/catalogue.ts'
 import type { ChatRequest } from './chat-request.ts'
+import { requireRates } from './extras.ts'
 import { objectOf } from './json.ts'
 import { createNative } from './native.ts'
 import { nativeResponses } from './native-responses.ts'
@@ -9,6 +10,7 @@ import { createReader, readAnswer, readEmbedding } from './openai-reply.ts'
 import { adaptedBody } from './openai-request.ts'
 import { responsesBody } from './responses-request.ts'
 import { abilitiesOf, habitsOf, remembered, type Vendor, type VendorOptions } from './vendor.ts'
+import { refusal } from './vendor-error.ts'
 
 export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendor {
   const { isSandbox = false } = options
@@ -24,6 +26,8 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     },
     shape: (model, request, stream) => {
       const own = habitsFor(model)
+      if (own.foreignMembers !== 'refused') requireRates('responses', request, own.rates)
+      requirePricedSearch(model)
       return !isSandbox && needsResponses(own, request)
         ? { path: '/responses', headers, body: JSON.stringify(responsesBody(model, request, stream)) }
         : {
@@ -34,7 +38,10 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
     },
     readAnswer,
     createReader,
-    native: createNative(headers, nativeResponses(speaksResponses, thinks), { readAnswer, createReader }),
+    native: createNative(headers, nativeResponses(speaksResponses, thinks), (model) => habitsFor(model).rates, {
+      readAnswer,
+      createReader,
+    }),
     embed: {
       shape: (model, inputs, dimensions) => ({
         path: '/embeddings',
@@ -66,6 +73,7 @@ function familyHabits(model: string): OpenAiHabits {
     streamUsage: 'asked',
     responses: familyResponses(model),
     speaksResponses: /^(gpt-\d|o\d|codex-|computer-use-)/.test(model),
+    rates: {},
   }
 }
 
@@ -83,6 +91,12 @@ function familyResponses(model: string): OpenAiHabits['responses'] {
   if (/chat/.test(model)) return 'never'
   if (/^gpt-(5\.([6-9]|\d\d)|[6-9]|\d\d)/.test(model)) return 'for-tools'
   return /^gpt-5\.[2-5]/.test(model) ? 'for-tools-with-effort' : 'never'
+}
+
+/** Searches of these cost more than those of all others. @throws VendorError */
+function requirePricedSearch(model: string): void {
+  if (model.startsWith('gpt-4o') && model.includes('search-preview'))
+    throw refusal(`The searches of '${model}' have no price here: use 'gpt-5-search-api', or /v1/responses`, 'model')
 }
 
 function needsResponses({ responses }: OpenAiHabits, request: ChatRequest): boolean {

@@ -111,10 +111,15 @@ function usageMember(response: Json): Json {
 
 /** Each search is an item of its own, and billed beside the tokens. */
 function searchesOf({ output }: Json): Json {
-  const searches = Array.isArray(output)
-    ? output.filter((item) => objectOf(item)?.type === 'web_search_call' && objectOf(item)?.status === 'completed')
-    : []
-  return searches.length === 0 ? {} : { web_searches: searches.length }
+  let web = 0
+  let files = 0
+  for (const value of Array.isArray(output) ? output : []) {
+    const item = objectOf(value)
+    if (item?.status !== 'completed') continue
+    if (item.type === 'web_search_call') web++
+    if (item.type === 'file_search_call') files++
+  }
+  return { ...(web === 0 ? {} : { web_searches: web }), ...(files === 0 ? {} : { file_searches: files }) }
 }
 
 /** The same counts under chat completions' names. */
@@ -137,6 +142,8 @@ export type ResponseEvents = {
   /** Under chat completions' names. */
   usage: Json | null
   model: string | null
+  /** The tier that it ran in, where OpenAI says. */
+  tier: string | null
 }
 
 const indexOf = ({ output_index: index }: Json) => (typeof index === 'number' ? index : 0)
@@ -213,6 +220,7 @@ export function createResponseEvents(): ResponseEvents {
   const closed = (response: Json): Json[] => {
     requireNoFailure(response)
     if (typeof response.model === 'string') reader.model = response.model
+    if (typeof response.service_tier === 'string') reader.tier = response.service_tier
     const counts = objectOf(response.usage)
     if (counts !== null) reader.usage = { ...usageBodyOf(counts), ...searchesOf(response) }
     reader.isWhole = true
@@ -223,6 +231,7 @@ export function createResponseEvents(): ResponseEvents {
     isWhole: false,
     usage: null,
     model: null,
+    tier: null,
     read(event) {
       const response = objectOf(event.response) ?? {}
       const item = objectOf(event.item) ?? {}

@@ -109,6 +109,6 @@ export function reportedFailure(type: string, message: string, isRefused = false
 }
 
 /** For a vendor that cannot: as a fallback it is passed over then. */
-export function refusal(explanation: string): VendorError {
-  return new VendorError('refused', explanation, { status: 400, explanation, isUnasked: true })
+export function refusal(explanation: string, param: string | null = null): VendorError {
+  return new VendorError('refused', explanation, { status: 400, explanation, param, isUnasked: true })
 }

@@ -17,8 +17,11 @@ export type Usage = {
   costUsd?: number
   /** The part of `completion` that was thought; absent where the vendor does not say. */
   reasoning?: number
-  /** Searches of the web that the vendor made for it, which are billed apart; absent where there was none. */
+  /** Searches of the web, and of files that it has, that the vendor made for it; absent where there was none. */
   webSearches?: number
+  fileSearches?: number
+  /** The tier that it ran in, where the vendor says. */
+  tier?: string
 }
 
 export type Answer = {
@@ -106,6 +109,8 @@ export type NativeRequest = {
   headers: Record<string, string>
   /** The longest answer that the caller wants, in tokens; null: as long as the model's. */
   limit: number | null
+  /** As many searches as a budget holds, of each tool of the vendor's or of all; absent where none does. */
+  searchesMax?: number
   /** The same for a vendor that does not speak it; made once. @throws VendorError for what cannot be said there */
   translated(): ChatRequest
 }

@@ -1,6 +1,7 @@
 /** Whether the processor would take what billing sends, and send what billing and the storefront wait for. */
 import type { Stripe } from 'stripe'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
+import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
 import { isMissing, openProcessor, type Processor } from '#billing/processor.ts'
 import { pricesWithoutSetting } from '#billing/unknown-prices.ts'
 import { type Interval, priceField, type Tier } from '#catalogue/catalogue.ts'
@@ -8,6 +9,7 @@ import type { Platform } from '#platform/platform.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { STOREFRONT_EVENTS } from '#storefront/payments/routes.ts'
 import type { Config } from '../../config.ts'
+import { withBilling } from '../money.ts'
 import { ASK_TIMEOUT_MS, inTime, type Line } from './line.ts'
 
 const NAME = 'Billing'
@@ -41,8 +43,14 @@ export async function checkBilling(config: Config, platform: () => Promise<Platf
   ])
   const wrong = [...told, rights].filter((line) => line !== null)
   if (wrong.length > 0) return [...wrong, ...endpoints, ...unknown]
+  const disagreements = await checkDisagreements(platform)
   const where = apiBase === null ? (isLive ? 'live' : 'test') : apiBase
-  return [{ mark: 'ok', name: NAME, says: `${prices.size} prices, ${where}` }, ...endpoints, ...unknown]
+  return [
+    { mark: 'ok', name: NAME, says: `${prices.size} prices, ${where}` },
+    ...endpoints,
+    ...unknown,
+    ...disagreements,
+  ]
 }
 
 /** Null when the price can be sold as its setting says. */
@@ -80,6 +88,7 @@ async function checkRights(processor: Processor): Promise<Line | null> {
   const one = { limit: 1 }
   const reads: Record<string, () => Promise<unknown>> = {
     'payment intents': () => processor.paymentIntents.list(one, ONCE),
+    invoices: () => processor.invoices.list(one, ONCE),
     charges: () => processor.charges.list(one, ONCE),
     refunds: () => processor.refunds.list(one, ONCE),
     disputes: () => processor.disputes.list(one, ONCE),
@@ -105,7 +114,11 @@ async function checkRights(processor: Processor): Promise<Line | null> {
 async function checkEndpoints(processor: Processor, { urls }: Config): Promise<Line[]> {
   const wanted = [
     { name: 'Webhook', url: `${urls.base}/api/billing/webhook`, types: BILLING_EVENT_TYPES as readonly string[] },
-    { name: 'Storefront hook', url: `${urls.storefront}${STOREFRONT_EVENTS}`, types: PAYMENT_EVENT_TYPES },
+    {
+      name: 'Storefront hook',
+      url: `${urls.storefront}${STOREFRONT_EVENTS}`,
+      types: [...PAYMENT_EVENT_TYPES, ...MONEY_EVENT_TYPES],
+    },
   ]
   let endpoints: Stripe.WebhookEndpoint[]
   try {
@@ -140,6 +153,32 @@ async function checkUnknownPrices(config: Config, platform: () => Promise<Platfo
     name: 'Unknown price',
     says: `${priceId}, which ${config.catalogue.plansPath === null ? 'no PRICE_ setting' : 'no plan of the catalogue'} names, is what ${users === 1 ? 'one user subscribes' : `${users} users subscribe`} to`,
   }))
+}
+
+const TOLD_MAX = 5
+
+/** What a reconciliation would mend. More accounts than can be compared in time are no fault. */
+async function checkDisagreements(platform: () => Promise<Platform>): Promise<Line[]> {
+  const name = 'Money'
+  const opened = await platform().catch(() => null)
+  if (!opened) return []
+  try {
+    const { disagreements, accounts, is_whole } = await inTime(
+      withBilling(opened, (billing) => billing.disagreements()),
+    )
+    const told = disagreements.slice(0, TOLD_MAX).map((one): Line => {
+      return { mark: 'wrong', name, says: `${one.about} ${one.id}: ${one.ours} here, ${one.theirs} at the processor` }
+    })
+    if (told.length === 0) {
+      const which = is_whole ? `${accounts} accounts` : `the ${accounts} accounts read last`
+      return [{ mark: 'ok', name, says: `${which} and 30 days of payments agree with the processor` }]
+    }
+    const more = disagreements.length - told.length
+    const advice = `${more > 0 ? `${more} more; ` : ''}npm run cli -- billing sync mends what disagrees`
+    return [...told, { mark: 'wrong', name, says: advice }]
+  } catch (error) {
+    return [{ mark: 'off', name, says: `could not be compared with the processor: ${reasonOf(error)}` }]
+  }
 }
 
 /** `*` is every type. */

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { BILLING_EVENT_TYPES } from '#billing/billing-events.ts'
+import { MONEY_EVENT_TYPES } from '#billing/money/money-events.ts'
 import { readConfig } from '#src/config.ts'
 import { PAYMENT_EVENT_TYPES } from '#storefront/payments/payment-events.ts'
 import { testApp } from '#testing/app.ts'
@@ -16,6 +17,7 @@ import type { Line } from './line.ts'
 import { checkMail } from './mail.ts'
 import { checkProducts } from './products.ts'
 
+const PAYMENT_TYPES = [...PAYMENT_EVENT_TYPES, ...MONEY_EVENT_TYPES]
 const NOW = '2026-11-21T12:00:00.000Z'
 const BASE = 'https://app.example.com'
 const STORE = 'https://shop.example.com'
@@ -78,7 +80,7 @@ test('billing works when every price is sold as its setting says and both endpoi
     { price_m: PRICE, price_y: { ...PRICE, recurring: { interval: 'year', interval_count: 1 } } },
     [
       { ...HOOKS[0], ...named(BILLING_EVENT_TYPES) },
-      { ...HOOKS[1], ...named(PAYMENT_EVENT_TYPES) },
+      { ...HOOKS[1], ...named(PAYMENT_TYPES) },
     ],
   )
   const config = readConfig({ ...env, PRICE_ENTERPRISE_YEARLY: 'price_y' })

@@ -8,12 +8,11 @@ import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { announceUserChange } from '../user-changes.ts'
 import type { User } from '../users.ts'
 
-export type DeletionDeps = CredentialDeps & RevocationDeps & Pick<IdentityNeeds, 'rooms'> & Pick<Platform, 'jobs'>
+export type DeletionDeps = ConfirmDeps & RevocationDeps & Pick<IdentityNeeds, 'rooms'> & Pick<Platform, 'jobs'>
 
 export type Confirmation = Proof & { confirm?: string | null | undefined }
 

@@ -9,24 +9,26 @@ import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { countEmail } from '../email-rate.ts'
+import { forgetDevices } from '../known-devices.ts'
 import { issueToken, peekToken, spendToken, voidTokens } from '../one-time-tokens.ts'
 import { mailReset } from '../passwords/password-reset.ts'
 import { identityProblem } from '../problems.ts'
 import { dropTotpSince } from '../second-factors/totp.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
+import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { recordRevokedKeys, removeSignInMethods } from '../sign-in-methods.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { emailKey, findUser, findUserByEmail, lockUser, type User, updateUser } from '../users.ts'
+import { requireAllowedDomain } from './sign-up-rules.ts'
 
 /** @throws Problem as `confirmOwner` and `lockConfirmed`, 400 `Email already in use`. */
 export async function changeEmail(
-  deps: CredentialDeps & RevocationDeps & Pick<Platform, 'jobs'>,
+  deps: ConfirmDeps & RevocationDeps & Pick<Platform, 'jobs'>,
   asked: User,
   { new_email, ...proof }: { new_email: string } & Proof,
   requester: Requester,
 ): Promise<void> {
+  requireAllowedDomain(deps, new_email)
   await confirmOwner(deps, asked, proof, requester)
   if (await findUserByEmail(deps.db, new_email)) throw inUse()
   const maySend = await countEmail(deps, 'verification-emails', new_email, 'changed')
@@ -80,6 +82,7 @@ export async function undoEmailChange(deps: UndoDeps, token: string): Promise<vo
       const restored = { email, email_key: emailKey(email), is_verified: true, verified_apart_at: now }
       await updateUser(tx, user.id, restored, now)
       await revokeSessions(deps, tx, user.id)
+      await forgetDevices(tx, user.id)
       await voidTokens(deps, tx, user.id, ['verify', 'passkey-register'])
       await voidTokens(deps, tx, user.id, ['undo-email'], { issuedAfter: spent.createdAt })
       await sendMail(deps, tx, emailRestoredEmail(deps.config, { to: email, removed, at: now }))

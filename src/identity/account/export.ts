@@ -65,7 +65,7 @@ async function ownFiles(deps: Pick<Platform, 'db' | 'clock'>, user: User): Promi
       .execute(),
     devices: await db
       .selectFrom('user_devices')
-      .select(['first_seen_at', 'last_seen_at'])
+      .select(['kind', 'first_seen_at', 'last_seen_at'])
       .where('user_id', '=', user.id)
       .execute(),
     mailed_links: (

@@ -6,8 +6,7 @@ import type { Platform } from '#platform/platform.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { confirmOwner, lockConfirmed, type Requester } from '../sign-in/step-up.ts'
+import { type ConfirmDeps, confirmOwner, lockConfirmed, type Requester } from '../sign-in/step-up.ts'
 import { type User, updateUser } from '../users.ts'
 
 export type PasswordChange = { current_password: string; new_password: string; code?: string | null | undefined }
@@ -16,7 +15,7 @@ const WRONG = 'current_password_wrong'
 
 /** Ends every session but the one that asks. @throws Problem 400 for password or code, 422 for a weak password. */
 export async function changePassword(
-  deps: CredentialDeps & RevocationDeps & Pick<Platform, 'jobs'>,
+  deps: ConfirmDeps & RevocationDeps & Pick<Platform, 'jobs' | 'log'>,
   user: User,
   { current_password, new_password, code }: PasswordChange,
   requester: Requester,
@@ -24,7 +23,7 @@ export async function changePassword(
   if (user.password_hash === null) throw identityProblem('password_not_set')
   const proof = { password: current_password, code }
   await confirmOwner(deps, user, proof, requester, WRONG)
-  refuseWeak(deps, 'new_password', new_password, user.email)
+  await refuseWeak(deps, 'new_password', new_password, user.email)
   const password_hash = await deps.hasher.hash(new_password)
 
   await transaction(deps.db, async (tx) => {

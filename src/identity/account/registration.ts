@@ -9,21 +9,34 @@ import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { findUserByEmail, insertUser, type User } from '../users.ts'
+import { spendInvitation } from './invitations.ts'
+import { requireAllowedDomain, requireSignUpProof } from './sign-up-rules.ts'
 
-export type RegistrationDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets'> & {
+export type RegistrationDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets' | 'log'> & {
   hasher: Hasher
 }
 
-export type Registration = { email: string; password: string; full_name?: string | null | undefined }
+export type Registration = {
+  email: string
+  password: string
+  full_name?: string | null | undefined
+  invitation?: string | undefined
+  proof?: string | undefined
+}
 
 /**
  * Makes an account and mails the link that verifies its address.
- * @throws Problem 400 when the address is taken, 422 for a weak password.
+ * @throws Problem 400 when the address is taken or its domain refused, 403 without an invitation where one is needed, 422
+ * for a weak password, 429 for a missing proof of work.
  */
-export async function register(deps: RegistrationDeps, registration: Registration): Promise<User> {
+export async function register(deps: RegistrationDeps, registration: Registration, address: string): Promise<User> {
   const { db, clock, hasher } = deps
-  const { email, password, full_name = null } = registration
-  refuseWeak(deps, 'password', password, email)
+  const { email, password, full_name = null, invitation, proof } = registration
+  const { invitedOnly } = deps.config.signUp
+  requireAllowedDomain(deps, email)
+  if (invitedOnly && invitation === undefined) throw identityProblem('invitation_required')
+  await requireSignUpProof(deps, { email, address, proof })
+  await refuseWeak(deps, 'password', password, email)
   if (await findUserByEmail(db, email)) throw taken()
   const password_hash = await hasher.hash(password)
   const maySend = await countEmail(deps, 'verification-emails', email, 'registered')
@@ -31,6 +44,7 @@ export async function register(deps: RegistrationDeps, registration: Registratio
   try {
     return await transaction(db, async (tx) => {
       const now = clock.now()
+      if (invitedOnly) await spendInvitation(deps, tx, invitation, email)
       const user = await insertUser(tx, { email, password_hash, full_name }, now)
       const token = await issueToken(deps, tx, 'verify', user.id, { email })
       if (maySend) await sendMail(deps, tx, registrationEmail(deps.config, { to: email, name: full_name, token }))

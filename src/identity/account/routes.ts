@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { AuditEntries, AuditPage, pageOfAudit } from '#audit/entries.ts'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
-import { originOf } from '../origin.ts'
 import { ownUser, ownView } from '../own-user.ts'
 import { NewPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, OneTimeTokenBody } from '../schema.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
+import type { FailedSignIns } from '../sign-in/failed-sign-ins.ts'
+import { Proof } from '../sign-in/proof-of-work.ts'
+import { type ConfirmDeps, type Requester, requireFreshSignIn } from '../sign-in/step-up.ts'
 import { UserView, userView } from '../users.ts'
 import { type DeletionDeps, deleteAccount } from './deletion.ts'
 import { changeEmail, type UndoDeps, undoEmailChange } from './email-change.ts'
@@ -63,7 +64,12 @@ const EXPORTED: Described = {
   },
 }
 
-type AccountRouteDeps = RegistrationDeps & VerificationDeps & CredentialDeps & UndoDeps & DeletionDeps & ExportDeps
+type AccountRouteDeps = { failedSignIns: FailedSignIns } & RegistrationDeps &
+  VerificationDeps &
+  ConfirmDeps &
+  UndoDeps &
+  DeletionDeps &
+  ExportDeps
 
 export function accountRoutes(app: App, deps: AccountRouteDeps): void {
   app.post(
@@ -77,6 +83,10 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
           email: Email,
           password: NewPassword,
           full_name: Type.Optional(Nullable(FullName)),
+          invitation: Type.Optional(
+            Type.String({ maxLength: 512, description: 'Of the mailed link, where an account is made by invitation' }),
+          ),
+          proof: Type.Optional(Proof),
         }),
         response: { 201: UserView },
       },
@@ -84,7 +94,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
       config: { access: 'anyone', limit: deps.config.limits.signup === null ? 'general' : 'signup' },
     },
     async (request, reply) =>
-      reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body))),
+      reply.status(201).send(userView(deps.config.catalogue, await register(deps, request.body, request.ip))),
   )
 
   app.get(
@@ -248,6 +258,25 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
     },
   )
 
+  app.get(
+    '/api/users/me/audit',
+    {
+      schema: {
+        operationId: 'listOwnAudit',
+        tags,
+        summary: 'Security events of the account, newest first: sign-ins, refused ones, changes',
+        querystring: AuditPage,
+        response: { 200: AuditEntries },
+      },
+      config: { access: 'user' },
+    },
+    async (request) => {
+      // What was refused a moment ago is in it.
+      await deps.failedSignIns.flush()
+      return pageOfAudit(deps.db, { userId: callerOf(request).userId, ...request.query })
+    },
+  )
+
   app.delete(
     '/api/users/me',
     {
@@ -276,7 +305,7 @@ export function accountRoutes(app: App, deps: AccountRouteDeps): void {
 }
 
 function requesterOf(request: FastifyRequest): Requester {
-  return { sessionId: callerOf(request).sessionId, address: originOf(request).address }
+  return { sessionId: callerOf(request).sessionId }
 }
 
 /** Where a route takes anyone and asks nothing of a credential, but knows one when it comes. */

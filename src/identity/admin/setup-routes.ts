@@ -4,7 +4,9 @@ import Format from 'typebox/format'
 import type { App } from '#platform/http/app.ts'
 import { pageHeaders } from '#platform/http/headers.ts'
 import { type Html, html, page } from '#platform/http/html.ts'
+import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
+import { originOf } from '../origin.ts'
 import type { CredentialDeps } from '../sign-in/credentials.ts'
 import { type SuperuserDeps, setUpSuperuser, setupIsOpen } from './superuser.ts'
 
@@ -15,7 +17,7 @@ const Form = Type.Object({
   password: Type.String({ maxLength: 1_024 }),
 })
 
-export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps): void {
+export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>): void {
   app.register(async (scope) => {
     const setup = scope as unknown as App
     setup.addContentTypeParser(
@@ -46,7 +48,7 @@ export function setupRoutes(app: App, deps: SuperuserDeps & CredentialDeps): voi
         if (!Format.Test('email', email))
           return page(reply, formPage(token, email, 'That is not an email address.'), 422)
         try {
-          const user = await setUpSuperuser(deps, { token, email, password, address: request.ip })
+          const user = await setUpSuperuser(deps, { token, email, password, origin: originOf(request) })
           return page(reply, donePage(user.email, `${deps.config.urls.frontend}/login`))
         } catch (error) {
           if (!(error instanceof Problem) || error.status >= 500) throw error

@@ -8,7 +8,7 @@ import { issueToken, type OneTimeTokenDeps, peekToken, spendToken, voidTokens } 
 import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
-import { type CredentialDeps, checkCredentials } from '../sign-in/credentials.ts'
+import { type CredentialDeps, type Credentials, checkCredentials } from '../sign-in/credentials.ts'
 import { announceUserChange } from '../user-changes.ts'
 import { findUserByEmail, insertUser, isSuperuser, type User, updateUser } from '../users.ts'
 
@@ -41,7 +41,7 @@ export async function ensureSuperuser(
       await addSuperuser(deps, email, { expectedId: existing.id })
       return null
     }
-    if (password !== null) refuseWeak(deps, 'SUPERUSER_PASSWORD', password, email)
+    if (password !== null) await refuseWeak(deps, 'SUPERUSER_PASSWORD', password, email)
     const passwordHash = password === null ? null : await hasher.hash(password)
     const { setPasswordLink } = await addSuperuser(deps, email, { passwordHash, expectedId: null })
     return setPasswordLink === null ? null : { says: `Set the password of ${email}`, link: setPasswordLink }
@@ -96,15 +96,15 @@ export async function setupIsOpen(deps: OneTimeTokenDeps & Pick<Platform, 'db'>,
  * @throws Problem 400 for the link, 401 for a wrong password, 422 for a weak one.
  */
 export async function setUpSuperuser(
-  deps: SuperuserDeps & CredentialDeps,
-  { token, email, password, address }: { token: string; email: string; password: string; address: string },
+  deps: SuperuserDeps & CredentialDeps & Pick<Platform, 'log'>,
+  { token, email, password, origin }: { token: string; email: string; password: string; origin: Credentials['origin'] },
 ): Promise<User> {
   if (!(await setupIsOpen(deps, token))) throw linkSpent()
   const existing = await findUserByEmail(deps.db, email)
   let passwordHash: string | null = null
-  if (existing) await checkCredentials(deps, { email, password, address })
+  if (existing) await checkCredentials(deps, { email, password, origin })
   else {
-    refuseWeak(deps, 'password', password, email)
+    await refuseWeak(deps, 'password', password, email)
     passwordHash = await deps.hasher.hash(password)
   }
   return transaction(deps.db, async (tx) => {

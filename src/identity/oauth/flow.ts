@@ -24,6 +24,8 @@ export type OAuthRefusal =
   | 'already_linked'
   | 'inactive_account'
   | 'sandboxed_provider'
+  | 'email_domain_refused'
+  | 'invitation_required'
 
 export class RefusedSignIn extends Error {
   readonly refusal: OAuthRefusal

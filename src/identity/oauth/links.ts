@@ -3,7 +3,9 @@ import Format from 'typebox/format'
 import { recordAudit } from '#audit/audit.ts'
 import { type Db, isUniqueViolation, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
+import { spendInvitationOf } from '../account/invitations.ts'
 import { isPictureUrl } from '../account/profile.ts'
+import { isAllowed } from '../account/sign-up-rules.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { type NotifyDeps, notifyOwner } from '../notify-owner.ts'
 import { identityProblem } from '../problems.ts'
@@ -68,6 +70,8 @@ async function findOrCreate(
     return linkByEmail(deps, tx, existing.id, provider, identity)
   }
 
+  if (!isAllowed(deps.config.signUp, email)) throw refuse('email_domain_refused')
+  if (deps.config.signUp.invitedOnly && !(await spendInvitationOf(deps, tx, email))) throw refuse('invitation_required')
   const user = await insertUser(
     tx,
     {

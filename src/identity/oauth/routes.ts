@@ -5,9 +5,9 @@ import type { App } from '#platform/http/app.ts'
 import type { Described } from '#platform/http/openapi.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
 import { platformProblem } from '#platform/problems.ts'
-import { originOf } from '../origin.ts'
 import type { SessionRef } from '../sessions/sessions.ts'
 import { issueChallenge } from '../sign-in/challenge.ts'
+import type { DeviceCookie } from '../sign-in/device-cookie.ts'
 import { type SignInDeps, signIn } from '../sign-in/sign-in.ts'
 import { requireFreshSignIn } from '../sign-in/step-up.ts'
 import type { OAuthProvider } from '../tables.ts'
@@ -31,7 +31,10 @@ const CALLBACK: Described = {
   },
 }
 
-export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDeps): void {
+export function oauthRoutes(
+  app: App,
+  deps: OAuthFlowDeps & LinkDeps & SignInDeps & { deviceCookie: DeviceCookie },
+): void {
   const { frontend, base } = deps.config.urls
   const https = base.startsWith('https:')
   // `__Host-`: no other subdomain can plant it (RFC 6265bis, 4.1.3.2); browsers take the prefix on https alone.
@@ -66,7 +69,7 @@ export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDep
     async (request, reply) => {
       const provider = providerNamed(request.params.provider)
       const search = new URL(request.url, base).searchParams
-      const target = await finish(request, provider, search).catch((error) => refusalPage(error))
+      const target = await finish(request, reply, provider, search).catch((error) => refusalPage(error))
       // The address carries tokens: it must not travel on as a referrer.
       return reply.header('referrer-policy', 'no-referrer').redirect(target, 302)
     },
@@ -153,7 +156,12 @@ export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDep
   }
 
   /** @returns the page of ours to go to. */
-  async function finish(request: FastifyRequest, provider: OAuthProvider, search: URLSearchParams): Promise<string> {
+  async function finish(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    provider: OAuthProvider,
+    search: URLSearchParams,
+  ): Promise<string> {
     const { identity, linkTo } = await finishOAuth(deps, provider, {
       search,
       browserSecret: request.cookies[cookie] ?? null,
@@ -166,7 +174,9 @@ export function oauthRoutes(app: App, deps: OAuthFlowDeps & LinkDeps & SignInDep
     if (user.is_totp_on) {
       return `${frontend}/login?${new URLSearchParams({ challenge: await issueChallenge(deps, user.id) })}`
     }
-    const { access_token, refresh_token } = await signIn(deps, user, originOf(request), provider)
+    const origin = deps.deviceCookie.originOf(request)
+    const { access_token, refresh_token } = await signIn(deps, user, origin, provider)
+    deps.deviceCookie.keep(reply, origin)
     return `${frontend}/auth/callback?${new URLSearchParams({ access_token, refresh_token })}`
   }
 

@@ -5,6 +5,7 @@ import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { IdentityNeeds } from '../deps.ts'
 import { countEmail } from '../email-rate.ts'
+import { forgetDevices } from '../known-devices.ts'
 import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
@@ -17,7 +18,7 @@ type ResetEmailDeps = Pick<Platform, 'clock' | 'config' | 'jobs' | 'secrets'>
 export type PasswordResetDeps = ResetEmailDeps &
   RevocationDeps &
   Pick<IdentityNeeds, 'revokeKeys'> &
-  Pick<Platform, 'db'> & { hasher: Hasher }
+  Pick<Platform, 'db' | 'log'> & { hasher: Hasher }
 
 /** The same for known and unknown addresses, as with `requestVerification`. */
 export async function requestReset(
@@ -56,7 +57,7 @@ export async function resetPassword(
   { token, password, revokesKeys = false }: { token: string; password: string; revokesKeys?: boolean | undefined },
 ): Promise<void> {
   const user = await userOfResetToken(deps, deps.db, token)
-  refuseWeak(deps, 'new_password', password, user.email)
+  await refuseWeak(deps, 'new_password', password, user.email)
   const password_hash = await deps.hasher.hash(password)
 
   await transaction(deps.db, async (tx) => {
@@ -71,6 +72,7 @@ export async function resetPassword(
     const removed = { ...methods, keys, twoFactor: false }
     await updateUser(tx, user.id, { password_hash, oauth_provider: null, verified_apart_at: null }, now)
     await revokeSessions(deps, tx, user.id)
+    await forgetDevices(tx, user.id)
     await sendMail(deps, tx, passwordChangedEmail(deps.config, { to: user.email, removed, at: now }))
     await recordRevokedKeys(tx, user.id, keys, 'password.reset', now)
     await recordAudit(tx, { actorId: user.id, action: 'password.reset', at: now })

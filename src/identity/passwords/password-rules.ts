@@ -1,7 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { Type } from 'typebox'
 import type { Platform } from '#platform/platform.ts'
 import { invalid } from '#platform/problems.ts'
+import { isCommon } from './common-passwords.ts'
+import { isPwned } from './pwned-passwords.ts'
 
 export const PASSWORD_LENGTH = { min: 8, max: 128 }
 
@@ -10,41 +11,86 @@ export const NewPassword = Type.String({ minLength: PASSWORD_LENGTH.min, maxLeng
 export const ShownPassword = Type.String({ minLength: 1, maxLength: 1_024 })
 
 /**
- * Refuses what is guessed first: a common password, the account's own address, or little more than the product's name.
+ * Refuses what is guessed first: a common password or a simple variation of one, little more than the product's name or
+ * the account's own address, and, where the operator wants it, whatever was ever breached.
  * @throws Problem 422 whose `loc` names the field.
  */
-export function refuseWeak(
-  { config }: Pick<Platform, 'config'>,
+export async function refuseWeak(
+  deps: Pick<Platform, 'config' | 'log'>,
   field: string,
   password: string,
   email: string | null,
-): void {
-  const length = [...password].length
-  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) {
-    throw weak(field, `Password needs ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`)
-  }
-  const lowered = password.normalize('NFKC').toLowerCase()
-  if (email !== null && lowered === email.toLowerCase()) throw weak(field, 'Password is the same as the email address')
-  if (isCommon(lowered)) throw weak(field, 'Password is on a list of common passwords: choose another')
-  const beside = withoutName(lowered, config.brand)
-  if (beside !== null && (beside.length < PASSWORD_LENGTH.min || isCommon(beside))) {
-    throw weak(field, `Password is little more than the name ${config.brand}: choose another`)
+): Promise<void> {
+  const reason = weakness(password, { product: deps.config.brand, email })
+  if (reason !== null) throw weak(field, reason)
+  if (await isPwned(deps, password)) {
+    throw weak(field, 'Password has appeared in a breach of some other service: choose another')
   }
 }
 
+/** Why a password is guessed first, as a sentence; null where it is not. */
+export function weakness(
+  password: string,
+  { product, email }: { product: string; email: string | null },
+): string | null {
+  const length = [...password].length
+  if (length < PASSWORD_LENGTH.min || length > PASSWORD_LENGTH.max) {
+    return `Password needs ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`
+  }
+  const lowered = password.normalize('NFKC').toLowerCase()
+  if (email !== null && lowered === email.toLowerCase()) return 'Password is the same as the email address'
+  if (new Set(lowered).size <= 2) return 'Password repeats the same characters: choose another'
+  if (isGuessed(lowered)) return 'Password is on a list of common passwords, or nearly so: choose another'
+  if (isLittleMoreThan(lowered, [product])) return `Password is little more than the name ${product}: choose another`
+  if (email !== null && isLittleMoreThan(lowered, [...partsOf(email), product])) {
+    return 'Password is little more than your email address: choose another'
+  }
+  return null
+}
+
+/** A common password, also with signs for letters, backwards, twice, or with a year or signs around it. */
+function isGuessed(lowered: string): boolean {
+  const half = lowered.slice(0, lowered.length / 2)
+  const wholes = [lowered, [...lowered].toReversed().join(''), ...(half + half === lowered ? [half] : [])]
+  if (wholes.some((text) => spellings(text).some(isCommon))) return true
+  const cores = [lowered.replace(/[^\p{L}]+$/u, ''), lowered.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, '')]
+  return cores.some(
+    (core) =>
+      core.length >= CORE_MIN &&
+      lowered.length - core.length < PASSWORD_LENGTH.min &&
+      spellings(core).some((text) => isCommon(text)),
+  )
+}
+
+/** Shorter ones are parts of anything. */
+const CORE_MIN = 4
+
+/** As written, and as read: a 1 stands for an i and for an l. */
+const spellings = (text: string) => [
+  ...new Set(
+    ['i', 'l'].flatMap((one) => [
+      text,
+      text.replace(/[013457!@$]/g, (sign) => (sign === '1' ? one : (SIGNS[sign] ?? sign))),
+    ]),
+  ),
+]
+
 /** Shorter names are parts of words that have nothing to do with them. */
 const NAME_MIN = 4
-const LOOKALIKES: Record<string, string> = {
-  0: 'o',
-  1: 'i',
-  3: 'e',
-  4: 'a',
-  5: 's',
-  7: 't',
-  l: 'i',
-  '!': 'i',
-  '@': 'a',
-  $: 's',
+const SIGNS: Record<string, string> = { 0: 'o', 1: 'i', 3: 'e', 4: 'a', 5: 's', 7: 't', '!': 'i', '@': 'a', $: 's' }
+const LOOKALIKES: Record<string, string> = { ...SIGNS, l: 'i' }
+
+/** The words of an address, without its top-level domain. */
+function partsOf(email: string): string[] {
+  const [local = '', domain = ''] = email.toLowerCase().split('@')
+  return [local, ...local.split(/[._+-]/), ...domain.split('.').slice(0, -1)]
+}
+
+/** Whether nothing is left but a few characters, or a common password, when the names are taken away. */
+function isLittleMoreThan(lowered: string, names: readonly string[]): boolean {
+  let beside: string | null = null
+  for (const name of names) beside = withoutName(beside ?? lowered, name) ?? beside
+  return beside !== null && (beside.length < PASSWORD_LENGTH.min || isCommon(beside))
 }
 
 /**
@@ -68,15 +114,3 @@ const pressed = (text: string) => text.replace(/[\s._-]+/g, '')
 const unmask = (text: string) => text.replace(/[013457l!@$]/g, (sign) => LOOKALIKES[sign] ?? sign)
 
 const weak = (field: string, msg: string) => invalid(['body', field], msg, 'weak_password')
-
-let common: Set<string> | null = null
-
-/** Read at the first password that is chosen: some 18,000 lines, 5 ms. */
-function isCommon(lowered: string): boolean {
-  common ??= new Set(
-    readFileSync(new URL('./common-passwords.txt', import.meta.url), 'utf8')
-      .split('\n')
-      .filter((line) => line !== '' && !line.startsWith('# ')),
-  )
-  return common.has(lowered)
-}

@@ -4,12 +4,9 @@ import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Message, Nullable } from '#platform/http/schema.ts'
-import { originOf } from '../origin.ts'
 import { ownUser } from '../own-user.ts'
 import { Code } from '../schema.ts'
-import type { CredentialDeps } from '../sign-in/credentials.ts'
-import { countAttempt } from '../sign-in/sign-in-limits.ts'
-import { confirmPassword, requireFreshSignIn } from '../sign-in/step-up.ts'
+import { type ConfirmDeps, confirmPassword, countSessionCode, requireFreshSignIn } from '../sign-in/step-up.ts'
 import {
   addPasskey,
   listPasskeys,
@@ -30,7 +27,7 @@ const Passkey = Type.Object(
   { title: 'Passkey' },
 )
 
-export function secondFactorRoutes(app: App, deps: SecondFactorDeps & CredentialDeps): void {
+export function secondFactorRoutes(app: App, deps: SecondFactorDeps & ConfirmDeps): void {
   app.post(
     '/api/users/me/totp',
     {
@@ -65,8 +62,9 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & Credential
     },
     async (request) => {
       const user = await freshUser(request)
-      await countAttempt(deps, { account: user.email_key, address: originOf(request).address })
-      return confirmTotp(deps, user, { code: request.body.code, sessionId: callerOf(request).sessionId })
+      const { sessionId } = callerOf(request)
+      await countSessionCode(deps, user, { sessionId })
+      return confirmTotp(deps, user, { code: request.body.code, sessionId })
     },
   )
 
@@ -84,12 +82,11 @@ export function secondFactorRoutes(app: App, deps: SecondFactorDeps & Credential
     },
     async (request) => {
       const user = await freshUser(request)
-      const { address } = originOf(request)
+      const { sessionId } = callerOf(request)
       const { code, password } = request.body
-      await confirmPassword(deps, user, password ?? undefined, { wrong: 'password_wrong', address })
-      // Where there is a password, asking for it has counted the attempt.
-      if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
-      await removeTotp(deps, user, { code, sessionId: callerOf(request).sessionId })
+      await confirmPassword(deps, user, password ?? undefined, { wrong: 'password_wrong', sessionId })
+      await countSessionCode(deps, user, { sessionId })
+      await removeTotp(deps, user, { code, sessionId })
       return { message: 'Two-factor authentication is off' }
     },
   )

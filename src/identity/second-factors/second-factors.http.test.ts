@@ -109,9 +109,8 @@ test('guesses at a challenge are limited by account', async (t) => {
       return app.post('/api/auth/challenge', body, { headers: { 'x-forwarded-for': `198.51.100.${index}` } })
     }),
   )
-  // One attempt was counted when ada signed in, one when two-factor was turned on.
-  assert.equal(replies.filter((reply) => reply.status === 401).length, 8)
-  assert.equal(replies.filter((reply) => reply.status === 429).length, 42)
+  assert.equal(replies.filter((reply) => reply.status === 401).length, 10)
+  assert.equal(replies.filter((reply) => reply.status === 429).length, 40)
 })
 
 test('changes to second factors ask for a fresh sign-in', async (t) => {

@@ -113,6 +113,7 @@ const findSession = prepared(
         'users.is_active',
         'users.is_verified',
         'users.is_superuser',
+        'users.is_totp_on',
       ])
       .where('sessions.user_id', '=', '')
       .where('sessions.id', '=', ''),
@@ -120,7 +121,7 @@ const findSession = prepared(
 )
 
 async function readSessionState(
-  { db, clock }: Pick<Platform, 'db' | 'clock'>,
+  { db, clock, config }: Pick<Platform, 'db' | 'clock' | 'config'>,
   { userId, sessionId }: AccessClaims,
 ): Promise<SessionState> {
   const readMs = clock.ms()
@@ -135,6 +136,7 @@ async function readSessionState(
     isActive: row.is_active,
     isVerified: row.is_verified,
     isSuperuser: row.is_superuser,
+    lacksTwoFactor: config.requireSuperuserTwoFactor && row.is_superuser && !row.is_totp_on,
     scopes: null,
   }
   return { caller, expiresMs: Date.parse(row.expires_at), readMs }

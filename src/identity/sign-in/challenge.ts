@@ -1,10 +1,13 @@
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
 import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
+import type { Origin } from '../origin.ts'
 import { identityProblem } from '../problems.ts'
 import { acceptCode } from '../second-factors/totp.ts'
 import { findUser, type User } from '../users.ts'
-import { countAttempt, forgetFailures, type SignInLimitDeps } from './sign-in-limits.ts'
+import { countConfirmation } from './attempts.ts'
+import { type CodeAttemptDeps, codeSucceeded, countConfirmingCode, tellOwner } from './code-attempts.ts'
+import { type FailedSignIns, noting } from './failed-sign-ins.ts'
 
 /** For someone whom a provider has vouched for, while the second factor is still to come. */
 export async function issueChallenge(deps: OneTimeTokenDeps & Pick<Platform, 'db'>, userId: string): Promise<string> {
@@ -12,19 +15,30 @@ export async function issueChallenge(deps: OneTimeTokenDeps & Pick<Platform, 'db
 }
 
 /**
- * A wrong code leaves the challenge open; the limits count it.
+ * A wrong code leaves the challenge open; the limits count it, apart from those of who knows the password.
  * @throws Problem 401 `Invalid two-factor code` for a wrong code as for a bad challenge, 429.
  */
 export async function completeChallenge(
-  deps: SignInLimitDeps & Pick<Platform, 'db' | 'clock'>,
-  { challenge, code, address }: { challenge: string; code: string; address: string },
+  deps: CodeAttemptDeps & { failedSignIns: Pick<FailedSignIns, 'note'> },
+  { challenge, code, origin }: { challenge: string; code: string; origin: Origin },
 ): Promise<User> {
   const known = await peekToken(deps, deps.db, 'challenge', challenge)
   const user = known?.state === 'open' && known.userId ? await findUser(deps.db, known.userId) : null
-  await countAttempt(deps, { account: user?.email_key ?? null, address })
-  if (!user || !(await acceptCode(deps, deps.db, user.id, code))) throw identityProblem('two_factor_code_wrong')
+  // A challenge is nothing to guess: 256 random bits.
+  if (!user) throw identityProblem('two_factor_code_wrong')
+  return noting(deps, { account: user.email_key, origin }, () => complete(deps, user, { challenge, code }))
+}
+
+async function complete(deps: CodeAttemptDeps, user: User, { challenge, code }: { challenge: string; code: string }) {
+  const attempt = await countConfirmation(deps, `provider:${user.id}`)
+  const hit = await countConfirmingCode(deps, user, attempt)
+  if (!(await acceptCode(deps, deps.db, user.id, code))) {
+    await tellOwner(deps, user, hit)
+    throw identityProblem('two_factor_code_wrong')
+  }
   if (!(await spendToken(deps, deps.db, 'challenge', challenge))) throw identityProblem('two_factor_code_wrong')
+  await attempt.succeeded()
+  await codeSucceeded(deps, user, attempt.counted)
   if (!user.is_active) throw platformProblem('inactive_account')
-  await forgetFailures(deps, user.email_key)
   return user
 }

@@ -1,46 +1,54 @@
 // Email address, password and code, for the sign-ins of the API and the storefront. An unknown address takes the same
 // steps and the same time as a known one with a wrong password.
-import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
+import type { Origin } from '../origin.ts'
 import type { Hasher } from '../passwords/hasher.ts'
 import { identityProblem } from '../problems.ts'
-import { acceptCode } from '../second-factors/totp.ts'
 import { emailKey, findUser, findUserByEmail, type User } from '../users.ts'
-import { countAttempt, forgetFailures, type SignInLimitDeps } from './sign-in-limits.ts'
+import { type AttemptDeps, countSignIn } from './attempts.ts'
+import { type CodeAttemptDeps, requireCode } from './code-attempts.ts'
+import { type FailedSignIns, noting } from './failed-sign-ins.ts'
 
 /** What checks a password, and counts the attempt. */
-export type CredentialDeps = SignInLimitDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
+export type CredentialDeps = AttemptDeps &
+  CodeAttemptDeps & { hasher: Hasher; failedSignIns: Pick<FailedSignIns, 'note'> }
 
 export type Credentials = {
   email: string
   password: string
   /** A TOTP or recovery code, where two-factor is on. */
   code?: string | undefined
+  /** A solved challenge, where strangers to the account have failed too often. */
+  proof?: string | undefined
   /** The client's, for the limits. */
-  address: string
+  origin: Origin & { address: string }
+  place?: 'storefront'
 }
 
 /**
  * Counts the attempt, checks everything, and returns the user. Opens no session.
  * @throws Problem 429, 401 `Incorrect email or password`, 403 `Inactive account`, 401 `Two-factor code required`,
- * 401 `Invalid two-factor code`, 503 when too many sign-ins wait.
+ * 401 `Invalid two-factor code`, 403 `password_reset_required`, 503 when too many sign-ins wait.
  */
 export async function checkCredentials(deps: CredentialDeps, credentials: Credentials): Promise<User> {
-  const { email, password, code, address } = credentials
+  const { email, origin, place } = credentials
   const account = emailKey(email)
-  await countAttempt(deps, { account, address })
+  const { user, outdated } = await noting(deps, { account, origin, place }, () => check(deps, account, credentials))
+  return outdated ? rehash(deps, user, credentials.password) : user
+}
 
-  const user = await findUserByEmail(deps.db, email)
+async function check(deps: CredentialDeps, account: string, { password, code, proof, origin }: Credentials) {
+  const attempt = await countSignIn(deps, { account, origin, proof })
+  const user = await findUserByEmail(deps.db, account)
   const { right, outdated } = await deps.hasher.verify(password, user?.password_hash ?? null)
   if (!user || !right) throw identityProblem('credentials_wrong')
+  await attempt.succeeded()
   if (!user.is_active) throw platformProblem('inactive_account')
   if (user.is_totp_on) {
     if (!code) throw identityProblem('two_factor_code_required')
-    if (!(await acceptCode(deps, deps.db, user.id, code))) throw identityProblem('two_factor_code_wrong')
+    await requireCode(deps, user, code, attempt)
   }
-
-  await forgetFailures(deps, account)
-  return outdated ? rehash(deps, user, password) : user
+  return { user, outdated }
 }
 
 async function rehash({ db, hasher }: CredentialDeps, user: User, password: string): Promise<User> {

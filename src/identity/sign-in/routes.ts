@@ -1,7 +1,7 @@
 import type { AuthenticationResponseJSON } from '@simplewebauthn/server'
 import { Type } from 'typebox'
+import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
-import { originOf } from '../origin.ts'
 import { ShownPassword } from '../passwords/password-rules.ts'
 import { AnyEmail, Code } from '../schema.ts'
 import {
@@ -14,12 +14,20 @@ import {
 import { TokenView, tokenView } from '../sessions/token-view.ts'
 import { completeChallenge } from './challenge.ts'
 import { type CredentialDeps, checkCredentials } from './credentials.ts'
+import type { DeviceCookie } from './device-cookie.ts'
+import { issueHandOff } from './hand-off.ts'
+import { Proof } from './proof-of-work.ts'
 import { type SignInDeps, signIn } from './sign-in.ts'
-import { countAttempt } from './sign-in-limits.ts'
+import { requireFreshSignIn } from './step-up.ts'
 
 const tags = ['auth']
 
-export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & PasskeyDeps): void {
+export function signInRoutes(
+  app: App,
+  deps: CredentialDeps & SignInDeps & PasskeyDeps & { deviceCookie: DeviceCookie },
+): void {
+  const { deviceCookie } = deps
+
   app.post(
     '/api/auth/login',
     {
@@ -31,15 +39,18 @@ export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & Passk
           email: AnyEmail,
           password: ShownPassword,
           code: Type.Optional(Type.String({ maxLength: 64 })),
+          proof: Type.Optional(Proof),
         }),
         response: { 200: TokenView },
       },
       config: { access: 'anyone' },
     },
-    async (request) => {
-      const origin = originOf(request)
-      const user = await checkCredentials(deps, { ...request.body, address: origin.address })
-      return tokenView(await signIn(deps, user, origin, 'password'), user)
+    async (request, reply) => {
+      const origin = deviceCookie.originOf(request)
+      const user = await checkCredentials(deps, { ...request.body, origin })
+      const pair = await signIn(deps, user, origin, 'password')
+      deviceCookie.keep(reply, origin)
+      return tokenView(pair, user)
     },
   )
 
@@ -55,10 +66,34 @@ export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & Passk
       },
       config: { access: 'anyone' },
     },
+    async (request, reply) => {
+      const origin = deviceCookie.originOf(request)
+      const user = await completeChallenge(deps, { ...request.body, origin })
+      const pair = await signIn(deps, user, origin, 'two-factor')
+      deviceCookie.keep(reply, origin)
+      return tokenView(pair, user)
+    },
+  )
+
+  app.post(
+    '/api/auth/storefront',
+    {
+      schema: {
+        operationId: 'signInToStorefront',
+        tags,
+        summary: 'Where to send the browser that set out from the storefront’s sign-in, after a fresh sign-in here',
+        body: Type.Object({
+          state: Type.String({ minLength: 1, maxLength: 100, description: 'As the storefront gave it' }),
+        }),
+        response: { 200: Type.Object({ url: Type.String() }) },
+      },
+      config: { access: 'user' },
+    },
     async (request) => {
-      const origin = originOf(request)
-      const user = await completeChallenge(deps, { ...request.body, address: origin.address })
-      return tokenView(await signIn(deps, user, origin, 'two-factor'), user)
+      const caller = callerOf(request)
+      await requireFreshSignIn(deps, caller)
+      const code = await issueHandOff(deps, caller.userId, request.body.state)
+      return { url: `${deps.config.urls.storefront}/login/return?${new URLSearchParams({ code })}` }
     },
   )
 
@@ -88,11 +123,13 @@ export function signInRoutes(app: App, deps: CredentialDeps & SignInDeps & Passk
       },
       config: { access: 'anyone' },
     },
-    async (request) => {
-      const origin = originOf(request)
-      await countAttempt(deps, { account: null, address: origin.address })
+    // No limit beside the general one: a signature over 256 random bits is nothing to guess.
+    async (request, reply) => {
+      const origin = deviceCookie.originOf(request)
       const user = await checkPasskey(deps, request.body.response as unknown as AuthenticationResponseJSON)
-      return tokenView(await signIn(deps, user, origin, 'passkey'), user)
+      const pair = await signIn(deps, user, origin, 'passkey')
+      deviceCookie.keep(reply, origin)
+      return tokenView(pair, user)
     },
   )
 }

@@ -1,21 +1,21 @@
 // The last step of every sign-in, whatever was shown (password, provider, passkey, code), for the sessions of both
 // servers. The user is read again under a lock, so a password changed or an account switched off meanwhile wins.
-import { createHash } from 'node:crypto'
 import { recordAudit } from '#audit/audit.ts'
 import { newDeviceEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { platformProblem } from '#platform/problems.ts'
+import { rememberDevice } from '../known-devices.ts'
 import type { Origin } from '../origin.ts'
 import { identityProblem } from '../problems.ts'
 import { openSession, signPair, type TokenPair } from '../sessions/sessions.ts'
 import type { TokenDeps } from '../sessions/tokens.ts'
 import type { User } from '../users.ts'
 
-export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs'>
+export type SignInDeps = TokenDeps & Pick<Platform, 'db' | 'jobs' | 'secrets'>
 
-export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor'
+export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-factor' | 'account'
 
 /**
  * Makes a user signed in whose credentials were checked just now: `open` writes the session of whichever server it is.
@@ -23,7 +23,7 @@ export type SignInMethod = 'password' | 'google' | 'github' | 'passkey' | 'two-f
  * @throws Problem 401 when the password has changed since, 403 when the account was switched off.
  */
 export async function completeSignIn<T extends { sessionId: string }>(
-  deps: Pick<Platform, 'clock' | 'config' | 'jobs'>,
+  deps: Pick<Platform, 'clock' | 'config' | 'jobs' | 'secrets'>,
   tx: Db,
   user: User,
   { origin, method, place }: { origin: Origin; method: SignInMethod; place?: 'storefront' },
@@ -33,8 +33,9 @@ export async function completeSignIn<T extends { sessionId: string }>(
   const now = deps.clock.now()
   const opened = await open()
   await tx.updateTable('users').set({ last_login_at: now }).where('id', '=', user.id).execute()
-  const isNew = await noteDevice(tx, user.id, origin, now)
-  if (isNew) await sendMail(deps, tx, newDeviceEmail(deps.config, { to: user.email, ...origin, at: now }))
+  const isNew = await rememberDevice(deps, tx, user.id, origin, now)
+  const { userAgent, address } = origin
+  if (isNew) await sendMail(deps, tx, newDeviceEmail(deps.config, { to: user.email, userAgent, address, at: now }))
   await recordAudit(tx, {
     actorId: user.id,
     action: 'sign-in',
@@ -71,41 +72,4 @@ async function confirmUnchanged(tx: Db, user: User) {
     throw identityProblem('credentials_wrong')
   }
   if (!current.is_active) throw platformProblem('inactive_account')
-}
-
-/** True when the account is known from other devices, and not from this one. */
-async function noteDevice(tx: Db, userId: string, origin: Origin, now: string): Promise<boolean> {
-  const fingerprint = fingerprintOf(origin)
-  const known = await tx
-    .updateTable('user_devices')
-    .set({ last_seen_at: now })
-    .where('user_id', '=', userId)
-    .where('fingerprint', '=', fingerprint)
-    .returning('user_id')
-    .executeTakeFirst()
-  if (known) return false
-  const other = await tx
-    .selectFrom('user_devices')
-    .select('user_id')
-    .where('user_id', '=', userId)
-    .limit(1)
-    .executeTakeFirst()
-  await tx
-    .insertInto('user_devices')
-    .values({ user_id: userId, fingerprint, first_seen_at: now, last_seen_at: now })
-    .onConflict((conflict) => conflict.columns(['user_id', 'fingerprint']).doNothing())
-    .execute()
-  return other !== undefined
-}
-
-/** The program and the wider network (/16, /48): a phone that moves about in its network is not new each time. */
-function fingerprintOf({ userAgent, address }: Origin): string {
-  const network = address?.includes(':')
-    ? address.split(':').slice(0, 3).join(':')
-    : address?.split('.').slice(0, 2).join('.')
-  // A browser's update is no new device.
-  const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
-  return createHash('sha256')
-    .update(JSON.stringify([program, network ?? '']))
-    .digest('base64url')
 }

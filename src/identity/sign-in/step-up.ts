@@ -8,8 +8,7 @@ import { identityProblem } from '../problems.ts'
 import { acceptCode, codeWrong } from '../second-factors/totp.ts'
 import { authenticatedAt, isSessionLive, type SessionRef } from '../sessions/sessions.ts'
 import type { User } from '../users.ts'
-import type { CredentialDeps } from './credentials.ts'
-import { countAttempt, type SignInLimitDeps } from './sign-in-limits.ts'
+import { countConfirmation } from './attempts.ts'
 
 const FRESH_MS = 10 * MINUTE_MS
 
@@ -33,44 +32,56 @@ export type Proof = { password?: string | null | undefined; code?: string | null
 /** What a wrong password is called where it is asked for. */
 export type WrongPassword = 'password_wrong' | 'current_password_wrong'
 
-/** Which session asks, and from where. */
-export type Requester = { sessionId: string | null; address: string }
+/** What confirms an owner. */
+export type ConfirmDeps = CountDeps & Pick<Platform, 'db' | 'clock'> & { hasher: Hasher }
+
+/** Which session asks. */
+export type Requester = { sessionId: string | null }
 
 /**
  * Asks for the password, or where there is none for a fresh sign-in; and with two-factor on for a code, which
  * `lockConfirmed` then spends. @throws Problem 400 `wrong` or for a missing code, 403 `Fresh sign-in required`, 429.
  */
 export async function confirmOwner(
-  deps: CredentialDeps,
+  deps: ConfirmDeps,
   user: User,
   { password, code }: Proof,
-  { sessionId, address }: Requester,
+  { sessionId }: Requester,
   wrong: WrongPassword = 'password_wrong',
 ): Promise<void> {
   if (user.password_hash === null) await requireFreshSignIn(deps, { userId: user.id, sessionId })
-  await confirmPassword(deps, user, password, { wrong, address })
+  await confirmPassword(deps, user, password, { wrong, sessionId })
   if (!user.is_totp_on) return
   if (!code) throw codeMissing()
-  // Where there is a password, asking for it has counted the attempt.
-  if (user.password_hash === null) await countAttempt(deps, { account: user.email_key, address })
+  await countSessionCode(deps, user, { sessionId })
 }
 
 /**
- * Asks a signed-in user for the password before a sensitive change. Counts as a sign-in attempt on the account: a
- * stolen access token is no way to guess at leisure. Asks nothing of an account without a password.
- * @throws Problem 400 `wrong`, 429.
+ * Asks a signed-in user for the password before a sensitive change. Counts as attempts at sign-in do, by the session: a
+ * stolen access token is no way to guess at leisure, and what others try is not the session's to pay for. Asks nothing
+ * of an account without a password. @throws Problem 400 `wrong`, 429.
  */
 export async function confirmPassword(
-  deps: SignInLimitDeps & { hasher: Hasher },
+  deps: CountDeps & { hasher: Hasher },
   user: User,
   password: string | null | undefined,
-  { wrong, address }: { wrong: WrongPassword; address: string },
+  { wrong, sessionId }: { wrong: WrongPassword } & Requester,
 ): Promise<void> {
   if (user.password_hash === null) return
-  await countAttempt(deps, { account: user.email_key, address })
+  const attempt = await countConfirmation(deps, sessionKey(user, sessionId))
   const { right } = await deps.hasher.verify(password ?? '', user.password_hash)
   if (!right) throw identityProblem(wrong)
+  await attempt.succeeded()
 }
+
+/** Before a code of a signed-in user is looked at; right ones count, too: nobody shows thirty an hour. @throws Problem 429. */
+export async function countSessionCode(deps: CountDeps, user: User, { sessionId }: Requester): Promise<void> {
+  await countConfirmation(deps, `code:${sessionKey(user, sessionId)}`)
+}
+
+type CountDeps = Pick<Platform, 'config' | 'limiter' | 'secrets'>
+
+const sessionKey = (user: User, sessionId: string | null) => `session:${sessionId ?? user.id}`
 
 /**
  * Locks the user whose password was confirmed, and spends the code where two-factor is on: in the transaction of what

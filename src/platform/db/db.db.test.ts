@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type CompiledQuery, sql } from 'kysely'
+import { migrations } from '#src/migrations.ts'
 import { testApp } from '#testing/app.ts'
 import { commitAsync } from './async-commit.ts'
 import { afterCommit, transaction } from './db.ts'
-import { migrate } from './migrate.ts'
+import { migrate, planOf, requireMigrated } from './migrate.ts'
 
 const table = `create table shapes (id {id} primary key, is_round {boolean} not null, size {bigint}, seen_at {timestamp}, facts_json {json}, bytes {bytes}, weight {real});`
 
@@ -168,5 +169,36 @@ test('a migration that was edited after it had been applied stops the start', as
   const applied = await sql<{ id: string }>`select id from migrations order by position`.execute(db)
   const same = applied.rows.map(({ id }) => ({ id, sql: 'select 1;' }))
   await assert.rejects(migrate(db, same, platform.clock.now()), /was changed after it had been applied/)
-  await assert.rejects(migrate(db, [], platform.clock.now()), /made by another version/)
+  const elsewhere = [{ id: 'other/001-things', sql: 'select 1;' }]
+  await assert.rejects(migrate(db, elsewhere, platform.clock.now()), /made by another version/)
+})
+
+test('the release before runs on what a newer one has made, until something is taken away', async (t) => {
+  const { platform } = await testApp(t)
+  const { db } = platform
+  const now = platform.clock.now()
+  const added = { id: 'later/001-notes', sql: 'create table later_notes (id {id} primary key, is_new {boolean});' }
+  const removed = { id: 'later/002-no-notes', sql: 'drop table later_notes;', contracts: true as const }
+  const { missing } = await planOf(db, [...migrations, added, removed])
+  assert.deepEqual(
+    missing.map(({ id, contracts }) => [id, contracts]),
+    [
+      ['later/001-notes', false],
+      ['later/002-no-notes', true],
+    ],
+  )
+  const boolean = platform.dialect === 'sqlite' ? 'integer' : 'boolean'
+  assert.deepEqual(missing[0]?.statements, [`create table later_notes (id text primary key, is_new ${boolean})`])
+
+  assert.deepEqual(await migrate(db, [...migrations, added], now), [added.id])
+  assert.deepEqual(await migrate(db, migrations, now), [], 'the release before starts')
+  await requireMigrated(db, migrations)
+  assert.deepEqual(await planOf(db, migrations), { missing: [], ahead: [added.id] })
+  // Two releases that both went on from the one before are no line.
+  const aside = { id: 'aside/001', sql: 'select 1;' }
+  await assert.rejects(migrate(db, [...migrations, aside], now), /made by another version/)
+
+  await migrate(db, [...migrations, added, removed], now)
+  await assert.rejects(migrate(db, migrations, now), /newer version .* cannot follow \(later\/002-no-notes\)/)
+  await assert.rejects(requireMigrated(db, migrations), /cannot follow/)
 })

@@ -1,6 +1,7 @@
 /**
  * Forward-only migrations, each run once, under a lock, with a checksum of what was run. One that has been released is never
- * edited: a changed checksum stops the start.
+ * edited: a changed checksum stops the start. The release before still runs on what a newer one has made, so that nodes can be
+ * exchanged one by one and a release taken back; only what a `contracts` migration took away stops it.
  */
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
@@ -12,9 +13,17 @@ export type Migration = {
   id: string
   /** Statements ending in `;` at a line's end, with the placeholders below. */
   sql: string
+  /** It takes away what the release before reads or writes, which then refuses to start. */
+  contracts?: true
 }
 
-type MigrationsTable = { id: string; checksum: string; applied_at: string; position: Generated<number> }
+type MigrationsTable = {
+  id: string
+  checksum: string
+  is_contraction: boolean
+  applied_at: string
+  position: Generated<number>
+}
 declare module './tables.ts' {
   interface Tables {
     migrations: MigrationsTable
@@ -61,18 +70,19 @@ export async function migrate(db: Db, migrations: Migration[], now: string): Pro
     await run(
       tx,
       dialect,
-      'create table if not exists migrations (position {serial}, id text not null unique, checksum text not null, applied_at {timestamp} not null);',
+      'create table if not exists migrations (position {serial}, id text not null unique, checksum text not null, is_contraction {boolean} not null, applied_at {timestamp} not null);',
     )
 
     const applied = await appliedMigrations(tx)
-    refuseUnknown(applied, migrations)
+    refuseForeign(applied, migrations)
     refuseChanged(applied, migrations)
 
     const fresh: string[] = []
     for (const migration of migrations) {
       if (applied.has(migration.id)) continue
       await run(tx, dialect, migration.sql)
-      const values = { id: migration.id, checksum: checksumOf(migration), applied_at: now }
+      const { id, contracts = false } = migration
+      const values = { id, checksum: checksumOf(migration), is_contraction: contracts, applied_at: now }
       await tx.insertInto('migrations').values(values).execute()
       fresh.push(migration.id)
     }
@@ -96,15 +106,34 @@ export class Unmigrated extends Error {
  */
 export async function requireMigrated(db: Db, migrations: Migration[]): Promise<void> {
   if (!(await hasMigrations(db))) throw new Unmigrated(migrations.length, 'it is empty: start the service once')
-  const applied = await appliedMigrations(db)
-  refuseUnknown(applied, migrations)
-  refuseChanged(applied, migrations)
-  const missing = migrations.filter(({ id }) => !applied.has(id)).length
+  const missing = (await planOf(db, migrations)).missing.length
   if (missing > 0) {
     throw new Unmigrated(
       missing,
       `it is of an older version (migrations missing: ${missing}): start the service of this one first`,
     )
+  }
+}
+
+export type Plan = {
+  /** What the next start applies, as this engine would run it. */
+  missing: { id: string; statements: string[]; contracts: boolean }[]
+  /** What a newer release has applied. */
+  ahead: string[]
+}
+
+/** Looks, and applies nothing. @throws Error as `migrate` does. */
+export async function planOf(db: Db, migrations: Migration[]): Promise<Plan> {
+  const applied = (await hasMigrations(db)) ? await appliedMigrations(db) : new Map()
+  refuseForeign(applied, migrations)
+  refuseChanged(applied, migrations)
+  const missing = migrations.filter(({ id }) => !applied.has(id))
+  return {
+    missing: missing.map(({ id, sql: text, contracts = false }) => ({
+      ...{ id, contracts },
+      statements: statementsOf(text, dialectOf(db)),
+    })),
+    ahead: unknownTo(applied, migrations),
   }
 }
 
@@ -116,39 +145,53 @@ async function hasMigrations(db: Db): Promise<boolean> {
   return rows.length > 0
 }
 
-async function appliedMigrations(db: Db): Promise<Map<string, string>> {
-  const rows = await db.selectFrom('migrations').select(['id', 'checksum']).execute()
-  return new Map(rows.map((row) => [row.id, row.checksum]))
+type Applied = ReadonlyMap<string, Pick<MigrationsTable, 'checksum' | 'is_contraction'>>
+
+async function appliedMigrations(db: Db): Promise<Applied> {
+  const rows = await db.selectFrom('migrations').select(['id', 'checksum', 'is_contraction']).execute()
+  return new Map(rows.map(({ id, ...row }) => [id, row]))
 }
 
 const checksumOf = ({ sql: text }: Migration) => createHash('sha256').update(text).digest('hex')
 
-function refuseChanged(applied: Map<string, string>, migrations: Migration[]) {
+function refuseChanged(applied: Applied, migrations: Migration[]) {
   for (const migration of migrations) {
     const known = applied.get(migration.id)
-    if (known !== undefined && known !== checksumOf(migration)) {
+    if (known !== undefined && known.checksum !== checksumOf(migration)) {
       throw new Error(`migration ${migration.id} was changed after it had been applied`)
     }
   }
 }
 
-function refuseUnknown(applied: Map<string, string>, migrations: Migration[]) {
-  const known = new Set(migrations.map((migration) => migration.id))
-  const unknown = [...applied.keys()].filter((id) => !known.has(id))
-  if (unknown.length > 0) {
+/** A newer release only adds to what this one knows whole; where something of its own is missing, it is another history. */
+function refuseForeign(applied: Applied, migrations: Migration[]) {
+  const unknown = unknownTo(applied, migrations)
+  if (unknown.length === 0) return
+  const contractions = unknown.filter((id) => applied.get(id)?.is_contraction)
+  if (contractions.length > 0) {
+    throw new Error(
+      `it was changed by a newer version of Latchkey in a way that this one cannot follow (${contractions.join(', ')}). Start that version`,
+    )
+  }
+  if (migrations.some(({ id }) => !applied.has(id))) {
     throw new Error(
       `the database was made by another version of Latchkey: it has ${unknown.join(', ')}. Start that version`,
     )
   }
 }
 
+function unknownTo(applied: Applied, migrations: Migration[]): string[] {
+  const known = new Set(migrations.map(({ id }) => id))
+  return [...applied.keys()].filter((id) => !known.has(id))
+}
+
 async function run(tx: Db, dialect: Dialect, text: string) {
-  for (const statement of text
-    .split(/;\s*$/m)
-    .map((part) => part.trim())
-    .filter((part) => part !== '')) {
-    await sql.raw(forDialect(statement, dialect)).execute(tx)
-  }
+  for (const statement of statementsOf(text, dialect)) await sql.raw(statement).execute(tx)
+}
+
+function statementsOf(text: string, dialect: Dialect): string[] {
+  const statements = text.split(/;\s*$/m).map((part) => part.trim())
+  return statements.filter((part) => part !== '').map((statement) => forDialect(statement, dialect))
 }
 
 function forDialect(statement: string, dialect: Dialect): string {

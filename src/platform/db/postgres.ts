@@ -359,7 +359,7 @@ function encode(value: unknown): unknown {
 /** As JSON.stringify writes them. */
 const UNSTORABLE = /\\u0000|\\ud[89a-f]/
 
-const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
+export const storable = (text: string) => text.toWellFormed().replaceAll('\0', '\ufffd')
 
 function refuseStreaming(): never {
   throw new Error('rows are read whole: page through large results')

@@ -21,6 +21,8 @@ export type Caller = {
   isActive: boolean
   isVerified: boolean
   isSuperuser: boolean
+  /** A superuser without the second factor that this service asks of them. */
+  lacksTwoFactor?: boolean
   /** What an API key is confined to; null: everything that keys may do. */
   scopes: readonly string[] | null
   /** Models that a key may ask for, by names and patterns; null: what the plan has. */
@@ -220,6 +222,7 @@ export function createAccessControl({ limiter, limits, authenticators, entitleme
     }
     if (!caller.isActive) throw platformProblem('inactive_account')
     if (access === 'superuser' && !caller.isSuperuser) throw platformProblem('not_superuser')
+    if (access === 'superuser' && caller.lacksTwoFactor) throw platformProblem('two_factor_needed')
     entitlements.require(caller, policy)
     if (scope) requireScope(caller, scope)
   }

@@ -10,6 +10,12 @@ export function addressKey(ip: string): string {
   return `${expand(plain).slice(0, 4).join(':')}::/64`
 }
 
+/** The network that sign-ins are counted by: of an IPv4 address its /24, since whoever has one has the next; of IPv6 the /64. */
+export function networkKey(ip: string): string {
+  const plain = plainAddress(ip)
+  return plain.includes(':') ? addressKey(plain) : `${plain.split('.').slice(0, 3).join('.')}.0/24`
+}
+
 /** Without its zone; IPv4 in IPv6 as IPv4. */
 export function plainAddress(ip: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)

@@ -5,14 +5,14 @@ import type { FastifyReply } from 'fastify'
 const DATA_POLICY = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"
 
 /**
- * For our pages: our own files alone. Styles may be inline because Mantine writes them so; pictures come from any https address because people
- * give that of their own (`avatar_url`): the answers of models draw none.
+ * For our pages: our own files alone. Styles may be inline because Mantine writes them so. Pictures come from here and from the
+ * sign-in providers: one from any address would let a page tell that address whatever it is made to.
  */
 export const PAGE_POLICY = [
   "default-src 'self'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",
-  "img-src 'self' data: https:",
+  "img-src 'self' data: https://lh3.googleusercontent.com https://avatars.githubusercontent.com",
   "font-src 'self' data:",
   "connect-src 'self'",
   "object-src 'none'",

@@ -1,15 +1,21 @@
 /**
  * The inbox: each event from outside is a row, unique by its source and id, before anything is done about it. `receive` tries to
- * handle it before it returns, but not for long; the jobs see to the rest.
+ * handle it before it returns, but not for long; the jobs see to the rest. An event costs two commits: one that keeps it, and the
+ * handler's own, when it settles the event there.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import '../tables.ts'
 import { type Clock, plus, SECOND_MS } from '../clock.ts'
-import { type Db, transaction } from '../db/db.ts'
+import { afterCommit, type Db, transaction } from '../db/db.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Jobs } from './jobs.ts'
 
-export type InboxHandler = (payload: never, eventId: string) => Promise<void>
+export type InboxEvent = {
+  id: string
+  /** Marks the event as handled, with the rest of a transaction. A handler that never does leaves that to the inbox. */
+  settle(tx: Db): Promise<void>
+}
+export type InboxHandler<P> = (payload: P, event: InboxEvent) => Promise<void>
 export type Received = 'handled' | 'queued' | 'duplicate'
 export type Inbox = ReturnType<typeof createInbox>
 
@@ -20,16 +26,16 @@ export type Inbox = ReturnType<typeof createInbox>
 const PATIENCE_MS = 2_500
 
 export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; log: Log; jobs: Jobs }) {
-  const handlers = new Map<string, InboxHandler>()
+  const handlers = new Map<string, InboxHandler<never>>()
   const underWay = new Map<string, Promise<void>>()
 
   jobs.handle<{ source: string; eventId: string }>('inbox.handle', ({ source, eventId }) => handleOnce(source, eventId))
 
   return {
     /** Names what handles a source's events. It must be idempotent: it may run twice for one event. */
-    handle<P extends object>(source: string, handler: (payload: P, eventId: string) => Promise<void>) {
+    handle<P extends object>(source: string, handler: InboxHandler<P>) {
       if (handlers.has(source)) throw new Error(`two handlers for events of ${source}`)
-      handlers.set(source, handler as unknown as InboxHandler)
+      handlers.set(source, handler as unknown as InboxHandler<never>)
     },
 
     /**
@@ -56,7 +62,7 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
             tx,
             'inbox.handle',
             { source, eventId },
-            { runAt: plus(now, 10 * SECOND_MS), key: `inbox:${source}:${eventId}` },
+            { runAt: plus(now, 10 * SECOND_MS), key: retryKey(source, eventId) },
           )
         return row !== undefined
       })
@@ -98,14 +104,23 @@ export function createInbox({ db, clock, log, jobs }: { db: Db; clock: Clock; lo
       .executeTakeFirst()
     if (!row || row.handled_at !== null) return
 
-    await handler(row.payload_json as never, eventId)
-
-    // The id stays, against a second delivery; what the event said of a person has served its purpose.
-    await db
-      .updateTable('inbox')
-      .set({ handled_at: clock.now(), payload_json: {} })
-      .where('source', '=', source)
-      .where('event_id', '=', eventId)
-      .execute()
+    let isSettled = false
+    const settle = async (tx: Db) => {
+      // The id stays, against a second delivery; what the event said of a person has served its purpose.
+      await tx
+        .updateTable('inbox')
+        .set({ handled_at: clock.now(), payload_json: {} })
+        .where('source', '=', source)
+        .where('event_id', '=', eventId)
+        .execute()
+      await jobs.withdraw(tx, retryKey(source, eventId))
+      afterCommit(tx, () => {
+        isSettled = true
+      })
+    }
+    await handler(row.payload_json as never, { id: eventId, settle })
+    if (!isSettled) await transaction(db, settle)
   }
 }
+
+const retryKey = (source: string, eventId: string) => `inbox:${source}:${eventId}`

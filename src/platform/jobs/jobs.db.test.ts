@@ -172,9 +172,9 @@ test('an event is handled once however often it arrives, and again when handling
   const { app, inbox } = await jobApp(t)
   const seen: string[] = []
   let failing = true
-  inbox.handle<{ n: number }>('test', async ({ n }, eventId) => {
+  inbox.handle<{ n: number }>('test', async ({ n }, { id }) => {
     if (n === 2 && failing) throw new Error('not yet')
-    seen.push(eventId)
+    seen.push(id)
   })
   assert.equal(await inbox.receive('test', 'evt_1', { n: 1 }), 'handled')
   assert.equal(await inbox.receive('test', 'evt_1', { n: 1 }), 'duplicate')
@@ -185,6 +185,30 @@ test('an event is handled once however often it arrives, and again when handling
   app.clock.advance(60_000)
   await app.settle()
   assert.deepEqual(seen, ['evt_1', 'evt_2'])
+})
+
+test('an event is settled with what its handler writes, or not at all', async (t) => {
+  const { app, db, inbox } = await jobApp(t)
+  let cut = true
+  inbox.handle<object>('test', async (_payload, { settle }) =>
+    transaction(db, async (tx) => {
+      await settle(tx)
+      if (cut) throw new Error('the process ends here')
+    }),
+  )
+  const retries = async () =>
+    (await db.selectFrom('jobs').selectAll().where('dedupe_key', '=', 'inbox:test:evt_1').execute()).length
+  assert.equal(await inbox.receive('test', 'evt_1', {}), 'queued')
+  assert.equal(await retries(), 1)
+
+  cut = false
+  app.clock.advance(60_000)
+  await app.settle()
+  const row = await db.selectFrom('inbox').select('handled_at').executeTakeFirstOrThrow()
+  assert.notEqual(row.handled_at, null)
+  assert.equal(await retries(), 0)
+  assert.equal(await inbox.receive('test', 'evt_2', {}), 'handled')
+  assert.equal((await db.selectFrom('jobs').selectAll().execute()).length, 0, 'no job is left to find it done')
 })
 
 for (const skewMs of [100_000, -100_000]) {

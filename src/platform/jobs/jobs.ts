@@ -8,7 +8,7 @@ import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
-import { createRunner, type JobContext, type JobHandler } from './runner.ts'
+import { createRunner, type DeadJobHandler, type JobContext, type JobHandler } from './runner.ts'
 
 export type JobOptions = {
   /** Waits between the tries; when they are used up the job is dead, kept and shown. */
@@ -26,7 +26,8 @@ const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 1
 
 export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
   const handlers = new Map<string, { handler: JobHandler; delaysMs: readonly number[] }>()
-  const runner = createRunner({ db, clock, log, handlers })
+  const deadHandlers: DeadJobHandler[] = []
+  const runner = createRunner({ db, clock, log, handlers, deadHandlers })
 
   return {
     /** Names what runs a kind of job. Each kind once, before `start`. */
@@ -75,6 +76,16 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
         )
         .execute()
       if (options.runAt === undefined) afterCommit(tx, runner.poke)
+    },
+
+    /** Takes back the job of this key, where there is one: what it was for is done. */
+    async withdraw(tx: Db, key: string): Promise<void> {
+      await tx.deleteFrom('jobs').where('dedupe_key', '=', key).execute()
+    },
+
+    /** Runs in the transaction that gives a job up. */
+    onDead(handler: DeadJobHandler): void {
+      deadHandlers.push(handler)
     },
 
     /** Starts to run what is due, in this process. */

@@ -1,7 +1,7 @@
 /** Runs the jobs that are due, in this process: some at once, each under a lease. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
-import type { Db } from '../db/db.ts'
+import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
 import { giveBack, LEASE_MS, type LeasedJob, leaseDue, putBack, removeDone, renewLease } from './leases.ts'
 
@@ -16,7 +16,9 @@ export type JobContext = {
 export type Handlers = ReadonlyMap<string, { handler: JobHandler; delaysMs: readonly number[] }>
 export type JobHandler = (payload: never, context: JobContext) => Promise<void>
 
-type Deps = { db: Db; clock: Clock; log: Log; handlers: Handlers }
+export type DeadJobHandler = (tx: Db, job: LeasedJob, error: string) => Promise<void>
+
+type Deps = { db: Db; clock: Clock; log: Log; handlers: Handlers; deadHandlers: readonly DeadJobHandler[] }
 
 const POLL_MS = 1_000
 const CONCURRENT_MAX = 8
@@ -128,5 +130,10 @@ async function fail(deps: Deps, job: LeasedJob, delaysMs: readonly number[], err
     { err: error, job: job.id, kind: job.kind, attempt: job.attempts },
     delayMs === undefined ? 'a job is dead' : 'a job failed and will be tried again',
   )
-  await putBack(deps, job, { delayMs, error: error instanceof Error ? error.message : String(error) })
+  const words = error instanceof Error ? error.message : String(error)
+  if (delayMs !== undefined) return putBack(deps, job, { delayMs, error: words })
+  await transaction(deps.db, async (tx) => {
+    await putBack({ ...deps, db: tx }, job, { delayMs, error: words })
+    for (const handle of deps.deadHandlers) await handle(tx, job, words)
+  })
 }

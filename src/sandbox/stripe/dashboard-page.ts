@@ -16,7 +16,7 @@ import { Fault, missing } from './fault.ts'
 import { badge, faultsAsPages, field, isoOf } from './hosted-page.ts'
 import { all, get, must } from './objects.ts'
 import { paymentTable } from './payment-table.ts'
-import { chargesOf, createRefund } from './payments.ts'
+import { chargesOf, createRefund, failRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
 import { isOver } from './subscriptions.ts'
 
@@ -32,6 +32,7 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, charge: Stripe.Charge, form:
       throw new Fault(400, { type: 'invalid_request_error', message: `'${units}' is no amount.` })
     createRefund(deps, { charge: charge.id, ...(units === '' ? {} : { amount: String(minor) }) })
   },
+  'fail-refund': failRefund,
   dispute: (deps, charge) => void openDispute(deps, charge.id),
   lose: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'lost'),
   win: (deps, charge) => void closeDispute(deps, disputeOf(deps, charge.id)?.id ?? '', 'won'),

@@ -41,6 +41,7 @@ ${
       ]
     : ''
 }
+${charge.amount_refunded > 0 && !dispute ? press('fail-refund', 'The refund comes back') : ''}
 ${dispute && isOpen(dispute) ? [press('lose', 'Lose the dispute', html``, 'danger'), press('win', 'Win the dispute')] : ''}
 </div></td></tr>`
 }

@@ -321,6 +321,23 @@ export function createRefund(deps: ProcessorDeps, form: Form): Stripe.Refund {
   return refund
 }
 
+/** The payer's bank could not take the newest refund: its money comes back. */
+export function failRefund(deps: ProcessorDeps, { id }: Stripe.Charge): void {
+  const refund = all<Stripe.Refund>(deps.db, 'refund', id).find(({ status }) => status === 'succeeded')
+  if (!refund) throw badParameter('charge', `Charge ${id} has no refund that could fail.`)
+  const failed = {
+    ...refund,
+    status: 'failed',
+    failure_reason: 'expired_or_canceled_card',
+    failure_balance_transaction: newId('txn'),
+  }
+  put(deps.db, failed)
+  const charge = must<Stripe.Charge>(deps.db, 'charge', id)
+  put(deps.db, { ...charge, amount_refunded: charge.amount_refunded - refund.amount, refunded: false })
+  emit(deps, 'refund.updated', failed, { status: refund.status })
+  emit(deps, 'refund.failed', failed)
+}
+
 function chargeToRefund({ db }: ProcessorDeps, form: Form): Stripe.Charge {
   const intentId = optionalText(form, 'payment_intent')
   if (intentId) {

@@ -2,13 +2,14 @@
  * Downloads of what was bought. One is counted before its first byte, in a single conditional update; whoever loses the connection
  * continues it with a Range for 24 hours, uncounted, because the same purchase and release give the same bytes.
  */
+
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { isDisputed } from '#billing/money/payments.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Problem } from '#platform/problem.ts'
-import { isDisputed } from '../payments/store.ts'
 import { storefrontProblem } from '../problems.ts'
 import { licensePrefix } from '../purchases/license-key.ts'
 import type { PurchaseRow } from '../purchases/store.ts'

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { App } from '#platform/http/app.ts'
 
 const FILES = {
@@ -7,6 +9,10 @@ const FILES = {
   'storefront.js': 'text/javascript; charset=utf-8',
   'mark.svg': 'image/svg+xml',
 }
+
+/** What solves proofs of work, as its package has it; few browsers ever ask for it. */
+const SOLVER = fileURLToPath(new URL('.', import.meta.resolve('altcha-lib')))
+const SOLVER_FILES = ['pow.js', 'helpers.js', 'types.js', 'algorithms/web/pbkdf2.js']
 
 const loaded = Object.entries(FILES).map(([name, type]) => {
   const content = readFileSync(new URL(name, import.meta.url))
@@ -22,6 +28,14 @@ export function assetRoutes(app: App): void {
   for (const { name, type, content } of loaded) {
     app.get(`/assets/${name}`, { config: { access: 'anyone' } }, (_request, reply) =>
       reply.type(type).header('cache-control', 'public, max-age=31536000, immutable').send(content),
+    )
+  }
+  for (const name of SOLVER_FILES) {
+    app.get(`/assets/altcha/${name}`, { config: { access: 'anyone' } }, (_request, reply) =>
+      reply
+        .type('text/javascript; charset=utf-8')
+        .header('cache-control', 'public, max-age=86400')
+        .send(readFileSync(join(SOLVER, name))),
     )
   }
   app.get('/favicon.ico', { config: { access: 'anyone' } }, (_request, reply) =>

@@ -1,7 +1,7 @@
+import { isDisputed } from '#billing/money/payments.ts'
 import { knownArchiveOf } from '../downloads/archives.ts'
 import { cooldownLeftMs, type DownloadDeps } from '../downloads/downloads.ts'
 import * as downloadStore from '../downloads/store.ts'
-import { isDisputed } from '../payments/store.ts'
 import { type Release, showReleases } from '../products/releases.ts'
 import { maskLicenseKey } from '../purchases/license-key.ts'
 import { openLicenseKey } from '../purchases/purchases.ts'

@@ -6,16 +6,18 @@ export type LoginParts = {
   error: string | null
   /** The account asks for a second factor. */
   needsCode: boolean
+  /** What the browser is to solve before it sends the form again; null: nothing. */
+  challenge?: unknown
   frontendUrl: string
 }
 
-export function loginPage({ redirect, email, error, needsCode, frontendUrl }: LoginParts): Html {
+export function loginPage({ redirect, email, error, needsCode, challenge, frontendUrl }: LoginParts): Html {
   const isBuying = redirect.startsWith('/api/checkout')
   return html`<div class="narrow">
 <h1>Sign in</h1>
 <p class="lead">${isBuying ? 'Sign in to go on to the checkout.' : 'With the email and password of your account.'}</p>
 ${error && html`<div class="notice ${needsCode ? 'warn' : 'bad'}" role="alert"><p>${error}</p></div>`}
-<form class="card" method="post" action="/login">
+<form class="card" method="post" action="/login" data-login${challenge ? html` data-challenge="${JSON.stringify(challenge)}"` : ''}>
 <input type="hidden" name="redirect" value="${redirect}">
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="username" required maxlength="254" value="${email}"></div>
 <div class="field"><label for="password">Password</label><input id="password" name="password" type="password" autocomplete="current-password" required maxlength="128"></div>
@@ -25,6 +27,7 @@ ${
 }
 <button class="button wide">Sign in</button>
 </form>
+<p class="under"><a href="/login/account?redirect=${redirect}">Sign in with Google, GitHub or a passkey</a>, by way of your account.</p>
 <p class="under">No account yet? <a href="${frontendUrl}/register" target="_blank" rel="noopener">Create one</a> (in a new tab) and come back. <a href="${frontendUrl}/forgot-password">Forgot your password?</a></p>
 </div>`
 }

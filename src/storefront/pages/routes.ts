@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import { originOf } from '#identity/origin.ts'
 import { identityProblem } from '#identity/problems.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
@@ -14,6 +13,7 @@ import { type ContactDeps, ContactForm, sendMessage } from '../contact/contact.t
 import type { DownloadDeps } from '../downloads/downloads.ts'
 import { type CheckoutState, confirmCheckout, type PaymentDeps } from '../payments/payments.ts'
 import { RECOVERY_MESSAGE, type RecoveryDeps, requestRecovery } from '../purchases/recovery.ts'
+import { leaveForAccount, returnFromAccount } from '../sessions/account-sign-in.ts'
 import { clearSessionCookie, setSessionCookie } from '../sessions/cookie.ts'
 import { redirectOf, safeRedirect } from '../sessions/redirect.ts'
 import {
@@ -39,6 +39,9 @@ const ANYONE = { config: { access: 'anyone' as const } }
 /** Pages that ask others (the processor, the mail server) count like the API. */
 const COUNTED = { config: { access: 'anyone' as const, limit: 'general' as const } }
 const PENDING_REFRESH_SECONDS = 5
+/** With the script on nobody reads it: the browser solves the challenge and sends the form again. */
+const PROOF_WITHOUT_SCRIPT =
+  'Too many sign-ins to this account have failed. Allow JavaScript here, or use a device that has signed in before.'
 
 const isLoginForm = Compile(LoginForm)
 const isContactForm = Compile(ContactForm)
@@ -82,15 +85,36 @@ export function pageRoutes(app: App, deps: PageDeps): void {
       return showLogin(reply, { redirect, email, error: 'Please fill in both fields.', needsCode: false }, 400)
     }
     try {
-      const { token } = await openStoreSession(deps, credentials, originOf(request))
+      const origin = deps.deviceCookie.originOf(request)
+      const { token } = await openStoreSession(deps, credentials, origin)
       setSessionCookie(reply, config, token)
+      deps.deviceCookie.keep(reply, origin)
       return reply.redirect(redirect, 303)
     } catch (error) {
       if (!(error instanceof Problem) || typeof error.detail !== 'string') throw error
       reply.headers(error.headers)
       const needsCode = identityProblem.is(error, 'two_factor_code_required', 'two_factor_code_wrong')
-      return showLogin(reply, { redirect, email, error: `${error.detail}.`, needsCode }, error.status)
+      const { challenge } = error.extra
+      const says = challenge ? PROOF_WITHOUT_SCRIPT : `${error.detail}.`
+      return showLogin(reply, { redirect, email, error: says, needsCode, challenge }, error.status)
     }
+  })
+
+  app.get('/login/account', COUNTED, async (request, reply) =>
+    reply.redirect(leaveForAccount(deps, reply, safeRedirect(redirectOf(request.url))), 302),
+  )
+
+  app.get('/login/return', COUNTED, async (request, reply) => {
+    const origin = deps.deviceCookie.originOf(request)
+    const code = queryOf(request).code ?? ''
+    const opened = await returnFromAccount(deps, request, reply, { code, origin })
+    if (opened === null) {
+      const error = 'That sign-in was started in another browser, or too long ago. Start it again.'
+      return showLogin(reply, { redirect: '/dashboard', email: '', error, needsCode: false }, 400)
+    }
+    setSessionCookie(reply, config, opened.token)
+    deps.deviceCookie.keep(reply, origin)
+    return reply.header('referrer-policy', 'no-referrer').redirect(opened.target, 303)
   })
 
   app.get('/logout', ANYONE, async (_request, reply) => reply.redirect('/', 302))

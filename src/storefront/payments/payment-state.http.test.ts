@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
-import { openProcessor } from '#billing/processor.ts'
+import { RECONCILE_JOB } from '#billing/reconciliation.ts'
 import { type Buyer, openShop, type Shop } from '#testing/buyer.ts'
 import { GOOD_CARD, intercept } from '#testing/shop.ts'
-import { SWEEP_JOB, sweepPayments } from './payment-sweep.ts'
 
 const DAY_MS = 24 * 3_600_000
 
@@ -31,7 +30,7 @@ test('a part that was refunded stays refunded, however often the failure of anot
   const failed = { id: 're_2', object: 'refund', payment_intent: payment, amount: 50, status: 'failed' }
   await shop.event('refund.updated', failed)
   await shop.event('refund.failed', failed)
-  const { refunded_cents } = await shop.platform.db.selectFrom('store_payments').selectAll().executeTakeFirstOrThrow()
+  const { refunded_cents } = await shop.platform.db.selectFrom('payments').selectAll().executeTakeFirstOrThrow()
   assert.equal(refunded_cents, 100)
 })
 
@@ -118,22 +117,18 @@ test('what the processor has on record decides, whatever order events come in', 
   assert.deepEqual(await statuses(ada), ['completed'])
 })
 
-test('a refund and a lost dispute whose events are lost are found within a day', async (t) => {
+test('a refund and a lost dispute that no event tells of are found within the hour', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
   const refunded = await buy(shop, ada, 'pro')
   const disputed = await buy(shop, ada, 'basic')
-  shop.loseEvents()
-  await shop.app.request('POST', '/sandbox/stripe/v1/refunds', {
-    ...auth(shop),
-    body: new URLSearchParams({ payment_intent: refunded }),
-  })
+  await reconcile(shop)
+  forgetEvents(shop)
+  await refund(shop, refunded)
   await shop.app.request('POST', `/sandbox/processor/charges/${(await chargeOf(shop, disputed)).id}/dispute`)
-  await sweep(shop)
   assert.deepEqual(await statuses(ada), ['completed', 'completed'])
 
-  shop.clock.advance(1.01 * DAY_MS)
-  await sweep(shop)
+  await reconcile(shop)
   assert.deepEqual(await tiers(ada, 'refunded'), ['pro'])
   const { id } = (await ada.get('/api/purchases')).body.find(({ tier }: { tier: string }) => tier === 'basic')
   assert.deepEqual((await ada.download(`/api/download?purchase_id=${id}`)).body, {
@@ -143,53 +138,113 @@ test('a refund and a lost dispute whose events are lost are found within a day',
 
   const { data } = (await shop.get('/sandbox/stripe/v1/disputes', auth(shop))).body
   await shop.app.request('POST', `/sandbox/stripe/v1/disputes/${data[0].id}/close`, auth(shop))
+  // It is no new dispute, so it is found by the daily look.
   shop.clock.advance(1.01 * DAY_MS)
-  await sweep(shop)
+  await reconcile(shop)
   assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
+})
+
+test('a purchase whose payment no event and no buyer told of is made from the payment itself', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  forgetEvents(shop)
+  await pay(shop, ada, 'pro')
+  assert.deepEqual(await statuses(ada), [])
+  await reconcile(shop)
+  assert.deepEqual(await statuses(ada), ['completed'])
 })
 
 test('a payment that cannot be read hides no other, and is tried again every hour', async (t) => {
   const shop = await openShop(t)
   const ada = await shop.buyer('ada')
-  const oldest = await shop.sell(ada, 'pro')
-  shop.clock.advance(1_000)
-  for (let others = 1; others <= 5; others++) await shop.sell(ada, 'basic')
+  const [first, second] = [await buy(shop, ada, 'basic'), await buy(shop, ada, 'pro')]
+  await reconcile(shop)
+  forgetEvents(shop)
+  await refund(shop, first)
+  await refund(shop, second)
+  let isRefused = true
   const asked: string[] = []
   intercept(shop.app, (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://stripe')
-    if (pathname !== '/sandbox/stripe/v1/charges') return false
-    const payment = searchParams.get('payment_intent') ?? ''
+    const payment = searchParams.get('payment_intent')
+    if (pathname !== '/sandbox/stripe/v1/charges' || payment === null) return false
     asked.push(payment)
-    if (payment !== oldest) return false
+    if (payment !== second || !isRefused) return false
     response.writeHead(403, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ error: { type: 'invalid_request_error', message: 'This key may not do that.' } }))
     return true
   })
-  shop.clock.advance(1.01 * DAY_MS)
-  await sweep(shop)
-  assert.equal(new Set(asked).size, 6)
-
-  for (let hour = 1; hour <= 9; hour++) {
+  const sync = async () => {
+    const { mended = 0, failed = 0 } = (await shop.app.service.billing.sync()) ?? {}
+    return { mended, failed }
+  }
+  assert.deepEqual(await sync(), { mended: 1, failed: 1 })
+  assert.deepEqual(await tiers(ada, 'refunded'), ['basic'])
+  for (let hour = 1; hour <= 3; hour++) {
     asked.length = 0
     shop.clock.advance(3_600_000)
-    await sweep(shop)
-    assert.deepEqual(asked, [oldest], `in hour ${hour}`)
+    await reconcile(shop)
+    assert.deepEqual(asked, [second], `in hour ${hour}`)
   }
-  const deps = { ...shop.platform, processor: openProcessor(shop.config.processor) }
-  assert.deepEqual(await sweepPayments(deps, { everyone: true }), { payments: 6, failed: 1 })
+  isRefused = false
+  assert.deepEqual(await sync(), { mended: 1, failed: 0 })
+  assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
+  assert.deepEqual(await sync(), { mended: 0, failed: 0 })
 })
 
-async function sweep(shop: Shop) {
-  await shop.platform.jobs.enqueue(shop.platform.db, SWEEP_JOB, {}, { key: SWEEP_JOB })
+test('what others sell on the account is neither kept nor read again', async (t) => {
+  const shop = await openShop(t)
+  const ada = await shop.buyer('ada')
+  await buy(shop, ada, 'pro')
+  inSandbox(
+    shop,
+    `insert into stripe_objects (id, object, owner, body, side)
+     select 'ch_others', object, '', json_set(body, '$.id', 'ch_others', '$.payment_intent', 'pi_others', '$.metadata', json('{"sku":"9"}')), '{}'
+     from stripe_objects where object = 'charge'`,
+  )
+  const synced = await shop.app.service.billing.sync()
+  assert.deepEqual([synced?.mended, synced?.failed], [0, 0])
+  await shop.event('charge.refunded', {
+    payment_intent: 'pi_others',
+    amount: 299,
+    amount_refunded: 299,
+    refunded: true,
+  })
+  const rows = await shop.platform.db.selectFrom('payments').select('id').execute()
+  assert.equal(rows.length, 1)
+})
+
+/** From now on the processor tells of nothing, and its list of events is empty. */
+function forgetEvents(shop: Shop) {
+  shop.loseEvents()
+  inSandbox(
+    shop,
+    `delete from stripe_objects where object = 'event';
+     create trigger no_events before insert on stripe_objects when new.object = 'event' begin select raise(ignore); end`,
+  )
+}
+
+async function refund(shop: Shop, payment: string) {
+  const body = new URLSearchParams({ payment_intent: payment })
+  assert.equal((await shop.app.request('POST', '/sandbox/stripe/v1/refunds', { ...auth(shop), body })).status, 200)
+}
+
+async function reconcile(shop: Shop) {
+  await shop.platform.jobs.enqueue(shop.platform.db, RECONCILE_JOB, {}, { key: RECONCILE_JOB })
   await shop.settle()
 }
 
-/** Pays a checkout for real, so that the processor knows the payment. Returns its id. */
-async function buy(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
+/** Pays a checkout for real, so that the processor knows the payment. Returns the session. */
+async function pay(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
   const { pathname } = new URL((await buyer.get(`/api/checkout?tier=${tier}`)).headers.get('location') ?? '')
   const form = { email: buyer.email, name: 'Ada', card: GOOD_CARD }
   await shop.app.request('POST', pathname, { body: new URLSearchParams(form) })
-  const session = pathname.split('/').at(-1) ?? ''
+  return pathname.split('/').at(-1) ?? ''
+}
+
+/** And comes back. Returns the payment. */
+async function buy(shop: Shop, buyer: Buyer, tier: string): Promise<string> {
+  const session = await pay(shop, buyer, tier)
   await buyer.get(`/dashboard?success=true&session_id=${session}`)
   return (await shop.get(`/sandbox/stripe/v1/checkout/sessions/${session}`, auth(shop))).body.payment_intent
 }

@@ -3,23 +3,20 @@
  * All three end in the same rule, so it does not matter which of them is first, or whether one comes twice.
  */
 import type { Stripe } from 'stripe'
+import { receiveMoneyEvent } from '#billing/money/money-events.ts'
+import type { Sold } from '#billing/money/proof.ts'
 import { type Processor, unlessMissing } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import type { InboxEvent } from '#platform/jobs/inbox.ts'
 import type { Platform } from '#platform/platform.ts'
-import { type Payment, recordPurchase, settlePayment } from '../purchases/purchases.ts'
+import { type Payment, recordPurchase } from '../purchases/purchases.ts'
 import type { PurchaseRow } from '../purchases/store.ts'
 import * as purchaseStore from '../purchases/store.ts'
-import {
-  disputeStateOf,
-  INBOX_SOURCE,
-  isRefunding,
-  type PaymentEvent,
-  paymentEventOf,
-  paymentOfCheckout,
-} from './payment-events.ts'
-import { beginRead, hasCheckout, type PaymentRow } from './store.ts'
+import { INBOX_SOURCE, type PaymentEvent, paymentEventOf, paymentOfCheckout } from './payment-events.ts'
+import { hasCheckout } from './store.ts'
 
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 
@@ -30,83 +27,23 @@ export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 's
 
 /** Stores what an event means here, and applies it. */
 export async function receivePaymentEvent({ inbox }: Pick<PaymentDeps, 'inbox'>, sent: Stripe.Event): Promise<void> {
+  if (await receiveMoneyEvent({ inbox }, sent)) return
   const event = paymentEventOf(sent)
   if (event) await inbox.receive(INBOX_SOURCE, sent.id, event)
 }
 
 /** Idempotent: an event may be applied twice. @throws when the processor cannot be asked; the inbox tries again. */
-export async function applyPaymentEvent(deps: PaymentDeps, event: PaymentEvent): Promise<void> {
-  switch (event.kind) {
-    case 'paid':
-      return record(deps, event.payment)
-    case 'paid-somewhere': {
-      const session = await findCheckout(deps, event.paymentIntentId)
-      // That it is paid is known; the session may have been read a moment before it knew.
-      const payment =
-        session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
-      return payment ? record(deps, payment) : undefined
-    }
-    default:
-      if (await refreshPayment(deps, event.paymentRef)) return
-      // The processor knows nothing of it: the event is all there is.
-      return settlePayment(deps, event.paymentRef, (known) => changeBy(event, known))
-  }
-}
-
-/**
- * Reads what became of a payment from the processor: refunds in all, and disputes. False when the processor knows no such payment
- * (it was free, or another account's). Whatever the order of events, the last read decides.
- */
-export async function refreshPayment(deps: PaymentDeps, paymentRef: string): Promise<boolean> {
-  const { db, clock, processor } = deps
-  if (!processor) return false
-  const checked_at = clock.now()
-  const ticket = await beginRead(db, paymentRef, checked_at)
-  const state = paymentRef.startsWith('pi_') ? await readPayment(processor, paymentRef) : null
-  await settlePayment(deps, paymentRef, ({ read_settled }) => {
-    if (read_settled > ticket) return null
-    return state === null ? { checked_at } : { ...state, read_settled: ticket, checked_at }
-  })
-  return state !== null
-}
-
-type PaymentState = Pick<PaymentRow, 'refunded_cents' | 'is_refunded' | 'dispute'>
-
-async function readPayment(processor: Processor, paymentRef: string): Promise<PaymentState | null> {
-  const charges = await unlessMissing(processor.charges.list({ payment_intent: paymentRef, limit: 100 }))
-  const charge = charges?.data.find(({ status }) => status === 'succeeded')
-  if (!charge) return null
-  const [refunds, disputes] = await Promise.all([
-    charge.amount_refunded > 0 ? processor.refunds.list({ payment_intent: paymentRef, limit: 100 }) : null,
-    charge.disputed ? processor.disputes.list({ payment_intent: paymentRef, limit: 100 }) : null,
-  ])
-  const refundedCents = (refunds?.data ?? []).filter(isRefunding).reduce((sum, { amount }) => sum + amount, 0)
-  const words = (disputes?.data ?? []).map(disputeStateOf)
-  return {
-    refunded_cents: refundedCents,
-    is_refunded: refundedCents > 0 && refundedCents >= charge.amount,
-    dispute: (['lost', 'open', 'won'] as const).find((word) => words.includes(word)) ?? null,
-  }
-}
-
-type Reversal = Exclude<PaymentEvent, { kind: 'paid' | 'paid-somewhere' }>
-
-function changeBy(event: Reversal, known: PaymentRow): Partial<PaymentRow> {
-  switch (event.kind) {
-    case 'refunded':
-      return {
-        // Of two partial refunds the later event may arrive first: the sum only grows.
-        refunded_cents: Math.max(known.refunded_cents, event.refundedCents),
-        // One that comes after the failure of its refund revokes again: nobody is left who could say which was last.
-        is_refunded: known.is_refunded || event.isFull,
-      }
-    case 'refund-failed':
-      // The sum stays: the same failure is told by several events, and each would take it off again.
-      return { is_refunded: false }
-    case 'disputed':
-      // An opening that comes late does not open again what is closed.
-      return event.dispute === 'open' && known.dispute !== null ? {} : { dispute: event.dispute }
-  }
+export async function applyPaymentEvent(
+  deps: PaymentDeps,
+  event: PaymentEvent,
+  settle?: InboxEvent['settle'],
+): Promise<void> {
+  if (event.kind === 'paid') return record(deps, event.payment, settle)
+  const session = await findCheckout(deps, event.paymentIntentId)
+  // That it is paid is known; the session may have been read a moment before it knew.
+  const payment =
+    session && paymentOfCheckout({ ...session, payment_status: 'paid', payment_intent: event.paymentIntentId })
+  return payment ? record(deps, payment, settle) : undefined
 }
 
 /** `pending`: it may be paid any moment. `unknown`: nothing is to be waited for; nobody learns whether there is such a checkout. */
@@ -174,12 +111,35 @@ export async function payerOf(deps: PaymentDeps, purchase: PurchaseRow): Promise
   return session?.customer_details?.email ?? session?.customer_email ?? null
 }
 
-async function record(deps: PaymentDeps, payment: Payment): Promise<void> {
+/** Of what was sold those payments that are no purchase yet. */
+export async function unrecordedPayments(
+  { config }: Pick<PaymentDeps, 'config'>,
+  db: Db,
+  sold: readonly Sold[],
+): Promise<string[]> {
+  const known = new Set(
+    await purchaseStore.recordedPayments(
+      db,
+      sold.map(({ id }) => id),
+    ),
+  )
+  const missing: string[] = []
+  for (const { id, userId, tier } of sold) {
+    if (!known.has(id) && (await isOurs({ config, db }, userId, tier))) missing.push(id)
+  }
+  return missing
+}
+
+async function record(deps: PaymentDeps, payment: Payment, settle?: InboxEvent['settle']): Promise<void> {
   const { userId, tier } = payment
-  // What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours.
-  if (!findProduct(deps.config.catalogue, tier) && !(await hasCheckout(deps.db, userId, tier))) return
+  if (!(await isOurs(deps, userId, tier))) return
   const user = await findUser(deps.db, payment.userId)
-  await recordPurchase(deps, payment, user !== null)
+  await recordPurchase(deps, payment, user !== null, settle)
+}
+
+/** What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours. */
+async function isOurs({ config, db }: Pick<PaymentDeps, 'config' | 'db'>, userId: string, tier: string) {
+  return findProduct(config.catalogue, tier) !== undefined || (await hasCheckout(db, userId, tier))
 }
 
 /** Null when the processor knows no such checkout: somebody made the id up, or a sandbox was wiped. */

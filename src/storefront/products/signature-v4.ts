@@ -8,13 +8,26 @@ export type S3Credentials = {
 
 const EMPTY_BODY = createHash('sha256').update('').digest('hex')
 
-/**
- * Headers that sign a bodiless GET to S3: AWS Signature Version 4, "Authenticating Requests (AWS Signature Version 4)".
- * The address must already be percent-encoded the way `encodeKey` does it.
- */
+/** What is signed of a request; `bodyHash` is the hex SHA-256 of its body. */
+export type Unsigned = { method: string; url: URL; headers: Record<string, string>; bodyHash: string }
+
+/** Headers that sign a bodiless GET. */
 export function signGet(
   url: URL,
   headers: Record<string, string>,
+  region: string,
+  credentials: S3Credentials,
+  now: Date,
+): Record<string, string> {
+  return sign({ method: 'GET', url, headers, bodyHash: EMPTY_BODY }, region, credentials, now)
+}
+
+/**
+ * Headers that sign a request to S3: AWS Signature Version 4, "Authenticating Requests (AWS Signature Version 4)".
+ * The address must already be percent-encoded the way `encodeKey` does it.
+ */
+export function sign(
+  { method, url, headers, bodyHash }: Unsigned,
   region: string,
   credentials: S3Credentials,
   now: Date,
@@ -24,7 +37,7 @@ export function signGet(
   const signed: Record<string, string> = {
     ...headers,
     host: url.host,
-    'x-amz-content-sha256': EMPTY_BODY,
+    'x-amz-content-sha256': bodyHash,
     'x-amz-date': time,
     ...(credentials.sessionToken ? { 'x-amz-security-token': credentials.sessionToken } : {}),
   }
@@ -34,13 +47,13 @@ export function signGet(
     .sort()
     .join('&')
   const canonical = [
-    'GET',
+    method,
     url.pathname,
     query,
     ...names.map((name) => `${name}:${signed[name]}`),
     '',
     names.join(';'),
-    EMPTY_BODY,
+    bodyHash,
   ].join('\n')
 
   const dayKey = hmac(`AWS4${credentials.secretAccessKey}`, time.slice(0, 8))

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto'
 import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
+import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
-import { lockPayment, type PaymentRow, updatePayment } from '../payments/store.ts'
 import { type ProductDeps, showReleases } from '../products/releases.ts'
 import { maskLicenseKey, newLicenseKey, parseLicenseKey } from './license-key.ts'
 import type { PurchaseRow } from './store.ts'
@@ -44,12 +44,14 @@ export async function recordPurchase(
   { db, clock, jobs, secrets }: PurchaseDeps,
   payment: Payment,
   hasAccount: boolean,
+  settle: (tx: Db) => Promise<void> = async () => {},
 ) {
   const now = clock.now()
   const key = newLicenseKey()
 
   await transaction(db, async (tx) => {
-    const isReversed = isTakenBack(await lockPayment(tx, payment.ref, now))
+    const known = await lockPayment(tx, payment.ref, now)
+    const isReversed = isTakenBack(known)
     const id = randomUUID()
     const row: PurchaseRow = {
       id,
@@ -68,7 +70,17 @@ export async function recordPurchase(
       entitled_until: monthsAfter(now, ENTITLED_MONTHS),
       created_at: now,
     }
-    if (!(await store.insert(tx, row)) || isReversed) return
+    await settle(tx)
+    if (!(await store.insert(tx, row))) return
+    await updatePayment(tx, payment.ref, {
+      kind: 'purchase',
+      user_id: row.user_id,
+      tier: row.tier,
+      amount_cents: row.amount_cents,
+      currency: row.currency,
+      paid_at: known.paid_at ?? now,
+    })
+    if (isReversed) return
     await lookForSecond({ clock, jobs }, tx, row)
     // The job names the purchase only: a key in a job's payload would lie there unsealed.
     await jobs.enqueue(tx, PREPARE_JOB, { tier: payment.tier }, { key: `prepare:${payment.tier}` })
@@ -77,34 +89,27 @@ export async function recordPurchase(
 }
 
 /**
- * Writes what became of a payment, and lets its purchase follow: taken back in full or lost in a dispute it is revoked, and given back
- * when a refund fails or a dispute is won after all. `decide` sees what is on record, under its lock; null leaves it.
+ * Lets a purchase follow its payment: taken back in full or lost in a dispute it is revoked, and given back when a refund fails or a
+ * dispute is won after all.
  */
-export async function settlePayment(
-  { db, clock, jobs }: Omit<PurchaseDeps, 'secrets'>,
-  paymentRef: string,
-  decide: (known: PaymentRow) => Partial<PaymentRow> | null,
+export async function followPayment(
+  { clock, jobs }: Pick<PurchaseDeps, 'clock' | 'jobs'>,
+  tx: Db,
+  payment: PaymentRow,
+  before: PaymentRow,
 ): Promise<void> {
-  const now = clock.now()
-  await transaction(db, async (tx) => {
-    const known = await lockPayment(tx, paymentRef, now)
-    const change = decide(known)
-    if (change === null) return
-    await updatePayment(tx, paymentRef, change)
-    const payment = { ...known, ...change }
-    const taken = isTakenBack(payment)
-    const changed = await (taken ? store.revoke : store.restore)(tx, paymentRef)
-    if (!changed) return
-    // Its buyer may have bought the tier anew meanwhile.
-    if (!taken) await lookForSecond({ clock, jobs }, tx, changed)
-    const byRefund = taken ? payment.is_refunded : known.dispute !== 'lost'
-    await recordAudit(tx, {
-      actorId: null,
-      action: taken ? 'purchase.revoked' : 'purchase.restored',
-      subject: `purchase:${changed.id}`,
-      data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
-      at: now,
-    })
+  const taken = isTakenBack(payment)
+  const changed = await (taken ? store.revoke : store.restore)(tx, payment.id)
+  if (!changed) return
+  // Its buyer may have bought the tier anew meanwhile.
+  if (!taken) await lookForSecond({ clock, jobs }, tx, changed)
+  const byRefund = taken ? payment.is_refunded : before.dispute !== 'lost'
+  await recordAudit(tx, {
+    actorId: null,
+    action: taken ? 'purchase.revoked' : 'purchase.restored',
+    subject: `purchase:${changed.id}`,
+    data: { by: byRefund ? 'refund' : 'dispute', tier: changed.tier },
+    at: clock.now(),
   })
 }
 

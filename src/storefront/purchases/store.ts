@@ -37,6 +37,13 @@ export function findByPayment(db: Db, paymentRef: string): Promise<PurchaseRow |
   return db.selectFrom('purchases').selectAll().where('payment_ref', '=', paymentRef).executeTakeFirst()
 }
 
+/** Of these payments those that became a purchase. */
+export async function recordedPayments(db: Db, paymentRefs: readonly string[]): Promise<string[]> {
+  if (paymentRefs.length === 0) return []
+  const rows = await db.selectFrom('purchases').select('payment_ref').where('payment_ref', 'in', paymentRefs).execute()
+  return rows.map(({ payment_ref }) => payment_ref)
+}
+
 export async function owns(db: Db, userId: string, tier: Tier): Promise<boolean> {
   const row = await db
     .selectFrom('purchases')

@@ -1,5 +1,4 @@
 import { Type } from 'typebox'
-import { originOf } from '#identity/origin.ts'
 import type { App } from '#platform/http/app.ts'
 import { Message, Nullable } from '#platform/http/schema.ts'
 import { clearSessionCookie, setSessionCookie } from './cookie.ts'
@@ -17,7 +16,7 @@ const SessionView = Type.Object(
 )
 
 export function sessionRoutes(app: App, deps: SessionDeps): void {
-  const { config } = deps
+  const { config, deviceCookie } = deps
 
   app.post(
     '/api/session',
@@ -32,8 +31,10 @@ export function sessionRoutes(app: App, deps: SessionDeps): void {
       config: { access: 'anyone' },
     },
     async (request, reply) => {
-      const { user, token } = await openStoreSession(deps, request.body, originOf(request))
+      const origin = deviceCookie.originOf(request)
+      const { user, token } = await openStoreSession(deps, request.body, origin)
       setSessionCookie(reply, config, token)
+      deviceCookie.keep(reply, origin)
       if (isForm(request.headers['content-type'])) return reply.redirect(safeRedirect(request.body.redirect), 303)
       return { user: { id: user.id, email: user.email, full_name: user.full_name } }
     },

@@ -5,6 +5,7 @@ import { Secret, TOTP } from 'otpauth'
 import { auditOf } from '#audit/audit.ts'
 import { type Client, PASSWORD, type Reply } from '#testing/app.ts'
 import { cookieOf, openShop } from '#testing/buyer.ts'
+import { throughProvider } from '#testing/provider.ts'
 
 const ADA = { email: 'ada@example.com', password: PASSWORD }
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -332,4 +333,48 @@ test('whatever ends the account’s sessions ends those of the storefront', asyn
     const left = await db.selectFrom('store_sessions').select('id').where('user_id', '=', buyer.userId).execute()
     assert.deepEqual(left, [], name)
   }
+})
+
+test('whatever opens the account opens the storefront: in the browser that set out, once, after a fresh sign-in', async (t) => {
+  const shop = await openShop(t)
+  const viaGoogle = await throughProvider(shop.app, 'google', { email: 'olga@example.com' })
+  const olga = { headers: { authorization: `Bearer ${viaGoogle.target.searchParams.get('access_token')}` } }
+  const setOut = async () => {
+    const left = await shop.store('GET', '/login/account?redirect=/contact')
+    assert.equal(left.status, 302)
+    const state = new URL(left.headers.get('location') ?? '').searchParams.get('state') ?? ''
+    return { cookie: cookieOf(left), state }
+  }
+  const codeFor = async (state: string) => {
+    const { url } = (await shop.post('/api/auth/storefront', { state }, olga)).body
+    assert.equal(new URL(url).origin, shop.config.urls.storefront)
+    return new URL(url).searchParams.get('code') ?? ''
+  }
+  const comeBack = (code: string, cookie = '') =>
+    shop.store('GET', `/login/return?code=${code}`, { headers: cookie ? { cookie } : {} })
+
+  const own = await setOut()
+  const code = await codeFor(own.state)
+  // Eve set out in her browser and has Olga follow the link that comes back, or the other way round.
+  const eve = await setOut()
+  assert.equal((await comeBack(code)).status, 400)
+  const ofEve = await codeFor(eve.state)
+  assert.equal((await comeBack(ofEve, own.cookie)).status, 400)
+  assert.equal((await comeBack(await codeFor(own.state), eve.cookie)).status, 400)
+
+  const again = await codeFor(own.state)
+  const back = await comeBack(again, own.cookie)
+  assert.deepEqual([back.status, back.headers.get('location')], [303, '/contact'])
+  const session = back.headers.getSetCookie().find((cookie) => cookie.startsWith('store_session=')) ?? ''
+  const purchases = await shop.store('GET', '/api/purchases', { headers: { cookie: session.split(';')[0] ?? '' } })
+  assert.equal(purchases.status, 200)
+  assert.equal((await comeBack(again, own.cookie)).status, 400, 'once')
+  const late = await codeFor(own.state)
+  shop.clock.advance(3 * 60_000)
+  assert.equal((await comeBack(late, own.cookie)).status, 400, 'for two minutes')
+  shop.clock.advance(8 * 60_000)
+  assert.equal(
+    (await shop.post('/api/auth/storefront', { state: own.state }, olga)).body.code,
+    'fresh_sign_in_required',
+  )
 })

@@ -4,9 +4,10 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
-import type { Origin } from '#identity/origin.ts'
 import { USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
 import type { Credentials } from '#identity/sign-in/credentials.ts'
+import type { DeviceCookie, DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
+import { Proof } from '#identity/sign-in/proof-of-work.ts'
 import { completeSignIn } from '#identity/sign-in/sign-in.ts'
 import { findUser, type User } from '#identity/users.ts'
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
@@ -25,6 +26,7 @@ export const LoginForm = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 254 }),
   password: Type.String({ minLength: 1, maxLength: 1000 }),
   code: Type.Optional(Type.String({ maxLength: 100 })),
+  proof: Type.Optional(Proof),
   redirect: Type.Optional(Type.String({ maxLength: 2000 })),
 })
 
@@ -35,19 +37,30 @@ export type SessionDeps = CookieDeps &
   Pick<Platform, 'config' | 'jobs'> & {
     /** The account's own rule: limits, password, activity, second factor. @throws the problems of the API's login. */
     checkCredentials(credentials: Credentials): Promise<User>
+    deviceCookie: DeviceCookie
   }
 
 /** Signs in with the account's email, password and code, and returns the cookie's value. */
 export async function openStoreSession(
-  deps: SessionDeps,
-  credentials: Omit<Credentials, 'address'>,
-  origin: Origin & { address: string },
+  deps: Omit<SessionDeps, 'deviceCookie'>,
+  credentials: Omit<Credentials, 'origin' | 'place'>,
+  origin: DeviceOrigin,
 ): Promise<{ user: User; token: string }> {
-  const { db, clock, secrets, checkCredentials } = deps
-  const user = await checkCredentials({ ...credentials, address: origin.address })
+  const user = await deps.checkCredentials({ ...credentials, origin, place: 'storefront' })
+  return { user, token: await openSessionOf(deps, user, origin, 'password') }
+}
+
+/** For a user who has just shown who they are. @returns the cookie's value. */
+export async function openSessionOf(
+  deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
+  user: User,
+  origin: DeviceOrigin,
+  method: 'password' | 'account',
+): Promise<string> {
+  const { db, clock, secrets } = deps
   const token = randomBytes(32).toString('base64url')
   await transaction(db, (tx) =>
-    completeSignIn(deps, tx, user, { origin, method: 'password', place: 'storefront' }, async () => {
+    completeSignIn(deps, tx, user, { origin, method, place: 'storefront' }, async () => {
       const now = clock.now()
       const sessionId = randomUUID()
       await tx.deleteFrom('store_sessions').where('user_id', '=', user.id).where('expires_at', '<=', now).execute()
@@ -67,7 +80,7 @@ export async function openStoreSession(
       return { sessionId }
     }),
   )
-  return { user, token }
+  return token
 }
 
 /** The holder of a cookie; null when it is unknown, expired, or its user is gone or deactivated (then the session ends). */

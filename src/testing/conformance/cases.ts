@@ -442,12 +442,12 @@ export const CASES: readonly Case[] = [
     async run({ ask, door, isOwn }) {
       const tool =
         door === 'responses'
-          ? { type: 'code_interpreter', container: { type: 'auto' } }
+          ? { type: 'file_search', vector_store_ids: ['vs_1'] }
           : { type: 'web_search_20250305', name: 'web_search' }
       const { told, heard, all } = await ask({ more: { tools: [tool] } }, { says: { text: TEXT } })
-      if (!isOwn && all.length === 0) return refusedInWords(told, /tool|search|interpreter/i)
+      if (!isOwn && all.length === 0) return refusedInWords(told, /tool|search/i)
       well(told, { text: TEXT })
-      assert.match(JSON.stringify(heard.body.tools), /web_search|code_interpreter|code_?execution/i)
+      assert.match(JSON.stringify(heard.body.tools), /web_search|file_search/i)
     },
   },
   {

@@ -68,7 +68,7 @@ const TOOL_MEMBERS: Record<string, string[]> = {
   function: ['type', 'name', 'description', 'parameters', 'strict'],
   custom: ['type', 'name', 'description', 'format'],
   namespace: ['type', 'name', 'description', 'tools'],
-  code_interpreter: ['type', 'container'],
+  file_search: ['type', 'vector_store_ids', 'max_num_results', 'ranking_options', 'filters'],
   web_search: ['type', 'external_web_access', 'search_context_size', 'user_location', 'filters'],
 }
 const OUTPUT_TOKENS_MIN = 16

@@ -46,7 +46,7 @@ export function ProfileForm() {
               <TextInput label="Name" autoComplete="name" {...form.getInputProps('full_name')} />
               <TextInput
                 label="Picture"
-                description="The address of an image, starting with https://"
+                description="The address of an image, starting with https://. Those of Google and GitHub are shown here."
                 type="url"
                 {...form.getInputProps('avatar_url')}
               />

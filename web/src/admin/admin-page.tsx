@@ -1,5 +1,5 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
-import { IconChartBar, IconLock, IconMail, IconProgressBolt, IconUsers } from '@tabler/icons-react'
+import { IconChartBar, IconLock, IconMail, IconProgressBolt, IconScale, IconUsers } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -14,9 +14,12 @@ import { useUser } from '../session/user.ts'
 import { AllUsage } from './all-usage.tsx'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
+import { Money } from './money.tsx'
 import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
+/** Beside the users, which the address does not name. */
+const TABS = ['usage', 'messages', 'money', 'jobs'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -65,7 +68,7 @@ function AdminPanel() {
         onChange={(next) =>
           void navigate({
             to: '/admin',
-            search: { tab: next === 'usage' || next === 'messages' || next === 'jobs' ? next : undefined },
+            search: { tab: TABS.find((known) => known === next) },
             resetScroll: false,
           })
         }
@@ -80,6 +83,9 @@ function AdminPanel() {
           <Tabs.Tab value="messages" leftSection={<IconMail size={18} aria-hidden />}>
             Messages
           </Tabs.Tab>
+          <Tabs.Tab value="money" leftSection={<IconScale size={18} aria-hidden />}>
+            Money
+          </Tabs.Tab>
           <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
             Jobs
           </Tabs.Tab>
@@ -92,6 +98,9 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="messages">
           <ContactMessages />
+        </Tabs.Panel>
+        <Tabs.Panel value="money">
+          <Money />
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
           <Jobs />

@@ -1,15 +1,4 @@
-import {
-  Card,
-  Group,
-  NativeSelect,
-  SegmentedControl,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Table,
-  Text,
-  Title,
-} from '@mantine/core'
+import { Card, Group, SimpleGrid, Skeleton, Stack, Table, Text, Title } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -22,6 +11,7 @@ import { Notice } from '../components/notice.tsx'
 import { Stat } from '../components/stat.tsx'
 import { daysUpTo } from '../usage/days.ts'
 import { groupName } from '../usage/group-name.ts'
+import { UsageFilters } from '../usage/usage-filters.tsx'
 
 const UsageChart = lazy(() => import('../usage/usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
 const route = getRouteApi('/app/admin')
@@ -34,6 +24,15 @@ const HEADS: Record<AllUsageGrouping, string> = {
   user: 'User',
   outcome: 'Ended',
 }
+
+const GROUPINGS = [
+  ['day', 'By day'],
+  ['vendor', 'By vendor'],
+  ['model', 'By model'],
+  ['plan', 'By plan'],
+  ['user', 'By user'],
+  ['outcome', 'By how they ended'],
+] as const
 
 /** What everybody used: whether it works, how fast, what it costs, and who it is for. */
 export function AllUsage() {
@@ -52,25 +51,7 @@ export function AllUsage() {
   return (
     <Stack>
       <Group gap="sm">
-        <SegmentedControl
-          aria-label="Time"
-          value={`${days}`}
-          onChange={(value) => set({ days: value === '30' ? undefined : Number(value) })}
-          data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
-        />
-        <NativeSelect
-          aria-label="By"
-          value={group_by}
-          onChange={({ currentTarget: { value } }) => set({ group_by: value === 'day' ? undefined : value })}
-          data={[
-            { value: 'day', label: 'By day' },
-            { value: 'vendor', label: 'By vendor' },
-            { value: 'model', label: 'By model' },
-            { value: 'plan', label: 'By plan' },
-            { value: 'user', label: 'By user' },
-            { value: 'outcome', label: 'By how they ended' },
-          ]}
-        />
+        <UsageFilters days={days} groupedBy={group_by} groupings={GROUPINGS} onChange={set} />
       </Group>
       <Loaded query={usage} skeleton={<Skeleton h={420} />}>
         {(data) => <Figures data={data} days={span} groupedBy={group_by} />}

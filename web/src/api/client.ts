@@ -15,6 +15,7 @@ import {
   type Reply,
 } from './operation.ts'
 import { ApiProblem, offline, problemFrom } from './problem.ts'
+import { solveProof } from './proof.ts'
 
 type Settings = { signal?: AbortSignal | undefined; anonymous?: boolean; accept?: string }
 export type Options<M extends Method, A extends Address<M>> = Parameters<M, A> & Settings
@@ -66,7 +67,14 @@ async function ask(method: Method, address: string, options: AnyOptions = {}): P
     if (next !== null && next !== token) response = await send(method, address, options, next)
   }
   if (response.ok) return response
-  const problem = await problemOf(response)
+  let problem = await problemOf(response)
+  if (problem.challenge !== null) {
+    const proof = await solveProof(problem.challenge)
+    if (proof === null) throw problem
+    response = await send(method, address, { ...options, body: { ...(options.body as object), proof } }, token)
+    if (response.ok) return response
+    problem = await problemOf(response)
+  }
   if (token === null || problem.code !== 'fresh_sign_in_required' || !(await freshSignIn.ask())) throw problem
 
   response = await send(method, address, options, await session.token())

@@ -1,4 +1,5 @@
 import type { ProblemCode } from '#src/problems.ts'
+import type { Challenge } from './proof.ts'
 import type { Issue } from './types.ts'
 
 /** A request that did not succeed. `status` 0 means that no answer came: offline, or the service is down. */
@@ -11,11 +12,13 @@ export class ApiProblem extends Error {
   readonly issues: Issue[]
   readonly retryAfterS: number | null
   readonly requestId: string | null
+  /** With `proof_required`: what is to be solved. */
+  readonly challenge: Challenge | null
 
   constructor(
     status: number,
     message: string,
-    more: Partial<Pick<ApiProblem, 'code' | 'reason' | 'issues' | 'retryAfterS' | 'requestId'>> = {},
+    more: Partial<Pick<ApiProblem, 'code' | 'reason' | 'issues' | 'retryAfterS' | 'requestId' | 'challenge'>> = {},
   ) {
     super(message)
     this.name = 'ApiProblem'
@@ -25,12 +28,13 @@ export class ApiProblem extends Error {
     this.issues = more.issues ?? []
     this.retryAfterS = more.retryAfterS ?? null
     this.requestId = more.requestId ?? null
+    this.challenge = more.challenge ?? null
   }
 }
 
 /** Reads either of the service's error shapes: `detail` as a sentence or as a list of issues. */
 export function problemFrom(status: number, body: unknown, headers: Headers = new Headers()): ApiProblem {
-  const said: { detail?: unknown; code?: unknown; reason?: unknown } =
+  const said: { detail?: unknown; code?: unknown; reason?: unknown; challenge?: unknown } =
     typeof body === 'object' && body !== null ? body : {}
   const { detail } = said
   const more = {
@@ -38,6 +42,7 @@ export function problemFrom(status: number, body: unknown, headers: Headers = ne
     reason: typeof said.reason === 'string' ? said.reason : null,
     retryAfterS: seconds(headers.get('retry-after')),
     requestId: headers.get('x-request-id'),
+    challenge: said.code === 'proof_required' ? ((said.challenge as Challenge | undefined) ?? null) : null,
   }
 
   if (Array.isArray(detail)) {

@@ -10,17 +10,18 @@ const NAMES =
   /[a-z][a-z0-9+.-]*:\/+([^\s/?#]+)\S*|((?:[^\s@/]+@)?(?:(?:[\p{L}\p{N}_-]+\.)+\p{L}[\p{L}\p{N}-]+|\d+(?:\.\d+){3})(?::\d+)?)(?:[/?#]\S*)?/gu
 
 /**
- * Whether the text of a link names another place than its target. It is read as its reader sees it: signs that take no room are left
+ * Whether the text of a link leaves unsaid where it leads: it names no place, or another one than its target. It is read as its reader sees it: signs that take no room are left
  * out, and dots and letters that have several shapes have one. What is then not letter for letter the target is another place, so
  * that no letter of another script passes for a Latin one.
  */
-export function namesOther(text: string, target: string): boolean {
+export function hidesTarget(text: string, target: string): boolean {
   const seen = text
     .normalize('NFKC')
     .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .replaceAll('。', '.')
     .toLowerCase()
-  return [...seen.matchAll(NAMES)].some(([, withScheme, bare]) => plain(withScheme ?? bare ?? '') !== plain(target))
+  const named = [...seen.matchAll(NAMES)].map(([, withScheme, bare]) => plain(withScheme ?? bare ?? ''))
+  return named.length === 0 || named.some((place) => place !== plain(target))
 }
 
 const plain = (name: string) =>

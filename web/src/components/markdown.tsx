@@ -2,7 +2,7 @@ import { Anchor, VisuallyHidden } from '@mantine/core'
 import { type CSSProperties, type MouseEvent, memo, type ReactNode, useId, useMemo, useState } from 'react'
 import { type Components, Streamdown } from 'streamdown'
 import { CopyIcon } from './copy.tsx'
-import { namesOther, targetOf } from './link-target.ts'
+import { hidesTarget, targetOf } from './link-target.ts'
 import classes from './markdown.module.css'
 
 type MarkdownProps = { text: string; streaming?: boolean; components?: Components }
@@ -159,7 +159,7 @@ export function Link({ to, id, children }: { to: unknown; id: unknown; children:
   )
 }
 
-/** A link out of the app, opened beside it and told nothing of it. It says where it leads when its text names another place. */
+/** A link out of the app, opened beside it and told nothing of it. It says where it leads, unless its text does. */
 function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
   const target = targetOf(to)
   return (
@@ -172,7 +172,7 @@ function ExternalLink({ to, children }: { to: unknown; children: unknown }) {
       inherit
     >
       {asNode(children)}
-      {target !== undefined && namesOther(textOf(children), target) && <bdi> ({target})</bdi>}
+      {target !== undefined && hidesTarget(textOf(children), target) && <bdi> ({target})</bdi>}
     </Anchor>
   )
 }

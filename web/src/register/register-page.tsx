@@ -15,11 +15,11 @@ const route = getRouteApi('/public/register')
 
 /** Makes the account and signs it in at once: the mailed link is only needed to verify the address. */
 export function RegisterPage() {
-  const { redirect } = route.useSearch()
+  const { redirect, email: invited = '', invitation } = route.useSearch()
   const navigate = useNavigate()
   const fullPlan = useFullPlan()
   const form = useForm({
-    initialValues: { full_name: '', email: '', password: '' },
+    initialValues: { full_name: '', email: invited, password: '' },
     validate: {
       email: (email) => (/^\S+@\S+$/.test(email.trim()) ? null : 'Enter your email address'),
       password: (password) => (password.length >= 8 ? null : 'At least 8 characters'),
@@ -29,7 +29,8 @@ export function RegisterPage() {
   const register = useMutation({
     mutationFn: async ({ full_name, email, password }: typeof form.values) => {
       const name = full_name.trim()
-      await api.post('/api/auth/register', { email, password, ...(name && { full_name: name }) }, { anonymous: true })
+      const more = { ...(name && { full_name: name }), ...(invitation && { invitation }) }
+      await api.post('/api/auth/register', { email, password, ...more }, { anonymous: true })
       return api.post('/api/auth/login', { email, password }, { anonymous: true })
     },
     onSuccess: (pair) => {

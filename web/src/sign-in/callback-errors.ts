@@ -11,6 +11,8 @@ const MESSAGES: Record<string, string> = {
   inactive_account: 'This account is switched off. Write to support if you think that is a mistake.',
   sandboxed_provider:
     'The sandbox plays this provider and vouches for anybody, so it opens no administrator’s account. Sign in with your password.',
+  email_domain_refused: 'Addresses of that domain are not accepted here. Use another one.',
+  invitation_required: 'An account is made by invitation only here. Ask whoever runs the service for one.',
   provider_error: 'The provider did not complete the sign-in. Try again in a moment.',
 }
 

@@ -1,4 +1,4 @@
-import { Box, Card, Group, NativeSelect, SegmentedControl, SimpleGrid, Skeleton, Stack } from '@mantine/core'
+import { Box, Card, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { IconChartBarOff } from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
@@ -16,11 +16,21 @@ import { AllowanceCard } from './allowance-card.tsx'
 import { daysUpTo, everyDay } from './days.ts'
 import { groupName } from './group-name.ts'
 import type { Bar } from './usage-chart.tsx'
+import { UsageFilters } from './usage-filters.tsx'
 import { usageQuery } from './usage-query.ts'
 import { UsageTable } from './usage-table.tsx'
 
 const UsageChart = lazy(() => import('./usage-chart.tsx').then(({ UsageChart }) => ({ default: UsageChart })))
 const route = getRouteApi('/app/usage')
+
+const GROUPINGS = [
+  ['day', 'By day'],
+  ['model', 'By model'],
+  ['key', 'By key'],
+  ['end_user', 'By end user'],
+  ['vendor', 'By vendor'],
+  ['outcome', 'By how they ended'],
+] as const
 
 export function UsagePage() {
   const { days = 30, group_by = 'day', view = 'chart', measure = 'tokens' } = route.useSearch()
@@ -44,25 +54,7 @@ export function UsagePage() {
         <AllowanceCard />
       </Box>
       <Group mb="md" gap="sm">
-        <SegmentedControl
-          aria-label="Time"
-          value={`${days}`}
-          onChange={(value) => set({ days: value === '30' ? undefined : Number(value) })}
-          data={['7', '30', '90'].map((value) => ({ value, label: `${value} days` }))}
-        />
-        <NativeSelect
-          aria-label="By"
-          value={group_by}
-          onChange={({ currentTarget: { value } }) => set({ group_by: value === 'day' ? undefined : value })}
-          data={[
-            { value: 'day', label: 'By day' },
-            { value: 'model', label: 'By model' },
-            { value: 'key', label: 'By key' },
-            { value: 'end_user', label: 'By end user' },
-            { value: 'vendor', label: 'By vendor' },
-            { value: 'outcome', label: 'By how they ended' },
-          ]}
-        />
+        <UsageFilters days={days} groupedBy={group_by} groupings={GROUPINGS} onChange={set} />
         <SegmentedControl
           aria-label="Measure"
           value={measure}
@@ -103,6 +95,11 @@ export function UsagePage() {
                 <Suspense fallback={<Skeleton h={320} />}>
                   <UsageChart bars={bars(data, days, group_by, measure, nameOf)} measure={measure} />
                 </Suspense>
+              )}
+              {data.has_more && (
+                <Text c="dimmed" size="sm" mt="sm">
+                  These are the {data.groups.length} dearest; the sums above are of all.
+                </Text>
               )}
             </Card>
           </Stack>

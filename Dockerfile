@@ -1,0 +1,31 @@
+# syntax=docker/dockerfile:1
+# Builds with npm, runs without it: the packages that the service needs, the user app, and the Node that package-lock.json names.
+FROM node:26-bookworm AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --no-audit --no-fund
+COPY . .
+RUN npm run build
+RUN cp node_modules/node/bin/node /usr/local/bin/latchkey-node && strip /usr/local/bin/latchkey-node
+RUN latchkey-node scripts/trim.ts && mkdir /data
+
+# glibc and libstdc++, no shell; its user `nonroot` is 65532.
+FROM gcr.io/distroless/cc-debian12:nonroot
+WORKDIR /app
+COPY --from=build /usr/local/bin/latchkey-node /usr/local/bin/node
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/package.json /build/latchkey.js ./
+COPY --from=build /build/docs ./docs
+COPY --from=build /build/web/dist ./web/dist
+COPY --from=build /build/src ./src
+COPY --from=build --chown=65532:65532 /data /data
+# All that it writes is in /data, but for compiled code in /tmp, which may be missing.
+ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
+USER 65532:65532
+VOLUME /data
+EXPOSE 8000 8001
+HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
+  CMD ["/usr/local/bin/node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8000}/healthz`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# Commands: docker run … latchkey src/cli/main.ts doctor
+ENTRYPOINT ["/usr/local/bin/node", "--max-semi-space-size=8"]
+CMD ["latchkey.js"]

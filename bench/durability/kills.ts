@@ -1,0 +1,210 @@
+// Calls of all three addresses run while the service is killed with SIGKILL and started again; then each one's row against the vendor's
+// book. A call is known by its end user, which the ledger keeps, since a killed one has no reply to tell its id.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { APIS, type Api, type BenchVendor, type Price, pricesOf, randomNumbers, wrongAmounts } from '../ledger/calls.ts'
+import type { BookEntry, Kind, Play } from '../ledger/vendor.ts'
+import { payingKey, type RunningService, startService } from '../lib/service.ts'
+
+export type KillsResult = {
+  calls: Killed[]
+  /** In words; empty when all is well. */
+  wrong: string[]
+  restartMs: number[]
+}
+
+/** `whole`: every byte came. `failed`: the caller was told of a failure. `killed`: neither. */
+type End = 'whole' | 'failed' | 'killed'
+type Call = { api: Api; model: string; stream: boolean; play: Play; killedMs: number | null; end: End; status: number }
+/** `young`: too short a time at the vendor to have been noted, and indeed not recorded. */
+export type Killed = Call & { kept: 'recorded' | 'young' | 'unasked' }
+
+const AT_ONCE = 40
+const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
+const KINDS: Kind[] = [...Array<Kind>(8).fill('well'), 'late', 'refused', 'cut']
+const WAITS_MS = [0, 0, 0, 20, 200, 1_000, 2_500, 5_000]
+/** What has run for a second is noted once a second. */
+const NOTED_MS = 2_000
+/** That its timer may be late. */
+const TIMER_MS = 1_000
+const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_AI: 'off' }
+
+type Row = {
+  end_user: string
+  outcome: string
+  error_code: string | null
+  prompt_tokens: number
+  completion_tokens: number
+  cached_tokens: number
+  cost_nanos: number
+}
+
+/** Each `aliveMs` after the start of its load the service is killed, `kills` times in all; `then` has the one after. */
+export async function killRounds<T>(
+  vendor: BenchVendor,
+  kills: number,
+  aliveMs: number,
+  then: (service: RunningService) => Promise<T>,
+): Promise<{ killed: KillsResult; last: T }> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-durability-'))
+  const start = () => startService({ ...OFF, ...vendor.env }, { dataDir })
+  let service = await start()
+  try {
+    const { key } = await payingKey(service)
+    const prices = await pricesOf(service.url, key)
+    const next = callMaker()
+    const calls: Call[] = []
+    const [restartMs, wrong]: [number[], string[]] = [[], []]
+    for (let kill = 0; kill < kills; kill++) {
+      const mine: Call[] = []
+      const working = Promise.all(Array.from({ length: AT_ONCE }, () => callUntilKilled(service, key, next, mine)))
+      await new Promise((resolve) => setTimeout(resolve, aliveMs))
+      const killedMs = Date.now()
+      service.child.kill('SIGKILL')
+      await working
+      for (const call of mine) if (call.end === 'killed') call.killedMs = killedMs
+      calls.push(...mine)
+      service = await start()
+      restartMs.push(Math.round(service.startMs))
+      wrong.push(...(await leftOver(service, key)).map((fault) => `after kill ${kill + 1}: ${fault}`))
+    }
+    const rows = readRows(dataDir)
+    const { judged, faults } = judge(calls, rows, await vendor.book(), prices)
+    const killed = { calls: judged, wrong: [...wrong, ...faults, ...wrongSums(dataDir)], restartMs }
+    return { killed, last: await then(service) }
+  } finally {
+    await service.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+}
+
+function callMaker(): () => Call {
+  const { below, oneOf } = randomNumbers()
+  let count = 0
+  return () => {
+    const model = oneOf(MODELS)
+    const stream = below(2) > 0
+    const kind = oneOf(KINDS)
+    const play: Play = {
+      // Whole answers are never cut.
+      ...{ id: `call-${count++}`, kind: kind === 'cut' && !stream ? 'well' : kind },
+      ...{ prompt: 50 + below(200), completion: 1 + below(100), cached: below(20) },
+      written: model.startsWith('gemini') ? 0 : below(20),
+      waitMs: oneOf(WAITS_MS),
+    }
+    return { api: oneOf(APIS), model, stream, play, killedMs: null, end: 'killed', status: 0 }
+  }
+}
+
+async function callUntilKilled({ url }: RunningService, key: string, next: () => Call, calls: Call[]): Promise<void> {
+  while (true) {
+    const call = next()
+    calls.push(call)
+    await ask(url, key, call)
+    if (call.end === 'killed') return
+  }
+}
+
+async function ask(url: string, key: string, call: Call): Promise<void> {
+  const { api, model, stream, play } = call
+  const body = { ...api.body(model, `PLAY ${JSON.stringify(play)}`, stream), ...api.endUser(play.id) }
+  try {
+    const reply = await fetch(url + api.path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    call.status = reply.status
+    const text = await reply.text()
+    const isWhole = reply.ok && (stream ? text.includes(api.endMark) : JSON.parse(text) !== null)
+    call.end = isWhole ? 'whole' : 'failed'
+  } catch {
+    // The process is gone.
+  }
+}
+
+/** What the start after a kill should have settled. */
+async function leftOver({ url, dataDir }: RunningService, key: string): Promise<string[]> {
+  const reply = await fetch(`${url}/api/usage/allowance`, { headers: { authorization: `Bearer ${key}` } })
+  const { reserved_usd } = (await reply.json()) as { reserved_usd: number }
+  const open = read<{ count: number }>(dataDir, 'select count(*) as count from usage_open_calls')[0]?.count
+  const held = read(dataDir, 'select * from usage_reservations where tokens <> 0 or nanos <> 0').length
+  return [
+    ...(reserved_usd === 0 ? [] : [`$${reserved_usd} is reserved`]),
+    ...(open === 0 ? [] : [`${open} calls are noted as running`]),
+    ...(held === 0 ? [] : [`${held} reservations are kept`]),
+  ]
+}
+
+function judge(calls: Call[], rows: Row[], book: Record<string, BookEntry>, prices: Map<string, Price>) {
+  const rowsOf = Map.groupBy(rows, ({ end_user }) => end_user)
+  const faults: string[] = []
+  const judged = calls.map((call): Killed => {
+    const { play, api, model, stream, end } = call
+    const own = rowsOf.get(play.id) ?? []
+    rowsOf.delete(play.id)
+    const asked = book[play.id]
+    const ageMs = call.killedMs === null || asked === undefined ? 0 : call.killedMs - asked.firstAskedMs
+    const isYoung = end === 'killed' && ageMs < NOTED_MS + TIMER_MS
+    const fault =
+      own.length > 1
+        ? `recorded ${own.length} times`
+        : own[0] === undefined
+          ? isYoung
+            ? null
+            : `lost, ${end}, ${Math.round(ageMs)} ms old`
+          : wrongRow(own[0], call, asked, prices.get(model))
+    if (fault !== null) {
+      faults.push(`${api.path} ${model} ${stream ? 'streamed' : 'whole'} ${play.kind} ${call.status}: ${fault}`)
+    }
+    return { ...call, kept: own.length > 0 ? 'recorded' : asked === undefined ? 'unasked' : 'young' }
+  })
+  for (const [name, own] of rowsOf) faults.push(`${own.length} rows of ${name || 'nobody'}, who never called`)
+  return { judged, faults }
+}
+
+/** Of a killed call the row is the next process's guess at its prompt, or its own, when the kill came between record and reply. */
+function wrongRow(
+  row: Row,
+  { play, end }: Call,
+  asked: BookEntry | undefined,
+  price: Price | undefined,
+): string | null {
+  if (row.outcome === 'ok') {
+    if (asked?.answered !== 1) return `${asked?.answered ?? 0} answers of the vendor's, recorded as one`
+    return end === 'failed' ? 'recorded as answered' : wrongAmounts(row, play, price)
+  }
+  if (end === 'whole') return `${row.outcome} instead of ok`
+  if (end === 'failed')
+    return row.outcome === 'failed' && row.error_code !== 'crashed' ? null : `recorded as ${row.outcome}`
+  if (row.error_code !== 'crashed') return play.kind === 'refused' || play.kind === 'cut' ? null : `${row.error_code}`
+  return row.prompt_tokens > 0 && row.completion_tokens === 0 && row.cost_nanos > 0 ? null : 'without its prompt'
+}
+
+/** What is summed must be the sum of the rows. */
+function wrongSums(dataDir: string): string[] {
+  const sum = (table: string, columns: string) => JSON.stringify(read(dataDir, `select ${columns} from ${table}`)[0])
+  const ofRecords = (calls: string) =>
+    `${calls} as calls, sum(prompt_tokens + completion_tokens) as tokens, sum(cost_nanos) as nanos`
+  const records = sum('usage_records', ofRecords('count(*)'))
+  const days = sum('usage_days', ofRecords('sum(requests)'))
+  const used = sum("usage_budgets where scope = ''", 'sum(used_tokens) as tokens, sum(used_nanos) as nanos')
+  const spent = sum('usage_records', 'sum(prompt_tokens + completion_tokens) as tokens, sum(cost_nanos) as nanos')
+  return [
+    ...(records === days ? [] : [`the days' sums are ${days} instead of ${records}`]),
+    ...(used === spent ? [] : [`the budget's use is ${used} instead of ${spent}`]),
+  ]
+}
+
+const readRows = (dataDir: string) => read<Row>(dataDir, 'select * from usage_records')
+
+function read<R>(dataDir: string, query: string): R[] {
+  const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { readOnly: true, timeout: 5_000 })
+  try {
+    return db.prepare(query).all() as R[]
+  } finally {
+    db.close()
+  }
+}

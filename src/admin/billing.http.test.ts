@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { testApp } from '#testing/app.ts'
+import { GOOD_CARD, loseEvents, PRICES, shopOf } from '#testing/shop.ts'
+
+test('a superuser sees where the service and the processor disagree, and has it mended', async (t) => {
+  const app = await testApp(t)
+  const shop = shopOf(app)
+  const root = await app.as('root')
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', root.userId).execute()
+  loseEvents(app)
+  const ada = await app.as('ada')
+  await shop.pay((await ada.post(`/api/billing/create-checkout-session?price_id=${PRICES.pro}`)).body.url, GOOD_CARD)
+
+  const { status, body } = await root.get('/api/admin/billing/disagreements')
+  assert.equal(status, 200)
+  assert.deepEqual([body.accounts, body.is_whole], [1, true])
+  assert.deepEqual(
+    body.disagreements.map(({ about, email, ours, theirs }: Record<string, string>) => [about, email, ours, theirs]),
+    [
+      ['subscription', ada.email, 'free, free', 'active, pro'],
+      ['payment', ada.email, 'none', '2900 usd'],
+      ['invoice', ada.email, 'none', 'paid'],
+    ],
+  )
+  assert.equal((await ada.get('/api/admin/billing/disagreements')).status, 403)
+  assert.equal((await ada.post('/api/admin/billing/sync')).status, 403)
+  const free = await app.platform.db
+    .selectFrom('users')
+    .select('subscription_tier')
+    .where('id', '=', ada.userId)
+    .execute()
+  assert.equal(free[0]?.subscription_tier, 'free', 'looking changes nothing')
+
+  assert.equal((await root.post('/api/admin/billing/sync')).status, 202)
+  await app.settle()
+  assert.deepEqual((await root.get('/api/admin/billing/disagreements')).body.disagreements, [])
+  assert.equal((await ada.get('/api/billing/subscription')).body.tier, 'pro')
+})

@@ -1,0 +1,236 @@
+// What a request switches on that its vendor bills beside its tokens: priced, reserved, or refused in words.
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, suite, test } from 'node:test'
+import { type TestApp, testApp } from '#testing/app.ts'
+import { mockVendor, responseOf, type Step, says } from '#testing/mock-vendor.ts'
+
+suite('what is billed beside tokens', () => {
+  const HI = [{ role: 'user', content: 'Hi' }]
+  const GPT = 'gpt-6-luna'
+  const CLAUDE = 'claude-haiku-5-5'
+  const WEATHER = { type: 'function', name: 'weather', parameters: { type: 'object' } }
+  const ends: (() => unknown)[] = []
+  const t = { after: (end: () => unknown) => void ends.unshift(end) } as unknown as Parameters<typeof testApp>[0]
+  let app: TestApp
+  let openai: Awaited<ReturnType<typeof mockVendor>>
+  let anthropic: Awaited<ReturnType<typeof mockVendor>>
+  let ada: Awaited<ReturnType<TestApp['as']>>
+  let headers: Record<string, string>
+
+  before(async () => {
+    openai = await mockVendor(t)
+    anthropic = await mockVendor(t)
+    app = await testApp(t, { env: { ...openai.env.openai, ...anthropic.env.anthropic } })
+    ada = await app.as('ada', { tier: 'enterprise' })
+    headers = await keyOf({})
+  })
+  after(async () => {
+    for (const end of ends) await end()
+  })
+  beforeEach(() => {
+    openai.calls.length = 0
+    anthropic.calls.length = 0
+  })
+
+  async function keyOf(more: object): Promise<Record<string, string>> {
+    const { body } = await ada.post('/api/api-keys', { name: `key ${Math.random()}`, ...more })
+    return { authorization: `Bearer ${body.key}`, 'anthropic-version': '2023-06-01' }
+  }
+  const respond = (more: object, as = headers) =>
+    app.post('/v1/responses', { model: GPT, input: 'Hi', ...more }, { headers: as })
+  const message = (more: object, as = headers) =>
+    app.post('/v1/messages', { model: CLAUDE, max_tokens: 100, messages: HI, ...more }, { headers: as })
+  const chat = (more: object, as = headers) =>
+    app.post('/v1/chat/completions', { model: GPT, messages: HI, ...more }, { headers: as })
+  const json =
+    (body: object): Step =>
+    (_call, reply) => {
+      reply.setHeader('content-type', 'application/json')
+      reply.end(JSON.stringify(body))
+    }
+  const search = { type: 'web_search' }
+  const claudeSearch = { type: 'web_search_20260209', name: 'web_search' }
+  const nanos = (reply: { body: { usage: { cost_usd: number } } }) => Math.round(reply.body.usage.cost_usd * 1e9)
+
+  test('tools that a vendor runs at no known price are refused by name, wherever they stand', async () => {
+    const container = { type: 'auto' }
+    const cases: [object, string][] = [
+      [{ tools: [{ type: 'image_generation' }] }, 'image_generation'],
+      [{ tools: [WEATHER, { type: 'code_interpreter', container }] }, 'code_interpreter'],
+      [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'shell'],
+      [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'image_generation' }] }] }, 'image_generation'],
+      [{ tools: [{ type: 'namespace', name: 'n', tools: [{ type: 'namespace', tools: [{ type: 'x_y' }] }] }] }, 'x_y'],
+      [{ input: [...HI, { type: 'additional_tools', tools: [{ type: 'code_interpreter' }] }] }, 'code_interpreter'],
+      [{ model: 'gpt-4.1-mini', tools: [{ type: 'web_search_preview' }] }, 'web_search_preview'],
+      [{ tools: [{ type: 'constructor' }] }, 'constructor'],
+    ]
+    for (const [more, name] of cases) {
+      const { status, body } = await respond(more)
+      assert.deepEqual([status, body.error.param], [400, 'tools'], name)
+      assert.match(body.error.message, new RegExp(`'${name}'.* billed apart`))
+    }
+    for (const type of ['code_execution_20260120', 'advisor_20260301', 'novelty_20270101']) {
+      const { status, body } = await message({ tools: [{ type, name: 'own' }] })
+      assert.deepEqual([status, body.type, body.error.type], [400, 'error', 'invalid_request_error'], type)
+      assert.match(body.error.message, new RegExp(`'${type}' is billed apart`))
+    }
+    assert.equal(openai.calls.length + anthropic.calls.length, 0)
+  })
+
+  test('tools that cost nothing beside their tokens pass', async () => {
+    const local = { type: 'shell', environment: { type: 'local' } }
+    const free = [
+      WEATHER,
+      { type: 'custom', name: 'c' },
+      local,
+      { type: 'mcp', server_label: 'm' },
+      { type: 'apply_patch' },
+    ]
+    openai.play(json(responseOf([])))
+    assert.equal((await respond({ tools: free })).status, 200)
+    assert.deepEqual(openai.calls.at(-1)!.body.tools, free)
+    assert.equal(openai.calls.at(-1)!.body.max_tool_calls, undefined)
+    const code = { type: 'code_execution_20260120', name: 'code_execution' }
+    const own = [{ name: 'a', input_schema: { type: 'object' } }, { type: 'bash_20250124', name: 'bash' }, code]
+    const fetches = { type: 'web_fetch_20260209', name: 'web_fetch' }
+    const bm25 = { type: 'tool_search_tool_bm25_20251119', name: 'find' }
+    assert.equal((await message({ tools: [...own, fetches, bm25] })).status, 200)
+    const old = await message({ tools: [...own, { type: 'web_fetch_20250910', name: 'web_fetch' }] })
+    assert.match(old.body.error.message, /offer it beside/)
+  })
+
+  test('tiers, speeds and places without a price are refused by name, in each API’s own shape', async () => {
+    for (const service_tier of ['priority', 'fast', 'scale', 'constructor', { a: 1 }]) {
+      for (const ask of [respond, chat]) {
+        const { status, body } = await ask({ service_tier })
+        assert.deepEqual([status, body.error.param], [400, 'service_tier'])
+        assert.match(body.error.message, /'service_tier' of .* is billed apart/)
+      }
+    }
+    for (const more of [{ speed: 'fast' }, { service_tier: 'priority' }, { inference_geo: 'eu' }]) {
+      const { status, body } = await message(more)
+      assert.deepEqual([status, body.error.type], [400, 'invalid_request_error'])
+      assert.ok(body.error.message.includes(`'${Object.keys(more)[0]}'`))
+    }
+    assert.equal(openai.calls.length + anthropic.calls.length, 0)
+    for (const service_tier of ['auto', 'default', null]) assert.equal((await chat({ service_tier })).status, 200)
+    const plain = { service_tier: 'standard_only', speed: 'standard', inference_geo: 'global' }
+    assert.equal((await message(plain)).status, 200)
+  })
+
+  test('flex costs half where OpenAI says that it ran so, and a place of Anthropic’s a tenth more', async () => {
+    const costs: number[] = []
+    for (const told of ['flex', 'default', undefined]) {
+      openai.play(json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: told })))
+      costs.push(nanos(await respond({ service_tier: 'flex' })))
+    }
+    assert.deepEqual(costs, [300_000, 600_000, 600_000])
+    openai.play(json(responseOf([], { prompt: 1_000, completion: 1_000 }, { service_tier: 'flex' })))
+    assert.equal(nanos(await respond({})), 600_000, 'unasked, the account’s own setting')
+
+    const usage = { prompt: 1_000, completion: 1_000 }
+    anthropic.play(says('Good day', { usage }), says('Good day', { usage }))
+    const [home, abroad] = [nanos(await message({})), nanos(await message({ inference_geo: 'us' }))]
+    assert.equal(abroad * 10, home * 11)
+  })
+
+  test('a tier asked for in another API’s words makes nothing cheaper', async () => {
+    const usage = { prompt: 1_000, completion: 1_000 }
+    openai.play(says('Good day', { usage }))
+    const { status, body } = await message({ model: GPT, service_tier: 'flex' })
+    assert.deepEqual([status, Math.round(body.usage.cost_usd * 1e9)], [200, 600_000])
+    assert.equal(openai.calls.at(-1)!.body.service_tier, undefined)
+  })
+
+  test('searches of files cost what OpenAI takes for each, and one of a chat completion is counted', async () => {
+    const found = { type: 'file_search_call', id: 'fs_1', status: 'completed' }
+    const costs: number[] = []
+    for (const output of [[], [found, found]]) {
+      openai.play(json(responseOf(output)))
+      costs.push(nanos(await respond({ tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] })))
+    }
+    assert.equal(costs[1]! - costs[0]!, 5_000_000)
+
+    const [plain, searched] = [nanos(await chat({})), nanos(await chat({ web_search_options: {} }))]
+    assert.equal(searched - plain, 10_000_000)
+    const dear = await chat({ model: 'gpt-4o-search-preview' })
+    assert.deepEqual([dear.status, dear.body.error.param], [400, 'model'])
+  })
+
+  test('where a budget holds, searches have a bound, and a client’s own stays', async () => {
+    await respond({ tools: [search, WEATHER] })
+    await respond({ tools: [search], max_tool_calls: 3 })
+    await respond({ tools: [WEATHER] })
+    assert.deepEqual(
+      openai.calls.map(({ body }) => body.max_tool_calls),
+      [10, 3, undefined],
+    )
+    await message({ tools: [claudeSearch] })
+    await message({ tools: [{ ...claudeSearch, max_uses: 2 }] })
+    await message({ tools: [{ ...claudeSearch, max_uses: -5 }] })
+    assert.deepEqual(
+      anthropic.calls.map(({ body }) => body.tools[0].max_uses),
+      [10, 2, 10],
+    )
+  })
+
+  test('a budget that holds one search allows one, and one that holds none is exhausted before any is made', async () => {
+    // A search and what it finds: $0.01, and 8,000 tokens of $0.1 a million.
+    const one = await keyOf({ budget: { limit_usd: 0.012, period: 'day' } })
+    openai.play(json(responseOf([{ type: 'web_search_call', id: 'ws_1', status: 'completed' }])))
+    assert.equal((await respond({ tools: [search], max_output_tokens: 100, max_tool_calls: 50 }, one)).status, 200)
+    assert.equal(openai.calls[0]!.body.max_tool_calls, 1)
+    const refused = await respond({ tools: [search], max_output_tokens: 100 }, one)
+    assert.deepEqual([refused.status, refused.body.error.code], [429, 'insufficient_quota'])
+    assert.equal((await respond({ max_output_tokens: 100 }, one)).status, 200, 'without a search there is enough')
+
+    const none = await keyOf({ budget: { limit_usd: 0.009, period: 'day' } })
+    for (const max_uses of [1, 1e308, -1e9, 0]) {
+      const { status } = await message({ tools: [{ ...claudeSearch, max_uses }] }, none)
+      assert.equal(status, 429, `${max_uses}`)
+    }
+    assert.equal((await chat({ web_search_options: {}, max_tokens: 10 }, none)).status, 429)
+    assert.equal(anthropic.calls.length, 0)
+  })
+
+  test('a conversation that Anthropic shortens on the way costs what was read for that, and is reserved', async () => {
+    const iterations = [
+      { type: 'compaction', input_tokens: 180_000, output_tokens: 3_500 },
+      { type: 'message', input_tokens: 23_000, output_tokens: 1_000 },
+    ]
+    const answer = { type: 'message', role: 'assistant', model: CLAUDE, content: [], stop_reason: 'end_turn' }
+    const asked = { context_management: { edits: [{ type: 'compact_20260112' }] } }
+    const usages = [
+      { input_tokens: 23_000, output_tokens: 1_000, iterations },
+      { input_tokens: 203_000, output_tokens: 4_500 },
+    ]
+    const costs: number[] = []
+    for (const usage of usages) {
+      anthropic.play(json({ ...answer, usage }))
+      costs.push(nanos(await message(asked)))
+    }
+    assert.equal(costs[0], costs[1])
+
+    const messages = [{ role: 'user', content: 'word '.repeat(6_000) }]
+    // Ten thousand tokens of $0.125 a million, and 100 of $0.5, are $0.0013.
+    const tight = await keyOf({ budget: { limit_usd: 0.002, period: 'day' } })
+    assert.equal((await message({ ...asked, messages }, tight)).status, 429)
+    assert.equal((await message({ messages }, tight)).status, 200)
+  })
+
+  test('how long an answer is to be is said in words to models that have no member for it', async () => {
+    const said = async (verbosity: string, more: object = {}) => {
+      const { status } = await chat({ model: CLAUDE, verbosity, ...more })
+      return status === 200 ? anthropic.calls.at(-1)!.body.system : status
+    }
+    assert.deepEqual(
+      [await said('low'), await said('medium'), await said('high'), await said('huge')],
+      ['Answer briefly.', undefined, 'Answer at length, with all details.', 400],
+    )
+    const { body } = await respond({ model: CLAUDE, text: { verbosity: 'low' }, truncation: 'auto', max_tool_calls: 3 })
+    assert.equal(anthropic.calls.at(-1)!.body.system, 'Answer briefly.')
+    assert.deepEqual([body.truncation, body.max_tool_calls, body.text.verbosity], ['disabled', 3, 'low'])
+    for (const more of [{ truncation: 'always' }, { max_tool_calls: 0 }])
+      assert.equal((await respond(more)).status, 400)
+  })
+})

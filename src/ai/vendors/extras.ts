@@ -1,0 +1,183 @@
+// What a request may switch on that its vendor bills apart from the list price of tokens: another tier or place, which multiply
+// that price, and tools that the vendor runs. What has no price here is refused in words: no bill is longer than the ledger says.
+// The trap: a tool's type that is not known here is refused, though it may cost nothing.
+import type { Rates } from '#models/catalogue.ts'
+import { objectOf } from './json.ts'
+import type { NativeApi } from './vendor.ts'
+import { refusal } from './vendor-error.ts'
+
+type Json = Record<string, unknown>
+
+/** Members that may change the price of tokens, with their values that do not: an account's own settings are its owner's. */
+const AT_LIST_PRICE: Record<NativeApi, Readonly<Record<string, readonly unknown[]>>> = {
+  responses: { service_tier: ['auto', 'default', 'standard', 'on_demand'] },
+  messages: { service_tier: ['auto', 'standard_only'], speed: ['standard'], inference_geo: ['global'] },
+}
+
+const NOTHING: readonly string[] = []
+
+/** What a body switches on at another price, as `Rates` name it; chat completions say it in the words of responses. */
+export function switchesOf(api: NativeApi, body: Json): readonly string[] {
+  let found: string[] | null = null
+  const members = AT_LIST_PRICE[api]
+  for (const name in members) {
+    const value = body[name] ?? null
+    if (value === null || members[name]?.includes(value)) continue
+    found ??= []
+    found.push(`${name}:${typeof value === 'string' ? value : JSON.stringify(value)}`)
+  }
+  return found ?? NOTHING
+}
+
+/** @throws VendorError for what multiplies the price of this model's tokens by nobody knows what */
+export function requireRates(api: NativeApi, body: Json, rates: Rates): void {
+  for (const name of switchesOf(api, body)) {
+    if (Object.hasOwn(rates, name)) continue
+    const member = name.slice(0, name.indexOf(':'))
+    throw refusal(
+      `'${member}' of '${name.slice(member.length + 1).slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: leave '${member}' out`,
+      member,
+    )
+  }
+}
+
+/** Whether Anthropic may shorten the conversation first, which it has to read for that. */
+export function compacts(api: NativeApi, body: Json): boolean {
+  const edits = objectOf(body.context_management)?.edits
+  if (api !== 'messages' || !Array.isArray(edits)) return false
+  return edits.some((edit) => String(objectOf(edit)?.type).startsWith('compact'))
+}
+
+/** What a vendor takes for each call of a tool that it runs, in US dollars, and what its results add to a prompt, about. */
+type Charge = { usd: number; tokens: number }
+
+/** Ten dollars a thousand, at OpenAI as at Anthropic. */
+export const WEB_SEARCH: Charge = { usd: 0.01, tokens: 8_000 }
+/** What it holds at OpenAI costs its account by the day, whoever searches it. */
+export const FILE_SEARCH: Charge = { usd: 0.002_5, tokens: 16_000 }
+
+/** Without a date behind it. Null: nothing beside its tokens. */
+const TOOLS: Record<NativeApi, ReadonlyMap<string, Charge | null>> = {
+  responses: new Map([
+    ...free('function', 'custom', 'namespace', 'tool_search', 'mcp', 'local_shell', 'shell', 'apply_patch'),
+    ...free('computer', 'computer_use', 'computer_use_preview'),
+    ['web_search', WEB_SEARCH],
+    ['web_search_preview', WEB_SEARCH],
+    ['file_search', FILE_SEARCH],
+  ]),
+  messages: new Map([
+    ...free('custom', 'bash', 'text_editor', 'computer', 'memory', 'mcp_toolset', 'web_fetch', 'code_execution'),
+    ...free('tool_search_tool_regex', 'tool_search_tool_bm'),
+    ['web_search', WEB_SEARCH],
+  ]),
+}
+
+function free(...types: string[]): [string, null][] {
+  return types.map((type) => [type, null])
+}
+
+/** Since these versions of them Anthropic takes nothing for code that runs beside a search or a fetch. */
+const CODE_FREE_SINCE = 20_260_209
+
+/** @throws VendorError for a tool that its vendor runs at a price that is not known here */
+export function requirePricedTools(api: NativeApi, body: Json, thinks: boolean): void {
+  const offered = toolsOf(api, body)
+  let isCodeFree: boolean | null = null
+  for (const tool of offered) {
+    const type = typeOf(api, tool)
+    if (type === null) continue
+    if (!TOOLS[api].has(undated(type))) throw unpriced(type)
+    if (api === 'messages' && undated(type) === 'code_execution') {
+      isCodeFree ??= offered.some(runsCodeFree)
+      if (!isCodeFree)
+        throw unpriced(type, "offer it beside 'web_search_20260209' or 'web_fetch_20260209', where it costs nothing")
+    }
+    if (type === 'shell' && (objectOf(tool.environment)?.type ?? 'local') !== 'local') {
+      throw unpriced(type, "let its 'environment' be 'local'")
+    }
+    // For models that do not think it has a price of its own.
+    if (!thinks && undated(type) === 'web_search_preview') throw unpriced(type, "offer 'web_search'")
+  }
+}
+
+function unpriced(type: string, instead = 'leave it out') {
+  return refusal(
+    `The tool '${type.slice(0, 100)}' is billed apart by this model's vendor, at a price that is not known here: ${instead}`,
+    'tools',
+  )
+}
+
+function runsCodeFree({ type }: Json): boolean {
+  if (typeof type !== 'string') return false
+  const name = undated(type)
+  return (name === 'web_search' || name === 'web_fetch') && Number(type.slice(name.length + 1)) >= CODE_FREE_SINCE
+}
+
+/** Searches of one call where its caller does not say how many. */
+export const SEARCHES_UNLESS_SAID = 10
+
+export type Searches = Charge & { calls: number }
+export const NO_SEARCHES: Searches = { calls: 0, usd: 0, tokens: 0 }
+
+/** How many searches a body allows, and what each costs at most; `most`: of each tool, or of all where the API counts all. */
+export function searchesIn(api: NativeApi, body: Json, most: number): Searches {
+  let [calls, usd, tokens] = [0, 0, 0]
+  for (const tool of toolsOf(api, body)) {
+    const type = typeOf(api, tool)
+    const charge = type === null ? null : (TOOLS[api].get(undated(type)) ?? null)
+    if (charge === null) continue
+    calls += bounded(tool.max_uses, most)
+    usd = Math.max(usd, charge.usd)
+    tokens = Math.max(tokens, charge.tokens)
+  }
+  if (calls === 0) return NO_SEARCHES
+  // There all tools share one bound.
+  return { calls: api === 'responses' ? bounded(body.max_tool_calls, most) : calls, usd, tokens }
+}
+
+/** The body with as many searches as `searchesIn` told for it; as it is where it has none. */
+export function withSearches(api: NativeApi, body: Json, most: number): Json {
+  if (searchesIn(api, body, most) === NO_SEARCHES) return body
+  if (api === 'responses') return { ...body, max_tool_calls: bounded(body.max_tool_calls, most) }
+  const tools = toolsOf(api, body).map((tool) => {
+    const isSearch = typeof tool.type === 'string' && undated(tool.type) === 'web_search'
+    return isSearch ? { ...tool, max_uses: bounded(tool.max_uses, most) } : tool
+  })
+  return { ...body, tools }
+}
+
+function bounded(said: unknown, most: number): number {
+  return Math.min(typeof said === 'number' && said >= 1 ? said : SEARCHES_UNLESS_SAID, most)
+}
+
+/** All that a body offers: OpenAI's stand in namespaces and in the conversation, too. */
+function toolsOf(api: NativeApi, { tools, input }: Json): Json[] {
+  const own = Array.isArray(tools) ? (tools as Json[]) : []
+  if (api === 'messages') return own
+  const all: Json[] = []
+  // One by one: a list of arguments has to fit the stack.
+  const add = (some: unknown) => {
+    if (Array.isArray(some)) for (const one of some) all.push(objectOf(one) ?? {})
+  }
+  add(own)
+  for (const item of Array.isArray(input) ? (input as Json[]) : []) {
+    if (item.type === 'additional_tools') add(item.tools)
+  }
+  for (const tool of all) add(tool.tools)
+  return all
+}
+
+/** Null: one of the client's own. */
+function typeOf(api: NativeApi, { type }: Json): string | null {
+  if (type == null && api === 'messages') return null
+  return typeof type === 'string' ? type : JSON.stringify(type ?? null)
+}
+
+/** A tool's type without its version: `web_search_20260209`, `web_search_2025_08_26`; `bm25` loses its number, too. */
+function undated(type: string): string {
+  let end = type.length
+  while (end > 0 && isOfDate(type.charCodeAt(end - 1))) end--
+  return end === 0 || end === type.length ? type : type.slice(0, end)
+}
+
+const isOfDate = (code: number) => code === 95 || (code >= 48 && code <= 57)

@@ -1,0 +1,102 @@
+/**
+ * Payments, for subscriptions and purchases alike: one row each, with what was taken back of it. What hangs on a payment (a purchase)
+ * follows it in the same transaction.
+ */
+import type { Selectable, Updateable } from 'kysely'
+import type { Instant } from '#platform/clock.ts'
+import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { DisputesTable, PaymentsTable, RefundsTable } from './tables.ts'
+
+export type PaymentRow = Selectable<PaymentsTable>
+
+/** Lets what hangs on a payment follow a change of it. */
+export type PaymentFollower = (tx: Db, payment: PaymentRow, before: PaymentRow) => Promise<void>
+
+export async function findPayment(db: Db, id: string): Promise<PaymentRow | null> {
+  return (await db.selectFrom('payments').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+}
+
+/**
+ * The payment's row, made when missing and locked until the transaction ends: a refund and the purchase it belongs to, arriving at
+ * the same moment, are handled one after the other.
+ */
+export async function lockPayment(tx: Db, id: string, now: Instant): Promise<PaymentRow> {
+  await tx
+    .insertInto('payments')
+    .values({
+      id,
+      user_id: null,
+      customer_id: null,
+      kind: null,
+      tier: null,
+      amount_cents: 0,
+      currency: 'usd',
+      paid_at: null,
+      refunded_cents: 0,
+      is_refunded: false,
+      dispute: null,
+      version: 0,
+      seen_at: now,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute()
+  return forUpdate(tx, tx.selectFrom('payments').selectAll().where('id', '=', id)).executeTakeFirstOrThrow()
+}
+
+export async function updatePayment(tx: Db, id: string, change: Updateable<PaymentsTable>): Promise<void> {
+  await tx.updateTable('payments').set(change).where('id', '=', id).execute()
+}
+
+export async function keepRefund(tx: Db, row: RefundsTable): Promise<void> {
+  const { status, amount_cents } = row
+  await tx
+    .insertInto('refunds')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ status, amount_cents }))
+    .execute()
+}
+
+export async function keepDispute(tx: Db, row: DisputesTable): Promise<void> {
+  const { status, amount_cents } = row
+  await tx
+    .insertInto('disputes')
+    .values(row)
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ status, amount_cents }))
+    .execute()
+}
+
+/** True while the bank holds the money. */
+export async function isDisputed(db: Db, id: string): Promise<boolean> {
+  return (await findPayment(db, id))?.dispute === 'open'
+}
+
+/** The books keep amounts and dates; the person goes. */
+export async function forgetPayer(tx: Db, userId: string): Promise<void> {
+  for (const table of ['payments', 'invoices'] as const) {
+    await tx.updateTable(table).set({ user_id: null, customer_id: null }).where('user_id', '=', userId).execute()
+  }
+}
+
+/** For the export of all that is held of a user. */
+export async function paymentsOf(db: Db, userId: string) {
+  const payments = await db
+    .selectFrom('payments')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('seen_at')
+    .limit(EXPORTED_MAX)
+    .execute()
+  return payments.map(({ version, ...payment }) => payment)
+}
+
+export function invoicesOf(db: Db, userId: string) {
+  return db
+    .selectFrom('invoices')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at')
+    .limit(EXPORTED_MAX)
+    .execute()
+}
+
+const EXPORTED_MAX = 10_000

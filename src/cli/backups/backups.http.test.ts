@@ -1,0 +1,458 @@
+// Backups of a service that runs, restored elsewhere, and the way from SQLite to PostgreSQL: compared row by row and file by file.
+import assert from 'node:assert/strict'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { describe, type TestContext, test } from 'node:test'
+import { sql } from 'kysely'
+import { type Db, dialectOf, transaction } from '#platform/db/db.ts'
+import { openDatabase } from '#platform/db/open.ts'
+import type { Config } from '#src/config.ts'
+import { PASSWORD, type TestApp, testApp } from '#testing/app.ts'
+import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
+import { freshDatabaseUrl, ON_POSTGRES } from '#testing/database.ts'
+import * as backup from '../backup.ts'
+import * as copy from '../db.ts'
+import * as restore from '../restore.ts'
+import * as verify from '../verify.ts'
+import { bucketPlace } from './s3-place.ts'
+import { sumOf } from './streams.ts'
+
+const commands = { backup, restore, verify, db: copy }
+const SECRET_KEY = 'a secret of the operator'
+const ODD = 'a line\u2028separator, "quotes", a \\ backslash, {braces}, ✓, 𝒳, \r\n\t, null'
+
+test('a backup made under load is of one moment; restored elsewhere it is the same, row by row and file by file', async (t) => {
+  const folder = temporary(t)
+  const products = makeProducts(join(folder, 'products'))
+  const app = await testApp(t, { env: { SECRET_KEY, PRODUCTS_DIR: products }, worker: true })
+  const { documentId, key } = await fill(app)
+  const to = join(folder, 'backups')
+
+  const load = startLoad(app)
+  while (load.count() < 5) await load.next()
+  const first = await run('backup', [to], app.config)
+  assert.equal(first.code, 0, first.text)
+  const during = load.count()
+  while (load.count() < during + 3) await load.next()
+  await load.stop()
+  assert.match(first.text, /opens with the SECRET_KEY of today/)
+  assert.doesNotMatch(first.text, /lie open/)
+  assert.equal((await run('verify', [to], app.config)).code, 0)
+  const names = Object.keys(await rowsOf(app.platform.db))
+  assert.ok(names.length > 35, `${names.length} tables`)
+
+  // What is compared in the end is a backup of a service that rests; the test reads both sides in its own way.
+  await app.service.close(1_000)
+  const second = await run('backup', [to], app.config)
+  assert.equal(second.code, 0, second.text)
+  const [under = '', resting = ''] = readdirSync(to).sort()
+  const before = await reading(app.config, rowsOf)
+  const dataBefore = filesOf(app.dataDir)
+
+  const elsewhere = await emptyPlace(t, app.config, folder, 'first')
+  const restored = await run('restore', [join(to, under)], elsewhere)
+  assert.equal(restored.code, 0, restored.text)
+  // Each transaction of the load wrote two rows: none was cut in two, none begun before is missing.
+  await reading(elsewhere, async (db) => {
+    const { rows } = await sql<{ here: number; there: number }>`select
+      (select count(*) from inbox where source = 'load') as here,
+      (select count(*) from secrets where name like 'load-%') as there`.execute(db)
+    assert.equal(Number(rows[0]?.here), Number(rows[0]?.there))
+    assert.ok(Number(rows[0]?.here) >= 5 && Number(rows[0]?.here) <= load.count())
+  })
+
+  const again = await emptyPlace(t, app.config, folder, 'second')
+  const other = await run('restore', [to], again)
+  assert.equal(other.code, 0, other.text)
+  assert.match(other.text, new RegExp(resting), 'the newest counts')
+  assert.equal((await run('verify', [to, '--here'], again)).code, 0)
+  assert.deepEqual(filesOf(again.products.location ?? ''), filesOf(products))
+  for (const name of ['prices.json', 'usage-spool.jsonl'])
+    assert.deepEqual(filesOf(again.dataDir)[name], dataBefore[name], name)
+  assert.equal(existsSync(join(again.dataDir, 'operators.key')), false)
+  const after = await reading(again, rowsOf)
+  for (const name of names) assert.deepEqual(after[name], before[name], name)
+
+  await app.restart({ dataDir: again.dataDir, products: again.products })
+
+  const token = await app.post('/api/auth/login', { email: 'ada@example.com', password: PASSWORD })
+  assert.equal(token.status, 200, token.text)
+  const asKey = { headers: { authorization: `Bearer ${key}` } }
+  assert.equal((await app.get('/v1/models', asKey)).status, 200)
+  const chunk = await app.post('/api/rag/search', { query: 'separator' }, asKey)
+  assert.equal(chunk.body.results?.[0]?.id?.slice(0, 12), documentId, chunk.text)
+
+  // The service goes on, and so its data are others than the backup's now; nothing of them is overwritten.
+  await app.as('eve')
+  const apart = await run('verify', [to, '--here'], app.config)
+  assert.equal(apart.code, 1)
+  assert.match(apart.text, /✖ users has 2 rows instead of 1/)
+  await app.service.close(1_000)
+  const refused = await run('restore', [to], { ...app.config, products: again.products })
+  assert.equal(refused.code, 1)
+  assert.match(refused.text, /nothing is overwritten/)
+})
+
+describe('what is no backup, or not for here, changes nothing', () => {
+  test('and says why', async (t) => {
+    const folder = temporary(t)
+    const app = await testApp(t, { env: { SECRET_KEY } })
+    await app.as('ada')
+    const whole = join(folder, 'whole')
+    assert.equal((await run('backup', [whole], app.config)).code, 0)
+    await app.service.close(1_000)
+    const [name = ''] = readdirSync(whole)
+    const isFile = existsSync(join(whole, name, 'database', 'latchkey.db'))
+    const part = isFile ? 'latchkey.db' : 'users.jsonl.gz'
+
+    type Spoil = (backup: string, manifest: { files: { path: string }[]; [field: string]: unknown }) => void
+    const spoilt: [string, Spoil, RegExp][] = [
+      ['cut short', (to) => rmSync(join(to, 'manifest.json')), /there is no whole backup at/],
+      ['without a file', (to) => rmSync(join(to, 'database', part)), /is missing/],
+      ['truncated', (to) => cut(join(to, 'database', part)), /other bytes|not what was backed up|damaged|end of file/],
+      ['changed', (to) => flip(join(to, 'database', part)), /other bytes|not what was backed up|damaged|incorrect/],
+      [
+        'leading out',
+        (_, { files }) => Object.assign(files[0]!, { path: 'data/../../../tmp/evil' }),
+        /outside of the backup/,
+      ],
+      [
+        'leading away',
+        (_, { files }) => Object.assign(files[0]!, { path: '/etc/cron.d/evil' }),
+        /outside of the backup/,
+      ],
+      ['backslashes', (_, { files }) => Object.assign(files[0]!, { path: 'data/..\\evil' }), /outside of the backup/],
+      ['of other rows', (_, manifest) => raise(manifest.tables), /users has 1 rows instead of 2/],
+      ['no manifest', (to) => writeFileSync(join(to, 'manifest.json'), '{"format":1}'), /is no manifest of a backup/],
+      ['of tomorrow', (_, manifest) => Object.assign(manifest, { format: 2 }), /of a newer version/],
+    ]
+    const elsewhere = await emptyPlace(t, app.config, folder, 'elsewhere')
+    for (const [title, spoil, says] of spoilt) {
+      const to = join(folder, title)
+      cpSync(join(whole, name), to, { recursive: true })
+      const file = join(to, 'manifest.json')
+      const manifest = JSON.parse(readFileSync(file, 'utf8'))
+      const untouched = JSON.stringify(manifest)
+      spoil(to, manifest)
+      if (JSON.stringify(manifest) !== untouched) writeFileSync(file, JSON.stringify(manifest))
+      for (const command of ['verify', 'restore'] as const) {
+        const { code, text } = await run(command, [to], elsewhere)
+        assert.equal(code, 1, `${command} of one ${title}: ${text}`)
+        assert.match(text, says, `${command} of one ${title}`)
+      }
+      assert.equal(existsSync(join(elsewhere.dataDir, 'latchkey.db')), false, title)
+      const left = existsSync(elsewhere.dataDir) ? readdirSync(elsewhere.dataDir) : []
+      assert.deepEqual(
+        left.filter((file) => !file.endsWith('.lock')),
+        [],
+        title,
+      )
+    }
+
+    for (const [secretKey, says] of [
+      [null, /sealed with a SECRET_KEY: set it/],
+      ['another secret of someone', /SECRET_KEY is not the one/],
+    ] as const) {
+      const { code, text } = await run('restore', [whole], { ...elsewhere, secretKey })
+      assert.deepEqual([code, says.test(text)], [1, true], text)
+      assert.equal((await run('verify', [whole], { ...elsewhere, secretKey })).code, 0, 'it is whole all the same')
+    }
+    const right = await run('restore', [whole], elsewhere)
+    assert.equal(right.code, 0, right.text)
+  })
+
+  test('nor is what is given wrongly', async () => {
+    const config = { products: { s3: {} } } as Config
+    for (const [command, args, says] of [
+      ['backup', [], /usage: npm run cli -- backup/],
+      ['backup', ['a', 'b'], /usage/],
+      ['backup', ['a', '--fast'], /--fast is not known/],
+      ['restore', ['ftp://host/x'], /is no place/],
+      ['backup', ['s3://bucket/x'], /needs AWS_ACCESS_KEY_ID/],
+      ['db', ['move'], /usage: npm run cli -- db copy/],
+      ['db', ['copy'], /set DATABASE_URL/],
+    ] as const) {
+      const { code, text } = await run(command, [...args], { ...config, databaseUrl: null })
+      assert.equal(code, 1)
+      assert.match(text, says)
+    }
+  })
+})
+
+test('a backup goes to a bucket and comes from it', async (t) => {
+  const folder = temporary(t)
+  const objects: Record<string, string> = {}
+  const endpoint = await startBucket(t, objects, { failures: 1 })
+  const app = await testApp(t, {
+    env: {
+      ...{ SECRET_KEY, PRODUCTS_DIR: makeProducts(join(folder, 'products')), S3_ENDPOINT: endpoint },
+      ...{ AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey },
+    },
+  })
+  await app.as('ada')
+  const place = 's3://products-bucket/backups of ours'
+  const made = await run('backup', [place], app.config)
+  assert.equal(made.code, 0, made.text)
+  const whole = await run('verify', [place], app.config)
+  assert.equal(whole.code, 0, whole.text)
+  await app.service.close(1_000)
+
+  const elsewhere = await emptyPlace(t, app.config, folder, 'elsewhere')
+  const restored = await run('restore', [place], elsewhere)
+  assert.equal(restored.code, 0, restored.text)
+  assert.deepEqual(filesOf(elsewhere.products.location ?? ''), filesOf(join(folder, 'products')))
+  assert.equal((await run('verify', [place, '--here'], elsewhere)).code, 0)
+
+  const [tool = ''] = Object.keys(objects).filter((name) => name.endsWith('bin/tool'))
+  objects[tool] = `x${objects[tool]?.slice(1)}`
+  const spoilt = await run('verify', [place], app.config)
+  assert.deepEqual([spoilt.code, /bin\/tool has other bytes/.test(spoilt.text)], [1, true], spoilt.text)
+})
+
+test('a large file goes to a bucket in parts, and a failed one leaves nothing', async (t) => {
+  const objects: Record<string, string> = {}
+  const trouble = { failures: 0 }
+  const endpoint = await startBucket(t, objects, trouble)
+  const place = bucketPlace(
+    's3://products-bucket/large',
+    { endpoint, region: 'us-east-1', sessionToken: null, ...BUCKET_KEYS },
+    10,
+  )
+  const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
+  for (const [name, length] of [
+    ['empty', 0],
+    ['one', 10],
+    ['two', 11],
+    ['many', 256],
+  ] as const) {
+    trouble.failures = name === 'many' ? 1 : 0
+    const content = bytes.subarray(0, length)
+    const written = await place.write(name, Readable.from([content.subarray(0, 7), content.subarray(7)]))
+    assert.equal(written.bytes, length)
+    assert.deepEqual(Buffer.from(objects[`large/${name}`] ?? '?', 'latin1'), content, name)
+    assert.deepEqual(await sumOf(await place.read(name)), written)
+  }
+  const broken = Readable.from(
+    (async function* () {
+      yield bytes
+      throw new Error('the disk is gone')
+    })(),
+  )
+  await assert.rejects(place.write('broken', broken), /the disk is gone/)
+  assert.equal(objects['large/broken'], undefined)
+})
+
+test('a filled SQLite is copied to PostgreSQL, and people go on there', { skip: !ON_POSTGRES }, async (t) => {
+  const app = await testApp(t, { env: { DATABASE_URL: '', SECRET_KEY } })
+  const { documentId, key } = await fill(app)
+  const target = await freshDatabaseUrl()
+  t.after(target.drop)
+  const config = { ...app.config, databaseUrl: target.url }
+  const busy = await run('db', ['copy'], config)
+  assert.equal(busy.code, 1)
+  assert.match(busy.text, /is in use by/)
+
+  await app.service.close(1_000)
+  const before = await reading(app.config, rowsOf)
+  const copied = await run('db', ['copy'], config)
+  assert.equal(copied.code, 0, copied.text)
+  assert.match(copied.text, /^users +1 {2}[0-9a-f]{16}$/m)
+  assert.match((await run('db', ['copy'], config)).text, /is not empty: nothing is overwritten/)
+  const after = await reading(config, rowsOf)
+  for (const name of Object.keys(before)) assert.deepEqual(after[name], before[name], name)
+
+  await app.restart({ databaseUrl: target.url })
+  assert.equal(app.platform.dialect, 'postgres')
+  const token = await app.post('/api/auth/login', { email: 'ada@example.com', password: PASSWORD })
+  assert.equal(token.status, 200, token.text)
+  const asKey = { headers: { authorization: `Bearer ${key}` } }
+  const contents = await app.get(`/api/rag/documents`, asKey)
+  assert.match(contents.text, new RegExp(documentId))
+  // Numbers go on where they were: an event is audited after the last one.
+  assert.equal((await app.as('eve').get('/api/users/me')).status, 200)
+})
+
+/** A person with a document, a key, a call; and rows of what is hard to carry. */
+async function fill(app: TestApp): Promise<{ documentId: string; key: string }> {
+  const ada = await app.as('ada', { tier: 'pro' })
+  const stored = await ada.post('/api/rag/ingest/text', {
+    content: `${ODD}\n\n`.repeat(40),
+    metadata: { odd: ODD, deep: { n: [1.5, null] } },
+  })
+  assert.equal(stored.status, 200, stored.text)
+  const made = await ada.post('/api/api-keys', { name: ODD.slice(0, 20).replaceAll('\u2028', ' ') })
+  assert.equal(made.status, 201, made.text)
+  const asKey = { headers: { authorization: `Bearer ${made.body.key}` } }
+  const said = await app.post(
+    '/v1/chat/completions',
+    { model: 'gpt-6.1-terra', messages: [{ role: 'user', content: 'Hello' }] },
+    asKey,
+  )
+  assert.equal(said.status, 200, said.text)
+  await app.settle()
+  const { db } = app.platform
+  const at = '2026-01-02T03:04:05.678Z'
+  const payload = { text: ODD, half: '\ud800', nul: '\0', number: 12345678.9, nested: { b: [], a: {} } }
+  await db
+    .insertInto('inbox')
+    .values({ source: 'odd', event_id: 'empty', payload_json: payload, received_at: at, handled_at: null })
+    .execute()
+  await db
+    .insertInto('secrets')
+    .values({ name: 'odd', value: Uint8Array.from({ length: 256 }, (_, byte) => byte), created_at: at })
+    .execute()
+  await sql`insert into archive_checksums (etag, sha256, size_bytes) values (${'{"a\\"b",NULL}'}, ${''}, ${2 ** 53 - 1})`.execute(
+    db,
+  )
+  writeFileSync(join(app.dataDir, 'prices.json'), '{"prices":[]}')
+  writeFileSync(join(app.dataDir, 'usage-spool.jsonl'), '\n')
+  writeFileSync(join(app.dataDir, 'operators.key'), SECRET_KEY)
+  return { documentId: String(stored.body.document_ids[0]).slice(0, 12), key: made.body.key }
+}
+
+/** Transactions that each write two rows, and people who register. */
+function startLoad({ platform }: TestApp) {
+  const { db, clock } = platform
+  let count = 0
+  let isOn = true
+  const work = async () => {
+    while (isOn) {
+      await transaction(db, async (tx) => {
+        const id = `load-${count}`
+        await tx
+          .insertInto('secrets')
+          .values({ name: id, value: new Uint8Array([1]), created_at: clock.now() })
+          .execute()
+        await new Promise((resolve) => setImmediate(resolve))
+        await tx
+          .insertInto('inbox')
+          .values({ source: 'load', event_id: id, payload_json: {}, received_at: clock.now(), handled_at: clock.now() })
+          .execute()
+      })
+      count++
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+  }
+  const running = work()
+  return {
+    count: () => count,
+    next: () => Promise.race([running, new Promise((resolve) => setTimeout(resolve, 5))]),
+    stop: () => {
+      isOn = false
+      return running
+    },
+  }
+}
+
+/** All rows of all tables as the driver gives them, in an order of the test's own. */
+async function rowsOf(db: Db): Promise<Record<string, string[]>> {
+  const all: Record<string, string[]> = {}
+  const here =
+    dialectOf(db) === 'sqlite' ? null : await sql<{ name: string }>`select current_schema() as name`.execute(db)
+  for (const { name, schema } of await db.introspection.getTables()) {
+    if (here && schema !== here.rows[0]?.name) continue
+    const { rows } = await sql<object>`select * from ${sql.table(name)}`.execute(db)
+    all[name] = rows.map((row) => JSON.stringify(plain(row))).sort()
+  }
+  return all
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\ufffd')
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(plain)
+  return Object.entries(value)
+    .map(([key, inner]) => [key, plain(inner)])
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+}
+
+/** Nothing is there yet: on SQLite a folder, on PostgreSQL a schema (of the embedded engine, its only one). */
+async function emptyPlace(t: TestContext, config: Config, folder: string, name: string): Promise<Config> {
+  const { url, drop } = await freshDatabaseUrl()
+  t.after(drop)
+  const location = config.products.location === null ? null : join(folder, name, 'products')
+  return {
+    ...config,
+    databaseUrl: url,
+    dataDir: join(folder, name, 'data'),
+    products: { ...config.products, location },
+  }
+}
+
+/** Without a service, which writes as soon as it starts. */
+async function reading<T>({ databaseUrl, dataDir }: Config, look: (db: Db) => Promise<T>): Promise<T> {
+  const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
+  return await look(db).finally(close)
+}
+
+function makeProducts(folder: string): string {
+  mkdirSync(join(folder, 'pro', '1.0', 'bin'), { recursive: true })
+  writeFileSync(join(folder, 'pro', '1.0', 'README ✓.md'), ODD)
+  writeFileSync(join(folder, 'pro', '1.0', 'bin', 'tool'), Buffer.from([0, 1, 255]), { mode: 0o755 })
+  writeFileSync(join(folder, 'pro', '1.0', 'empty'), '')
+  return folder
+}
+
+/** Content, time and right to be run of every file. */
+function filesOf(folder: string): Record<string, unknown> {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => {
+      const path = join(parentPath, name)
+      const { mtime, mode } = statSync(path)
+      const isProduct = path.includes('products')
+      return [
+        path.slice(folder.length + 1),
+        [readFileSync(path).toString('latin1'), ...(isProduct ? [mtime.toISOString(), mode & 0o100] : [])],
+      ]
+    }),
+  )
+}
+
+const cut = (file: string) => writeFileSync(file, readFileSync(file).subarray(0, -100))
+
+function flip(file: string): void {
+  const bytes = readFileSync(file)
+  const at = bytes.length - 20
+  bytes[at] = (bytes[at] ?? 0) ^ 1
+  writeFileSync(file, bytes)
+}
+
+const raise = (tables: unknown) => {
+  ;(tables as { users: { rows: number } }).users.rows++
+}
+
+async function run(command: keyof typeof commands, args: string[], config: Config) {
+  let text = ''
+  const context = {
+    config,
+    print: (line = '') => {
+      text += `${line}\n`
+    },
+    platform: () => Promise.reject(new Error('not asked for')),
+  }
+  const code = await commands[command].run(args, context).catch((error: Error) => {
+    text += error.message
+    return 1
+  })
+  return { code, text }
+}
+
+function temporary(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-backups-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}

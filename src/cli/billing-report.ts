@@ -1,0 +1,127 @@
+/**
+ * What a month brought: revenue, refunds and what models cost, by what was sold and for the customers who cost most. Money counts on the day
+ * it moved, calls on theirs, both in UTC; a margin is told in dollars only, in which models are priced.
+ */
+import {
+  type CustomerRevenue,
+  type PlanRevenue,
+  type Revenue,
+  revenueByCustomer,
+  revenueByPlan,
+} from '#billing/money/revenue.ts'
+import { productName } from '#catalogue/catalogue.ts'
+import { emailsOf } from '#identity/admin/administration.ts'
+import type { Db } from '#platform/db/db.ts'
+import { formatMoney, inUnits } from '#platform/money.ts'
+import { archivedCost, sumAllUsage } from '#usage/operator-sums.ts'
+import type { Config } from '../config.ts'
+
+const DEAREST = 10
+const GROUPS_MAX = 1_000_000
+const NANOS = 1e9
+
+/** Null when it is no month, as `2026-09`. */
+export function monthOf(
+  text: string | undefined,
+): { from: string; before: string; days: { from: string; to: string } } | null {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text ?? '')) return null
+  const [year = 0, month = 0] = (text ?? '').split('-').map(Number)
+  const [from, before] = [Date.UTC(year, month - 1, 1), Date.UTC(year, month, 1)].map((ms) =>
+    new Date(ms).toISOString(),
+  )
+  const lastDay = new Date(Date.UTC(year, month, 0)).toISOString()
+  return { from: from ?? '', before: before ?? '', days: { from: `${text}-01`, to: lastDay.slice(0, 10) } }
+}
+
+export async function printReport(
+  { db, config, print }: { db: Db; config: Config; print: (line?: string) => void },
+  month: string,
+): Promise<void> {
+  const span = monthOf(month)
+  if (!span) throw new Error(`--month takes a month, as 2026-09, not '${month}'`)
+  const [sold, customers, planCosts, userCosts, deletedNanos] = [
+    await revenueByPlan(db, span),
+    await revenueByCustomer(db, span),
+    await sumAllUsage(db, span.days, 'plan', GROUPS_MAX),
+    await sumAllUsage(db, span.days, 'user', DEAREST),
+    await archivedCost(db, month),
+  ]
+  print(`${month}, by what was sold`)
+  const costs = new Map(planCosts.map(({ key, cost_nanos }) => [key, cost_nanos]))
+  printTable(print, ['', 'customers', ...MONEY_HEADS], byPlan(config, sold, costs, deletedNanos))
+  print()
+  print(`The ${DEAREST} customers whose calls cost most`)
+  const emails = await emailsOf(
+    db,
+    userCosts.map(({ key }) => key),
+  )
+  const rows = userCosts.flatMap(({ key, cost_nanos }) => {
+    const own = customers.filter(({ user_id }) => user_id === key)
+    return inCurrencies(own, cost_nanos).map((cells) => [emails.get(key) ?? key, ...cells])
+  })
+  printTable(print, ['', ...MONEY_HEADS], rows)
+}
+
+const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'model cost', 'margin']
+
+function byPlan(config: Config, sold: PlanRevenue[], costs: Map<string, number>, deletedNanos: number): string[][] {
+  const rows: string[][] = []
+  const isPlan = ({ kind }: PlanRevenue) => kind === 'subscription'
+  const tiers = new Set([...sold.filter(isPlan).map(({ tier }) => tier ?? ''), ...costs.keys()])
+  for (const tier of tiers) {
+    const own = sold.filter((row) => isPlan(row) && (row.tier ?? '') === tier)
+    const name =
+      tier === '' ? 'Unknown plan' : (config.catalogue.plans.find((plan) => plan.tier === tier)?.name ?? tier)
+    const counted = own.reduce((sum, { customers }) => sum + customers, 0)
+    for (const cells of inCurrencies(own, costs.get(tier) ?? 0)) rows.push([`Plan ${name}`, String(counted), ...cells])
+  }
+  for (const row of sold.filter((one) => !isPlan(one))) {
+    for (const cells of inCurrencies([row], null)) {
+      rows.push([`Product ${productName(config.catalogue, row.tier ?? '')}`, String(row.customers), ...cells])
+    }
+  }
+  if (deletedNanos > 0)
+    rows.push(['Deleted users', '', '', '', '', usd(deletedNanos / NANOS), usd(-deletedNanos / NANOS)])
+  const all = [...costs.values()].reduce((sum, nanos) => sum + nanos, deletedNanos)
+  for (const cells of inCurrencies(sold, all)) rows.push(['All', '', ...cells])
+  return rows
+}
+
+/** A row for each currency, dollars always, since that is what calls cost. `costNanos` null: nothing that calls models. */
+function inCurrencies(revenues: readonly (Revenue | CustomerRevenue)[], costNanos: number | null): string[][] {
+  const currencies = new Set([...(costNanos === null ? [] : ['usd']), ...revenues.map(({ currency }) => currency)])
+  return [...currencies].map((currency) => {
+    const own = revenues.filter((one) => one.currency === currency)
+    const sum = (of: (one: Revenue) => number) => own.reduce((total, one) => total + of(one), 0)
+    const [paid, refunded, lost] = [
+      sum((one) => one.paid_cents),
+      sum((one) => one.refunded_cents),
+      sum((one) => one.lost_cents),
+    ]
+    const show = (cents: number) => formatMoney(inUnits(cents, currency), currency)
+    const cost = currency === 'usd' && costNanos !== null ? costNanos / NANOS : 0
+    return [
+      show(paid),
+      show(refunded),
+      show(lost),
+      costNanos === null || currency !== 'usd' ? '' : usd(cost),
+      currency === 'usd' ? usd(inUnits(paid - refunded - lost, currency) - cost) : '',
+    ]
+  })
+}
+
+const usd = (amount: number) => formatMoney(amount, 'usd')
+
+function printTable(print: (line?: string) => void, head: string[], rows: string[][]): void {
+  if (rows.length === 0) {
+    print('  nobody')
+    return
+  }
+  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
+  for (const row of [head, ...rows]) {
+    const cells = widths.map((width, column) =>
+      column === 0 ? (row[0] ?? '').padEnd(width) : (row[column] ?? '').padStart(width),
+    )
+    print(`  ${cells.join('  ')}`.trimEnd())
+  }
+}

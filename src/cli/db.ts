@@ -1,0 +1,44 @@
+/** The way from SQLite to PostgreSQL: every row of DATA_DIR's file into the empty database of DATABASE_URL, counted and compared. */
+import { join } from 'node:path'
+import { lockFolder } from '#platform/data-lock.ts'
+import { openDatabase } from '#platform/db/open.ts'
+import { migrations } from '../migrations.ts'
+import { fillPostgres } from './backups/fill.ts'
+import { lockedOut, storedRoot } from './backups/root.ts'
+import { openSqliteDatabase } from './backups/sqlite-snapshot.ts'
+import type { Context } from './context.ts'
+
+export async function run(args: string[], { config, print }: Context): Promise<number> {
+  if (args.length !== 1 || args[0] !== 'copy') throw new Error('usage: npm run cli -- db copy')
+  const { databaseUrl, dataDir } = config
+  if (databaseUrl === null)
+    throw new Error('set DATABASE_URL to the empty PostgreSQL database that is to have the copy')
+
+  const file = join(dataDir, 'latchkey.db')
+  const source = openSqliteDatabase(file)
+  try {
+    // Who went on writing would lose what came after.
+    const unlock = lockFolder(dataDir, ['api', 'storefront', 'worker'])
+    const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
+    try {
+      const [fault] = source.faults()
+      if (fault !== undefined) throw new Error(`${file} is damaged: ${fault}`)
+      const reason = lockedOut(await storedRoot(source), config)
+      if (reason !== null) throw new Error(`${file} cannot be opened: ${reason}`)
+      const { sums } = await fillPostgres(db, { source, migrations })
+      const width = Math.max(...Object.keys(sums).map((name) => name.length))
+      for (const [name, { rows, checksum }] of Object.entries(sums).sort()) {
+        print(`${name.padEnd(width)}  ${String(rows).padStart(9)}  ${checksum.slice(0, 16)}`)
+      }
+      print(
+        'Counts and checksums are the same on both sides. Start the service with DATABASE_URL; DATA_DIR stays its folder.',
+      )
+      return 0
+    } finally {
+      await close()
+      unlock()
+    }
+  } finally {
+    source.close()
+  }
+}

@@ -1,0 +1,69 @@
+// What is shipped to operators (image, composition, units, manifests, proxies) names settings, files and commands that there are.
+import assert from 'node:assert/strict'
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..')
+const read = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+const FILES = ['Dockerfile', 'compose.yaml', ...globSync('deploy/**/*.*', { cwd: ROOT })]
+
+/** Of the base image, of other containers, and of Node. */
+const FOREIGN = /^(POSTGRES_\w+|BACKUP_TO|NODE_COMPILE_CACHE)$/
+
+test('every setting of theirs is one of .env.example', () => {
+  const known = new Set([...read('.env.example').matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm)].map(([, name]) => name))
+  const wrong: string[] = []
+  let count = 0
+  for (const file of FILES) {
+    const text = read(file)
+    const assigned = text.matchAll(/(?:^|[\s"'{(-])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:_FILE)?(?=[=:]\s?\S)/gm)
+    for (const [, name = ''] of assigned) {
+      count++
+      const setting = name.replace(/_FILE$/, '')
+      if (!known.has(setting) && !FOREIGN.test(setting)) wrong.push(`${file}: ${name}`)
+    }
+  }
+  assert.deepEqual(wrong, [])
+  assert.ok(count > 25, `${count} settings`)
+})
+
+test('every file that they take is there, and in the image only what was let in', () => {
+  const dockerfile = read('Dockerfile')
+  const copied = [...dockerfile.matchAll(/^COPY --from=build (.+) \S+$/gm)].flatMap(([, list = '']) => list.split(' '))
+  const ours = copied.filter((path) => path.startsWith('/build/')).map((path) => path.slice('/build/'.length))
+  assert.ok(ours.includes('src') && ours.includes('web/dist'), ours.join())
+  for (const path of ours) {
+    if (!/^(node_modules|web\/dist)$/.test(path)) assert.ok(existsSync(join(ROOT, path)), path)
+  }
+  // Secrets, data and what only develops it never reach the builder.
+  const ignored = read('.dockerignore').split('\n')
+  for (const path of ['.env', '.git', 'data', 'secrets', 'node_modules']) assert.ok(ignored.includes(path), path)
+  assert.match(dockerfile, /^USER 65532:65532$/m)
+  assert.ok(dockerfile.lastIndexOf('\nUSER ') > dockerfile.lastIndexOf('\nFROM '))
+
+  for (const file of FILES) {
+    for (const [, command = ''] of read(file).matchAll(/src\/cli\/main\.ts,? (\w+)/g)) {
+      assert.ok(existsSync(join(ROOT, 'src', 'cli', `${command}.ts`)), `${file}: ${command}`)
+    }
+  }
+})
+
+test('nobody is killed before his drain has ended', () => {
+  const seconds = (path: string, pattern: RegExp) => Number(pattern.exec(read(path))?.[1])
+  // Production's DRAIN_DELAY_SECONDS, and DRAIN_SECONDS.
+  const drain = 5 + 30
+  assert.ok(seconds('compose.yaml', /stop_grace_period: (\d+)s/) > drain)
+  assert.ok(seconds('deploy/latchkey.service', /TimeoutStopSec=(\d+)/) > drain)
+  const manifest = 'deploy/kubernetes/latchkey.yaml'
+  const ofPods = seconds(manifest, /DRAIN_DELAY_SECONDS: '(\d+)'/) + seconds(manifest, / DRAIN_SECONDS: '(\d+)'/)
+  assert.ok(seconds(manifest, /terminationGracePeriodSeconds: (\d+)/) > ofPods)
+  assert.equal([...read(manifest).matchAll(/terminationGracePeriodSeconds/g)].length, 2, 'of both deployments')
+})
+
+test('the handbook names what there is', () => {
+  const text = read('docs/operations.md')
+  for (const [, path = ''] of text.matchAll(/\]\(\.\.\/([^)#]+)/g)) assert.ok(existsSync(join(ROOT, path)), path)
+  for (const [, command = ''] of text.matchAll(/npm run cli -- (\w+)/g))
+    assert.ok(existsSync(join(ROOT, 'src', 'cli', `${command}.ts`)), command)
+})

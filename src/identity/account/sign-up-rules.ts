@@ -1,0 +1,53 @@
+// Who may make an account: domains, invitations, and a proof of work from where many are made. Each rule is a setting.
+import { HOUR_MS } from '#platform/clock.ts'
+import { addressKey, networkKey } from '#platform/http/address.ts'
+import type { Platform } from '#platform/platform.ts'
+import { identityProblem } from '../problems.ts'
+import { type ProofDeps, requireProof } from '../sign-in/proof-of-work.ts'
+import { emailKey } from '../users.ts'
+
+/** What is free of a proof within an hour: of one network, and in all. */
+const FREE = { requests: 3, seconds: HOUR_MS / 1_000 }
+const FREE_IN_ALL = { requests: 100, seconds: HOUR_MS / 1_000 }
+
+/** @throws Problem 400 `email_domain_refused`. */
+export function requireAllowedDomain({ config }: Pick<Platform, 'config'>, email: string): void {
+  if (!isAllowed(config.signUp, email)) throw identityProblem('email_domain_refused')
+}
+
+export function isAllowed({ allowed, denied, disposable }: Platform['config']['signUp'], email: string): boolean {
+  const domain = email.slice(email.lastIndexOf('@') + 1).toLowerCase()
+  const above = withParents(domain)
+  if (above.some((one) => denied.includes(one))) return false
+  if (above.some((one) => disposable.has(one))) return false
+  if (allowed.length === 0 || allowed.includes(domain)) return true
+  return above.slice(1).some((parent) => allowed.includes(`*.${parent}`))
+}
+
+/**
+ * Asks for a proof of work where the setting says so; on its own after three registrations an hour from a network, or a
+ * hundred in all. @throws Problem 429 `proof_required` with a challenge.
+ */
+export async function requireSignUpProof(
+  deps: ProofDeps & Pick<Platform, 'config'>,
+  { email, address, proof }: { email: string; address: string; proof: string | undefined },
+): Promise<void> {
+  const { config, limiter } = deps
+  const { proof: when } = config.signUp
+  if (when === 'off' || (when === 'auto' && config.limits.signup === null)) return
+  if (when === 'auto') {
+    const ofNetwork = await limiter.hit('free-sign-ups', networkKey(address), FREE)
+    if (ofNetwork.allowed && (await limiter.hit('free-sign-ups', 'all', FREE_IN_ALL)).allowed) return
+  }
+  await requireProof(deps, `sign-up:${emailKey(email)}`, proof).catch(async (error) => {
+    // What only asked for a challenge is no registration.
+    await limiter.takeBack('signup', addressKey(address))
+    throw error
+  })
+}
+
+/** `a.b.example.com`, `b.example.com`, `example.com`, `com`. */
+function withParents(domain: string): string[] {
+  const labels = domain.split('.')
+  return labels.map((_, index) => labels.slice(index).join('.'))
+}

@@ -1,0 +1,147 @@
+// Who may make an account, and what of it the operator can see and bound.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pino } from 'pino'
+import { readConfig } from '#src/config.ts'
+import { PASSWORD, testApp } from '#testing/app.ts'
+import { solveProof } from '#testing/proof.ts'
+import { throughProvider } from '#testing/provider.ts'
+import { isAllowed } from './sign-up-rules.ts'
+
+test('domains: allowed, denied, thrown away', () => {
+  for (const [env, address, may] of [
+    [{}, 'ada@mailinator.com', true],
+    [{ DISPOSABLE_DOMAINS: 'refuse' }, 'ada@Mailinator.com', false],
+    [{ DISPOSABLE_DOMAINS: 'refuse' }, 'ada@inbox.mailinator.com', false],
+    [{ DISPOSABLE_DOMAINS: 'refuse' }, 'ada@example.com', true],
+    [{ SIGNUP_DENIED_DOMAINS: 'evil.example' }, 'ada@evil.example', false],
+    [{ SIGNUP_DENIED_DOMAINS: 'evil.example' }, 'ada@mx.evil.example', false],
+    [{ SIGNUP_DENIED_DOMAINS: 'evil.example' }, 'ada@notevil.example', true],
+    [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example' }, 'ada@acme.example', true],
+    [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example' }, 'ada@mx.acme.example', false],
+    [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example, *.acme.example' }, 'ada@mx.acme.example', true],
+    [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example' }, 'ada@acme.example.evil.example', false],
+    [{ SIGNUP_ALLOWED_DOMAINS: 'acme.example', SIGNUP_DENIED_DOMAINS: 'acme.example' }, 'ada@acme.example', false],
+  ] as const) {
+    assert.equal(isAllowed(readConfig(env).signUp, address), may, `${JSON.stringify(env)} ${address}`)
+  }
+  assert.throws(() => readConfig({ SIGNUP_ALLOWED_DOMAINS: 'not a domain' }), /SIGNUP_ALLOWED_DOMAINS/)
+  assert.throws(() => readConfig({ DISPOSABLE_DOMAINS: '/no/such/list' }), /DISPOSABLE_DOMAINS/)
+})
+
+test('who is not invited makes no account, by password as by provider; an invitation is for one address, once', async (t) => {
+  const app = await testApp(t, {
+    env: { SIGNUP: 'invited', SUPERUSER_EMAIL: 'root@example.com', SUPERUSER_PASSWORD: PASSWORD },
+  })
+  const register = (email: string, invitation?: string) =>
+    app.post('/api/auth/register', { email, password: PASSWORD, ...(invitation ? { invitation } : {}) })
+  assert.deepEqual(
+    [(await register('ada@example.com')).status, (await register('ada@example.com')).body.code],
+    [403, 'invitation_required'],
+  )
+  const stranger = await throughProvider(app, 'google', { email: 'eve@example.com' })
+  assert.equal(stranger.target.searchParams.get('error'), 'invitation_required')
+
+  const login = await app.post('/api/auth/login', { email: 'root@example.com', password: PASSWORD })
+  const root = { headers: { authorization: `Bearer ${login.body.access_token}` } }
+  for (const email of ['ada@example.com', 'bea@example.com']) {
+    assert.equal((await app.post('/api/admin/invitations', { email }, root)).status, 200)
+  }
+  const invitationOf = async (email: string) =>
+    new URL((await app.mail(email))[0]!.links[0]!).searchParams.get('invitation')!
+  const ofAda = await invitationOf('ada@example.com')
+  assert.equal((await register('eve@example.com', ofAda)).status, 403, 'of another address')
+  assert.equal((await register('Ada@example.com', ofAda)).status, 201, 'and it was not spent by that')
+  assert.equal((await register('ada2@example.com', ofAda)).status, 403)
+
+  const invited = await throughProvider(app, 'google', { email: 'bea@example.com' })
+  assert.ok(invited.target.searchParams.has('access_token'), 'a provider vouches for the invited address')
+})
+
+test('registrations from one network prove work after the third within an hour; the bucket counts those that were made', async (t) => {
+  const app = await testApp(t, { env: { RATE_LIMIT_SIGNUP: '6/3600', TRUST_PROXY: '1' } })
+  const register = (index: number, more: object = {}) =>
+    app.post(
+      '/api/auth/register',
+      { email: `user${index}@example.com`, password: PASSWORD, ...more },
+      { headers: { 'x-forwarded-for': '198.51.100.7' } },
+    )
+  for (let index = 0; index < 3; index++) assert.equal((await register(index)).status, 201)
+  for (let index = 3; index < 6; index++) {
+    const asked = await register(index)
+    assert.deepEqual([asked.status, asked.body.code], [429, 'proof_required'])
+    const proof = await solveProof(asked.body.challenge)
+    assert.equal((await register(index + 10, { proof })).body.code, 'proof_required', 'made for another address')
+    assert.equal((await register(index, { proof })).status, 201)
+  }
+  assert.equal((await register(99)).body.code, 'rate_limited')
+})
+
+test('with REQUIRE_VERIFIED_EMAIL nothing that costs is done for an address that nobody has proven', async (t) => {
+  const app = await testApp(t, { env: { REQUIRE_VERIFIED_EMAIL: 'true' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  for (const ask of [
+    () => ada.post('/api/ai/completions', { prompt: 'Hello' }),
+    () => ada.post('/v1/chat/completions', { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }] }),
+    () => ada.post('/api/rag/ingest/text', { content: 'A text' }),
+    () => ada.post('/api/api-keys', { name: 'laptop' }),
+  ]) {
+    const reply = await ask()
+    assert.equal(reply.status, 403, reply.text)
+    assert.match(reply.text, /Verify your email address first/)
+  }
+  const link = (await app.mail(ada.email)).flatMap(({ links }) => links).find((url) => url.includes('verify-email'))
+  await app.post('/api/auth/verify-email', { token: new URL(link ?? '').searchParams.get('token') })
+  assert.equal((await ada.post('/api/ai/completions', { prompt: 'Hello' })).status, 200)
+})
+
+test('a user reads what was tried at the account, a superuser everything, and neither another’s part', async (t) => {
+  const app = await testApp(t, { env: { REQUIRE_SUPERUSER_TWO_FACTOR: 'true' } })
+  const [ada, eve] = [await app.as('ada'), await app.as('eve')]
+  await app.post('/api/auth/login', { email: ada.email, password: 'a guess' })
+  await app.post('/api/auth/login', { email: ada.email.toUpperCase(), password: 'a guess' })
+  await app.post('/api/auth/login', { email: 'nobody@example.com', password: 'a guess' })
+  const { entries, total } = (await ada.get('/api/users/me/audit')).body
+  assert.equal(total, 3)
+  assert.deepEqual(
+    entries.map(({ action }: { action: string }) => action),
+    ['sign-in.failed', 'sign-in', 'registered'],
+  )
+  assert.deepEqual(
+    [entries[0].subject, entries[0].data.reason, entries[0].data.attempts],
+    [`user:${ada.userId}`, 'credentials_wrong', 2],
+  )
+  assert.equal((await eve.get('/api/users/me/audit?action=sign-in.failed')).body.total, 0)
+  assert.equal((await eve.get(`/api/users/me/audit?user_id=${ada.userId}`)).body.entries[0].actor_id, eve.userId)
+
+  // A superuser without two-factor is none, where the operator asks for it.
+  await app.platform.db.updateTable('users').set({ is_superuser: true }).where('id', '=', eve.userId).execute()
+  app.clock.advance(1_000)
+  const weak = await eve.get(`/api/admin/audit?user_id=${ada.userId}`)
+  assert.deepEqual([weak.status, weak.body.code], [403, 'two_factor_needed'])
+  await app.platform.db.updateTable('users').set({ is_totp_on: true }).where('id', '=', eve.userId).execute()
+  app.clock.advance(1_000)
+  const all = await eve.get('/api/admin/audit?action=sign-in.failed')
+  assert.deepEqual([all.body.total, all.body.entries[0].subject], [1, `user:${ada.userId}`])
+})
+
+test('a refused sign-in is a line that fail2ban finds, and security.txt says whom to tell', async (t) => {
+  const lines: string[] = []
+  const app = await testApp(t, {
+    env: { TRUST_PROXY: '1', SECURITY_CONTACT: 'mailto:safe@example.com' },
+    log: pino({ level: 'warn' }, { write: (line: string) => void lines.push(line) }),
+  })
+  const headers = { 'x-forwarded-for': '203.0.113.66' }
+  await app.post('/api/auth/login', { email: 'ada@example.com', password: 'a guess' }, { headers })
+  const own = lines.filter((line) => /"msg":"sign-in failed from 203\.0\.113\.66"/.test(line))
+  assert.equal(own.length, 1)
+  assert.ok(!own[0]?.includes('ada@example.com'), 'people’s addresses stand in no log')
+
+  for (const reply of [
+    await app.get('/.well-known/security.txt'),
+    await app.store('GET', '/.well-known/security.txt'),
+  ]) {
+    assert.match(reply.text, /^Contact: mailto:safe@example\.com$/m)
+    assert.ok(Date.parse(/^Expires: (.*)$/m.exec(reply.text)?.[1] ?? '') > app.clock.ms())
+  }
+})

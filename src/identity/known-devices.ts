@@ -1,0 +1,132 @@
+// What an account remembers of its sign-ins, as keyed hashes: the browser (by its cookie), the network, and the program
+// in its wider network. The first two tell the owner from strangers; all tell what is new enough for an email.
+import { DAY_MS, HOUR_MS, type Instant, plus } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
+import { prepared } from '#platform/db/prepared.ts'
+import { inSlices, SLICE_ROWS } from '#platform/db/slices.ts'
+import { networkKey } from '#platform/http/address.ts'
+import type { Platform } from '#platform/platform.ts'
+import type { Origin } from './origin.ts'
+
+/** A device that was away for longer is a stranger again. */
+const REMEMBERED_MS = 180 * DAY_MS
+/** `last_seen_at` moves forward at most this often. */
+const TOUCH_MS = HOUR_MS
+
+type Secrets = Pick<Platform, 'secrets'>
+
+/** As what an account knows whoever signs in to it; one query, whether there is such an account or not. */
+export async function knownBy(
+  { db, secrets }: Secrets & Pick<Platform, 'db'>,
+  account: string,
+  { address, device }: Origin & { address: string },
+): Promise<'browser' | 'network' | null> {
+  const browser = device === undefined ? '' : markOf(secrets, 'browser', device)
+  const found = await ofAccount(db, account, browser, markOf(secrets, 'network', networkKey(address)))
+  return found === undefined ? null : (found.kind as 'browser' | 'network')
+}
+
+/** The browser goes before the network: it is the owner's alone. */
+const ofAccount = prepared(
+  (db) =>
+    db
+      .selectFrom('users')
+      .innerJoin('user_devices', 'user_devices.user_id', 'users.id')
+      .select('user_devices.kind')
+      .where('users.email_key', '=', '')
+      .where('user_devices.mark', 'in', ['', ''])
+      .orderBy('user_devices.kind'),
+  3,
+)
+
+/** Remembers where a sign-in came from. @returns whether the account knows other devices, and not this one. */
+export async function rememberDevice(
+  { secrets }: Secrets,
+  tx: Db,
+  userId: string,
+  origin: Origin,
+  now: Instant,
+): Promise<boolean> {
+  const marks = marksOf(secrets, origin)
+  const known = await tx
+    .selectFrom('user_devices')
+    .select(['kind', 'mark', 'last_seen_at'])
+    .where('user_id', '=', userId)
+    .where(
+      'mark',
+      'in',
+      marks.map(({ mark }) => mark),
+    )
+    .execute()
+  if (known.some(({ last_seen_at }) => Date.parse(now) - Date.parse(last_seen_at) >= TOUCH_MS)) {
+    await tx
+      .updateTable('user_devices')
+      .set({ last_seen_at: now })
+      .where('user_id', '=', userId)
+      .where(
+        'mark',
+        'in',
+        known.map(({ mark }) => mark),
+      )
+      .execute()
+  }
+  const fresh = marks.filter(({ mark }) => !known.some((one) => one.mark === mark))
+  if (fresh.length === 0) return false
+
+  const isNew = !known.some(({ kind }) => kind !== 'network') && (await hasDevices(tx, userId))
+  await tx
+    .insertInto('user_devices')
+    .values(fresh.map((one) => ({ user_id: userId, ...one, first_seen_at: now, last_seen_at: now })))
+    .onConflict((conflict) => conflict.columns(['user_id', 'mark']).doNothing())
+    .execute()
+  return isNew
+}
+
+/** After a break-in, nobody is known by where they were: a program alone, which only spares the owner an email. */
+export async function forgetDevices(tx: Db, userId: string): Promise<void> {
+  await tx
+    .deleteFrom('user_devices')
+    .where('user_id', '=', userId)
+    .where('kind', 'in', ['browser', 'network'])
+    .execute()
+}
+
+/** Removes what has not been seen for half a year. */
+export async function forgetOldDevices({ db, clock }: Pick<Platform, 'db' | 'clock'>, signal?: AbortSignal) {
+  const before = plus(clock.now(), -REMEMBERED_MS)
+  await inSlices(
+    () =>
+      db
+        .deleteFrom('user_devices')
+        .where('mark', 'in', (e) =>
+          e.selectFrom('user_devices').select('mark').where('last_seen_at', '<', before).limit(SLICE_ROWS),
+        )
+        .where('last_seen_at', '<', before)
+        .executeTakeFirst(),
+    signal,
+  )
+}
+
+async function hasDevices(tx: Db, userId: string): Promise<boolean> {
+  const any = await tx
+    .selectFrom('user_devices')
+    .select('user_id')
+    .where('user_id', '=', userId)
+    .limit(1)
+    .executeTakeFirst()
+  return any !== undefined
+}
+
+function marksOf(secrets: Platform['secrets'], { userAgent, address, device }: Origin) {
+  // A browser's update is no new program; a phone that moves about in its wider network (/16, /48) is not new each time.
+  const program = (userAgent ?? '').replaceAll(/[\d.]+/g, '')
+  const wide = address?.includes(':') ? address.split(':').slice(0, 3) : (address ?? '').split('.').slice(0, 2)
+  return [
+    ...(device === undefined ? [] : [{ kind: 'browser' as const, mark: markOf(secrets, 'browser', device) }]),
+    ...(address === null ? [] : [{ kind: 'network' as const, mark: markOf(secrets, 'network', networkKey(address)) }]),
+    { kind: 'program' as const, mark: markOf(secrets, 'program', JSON.stringify([program, wide])) },
+  ]
+}
+
+const markOf = (secrets: Platform['secrets'], kind: string, value: string) =>
+  secrets.hash('devices', `${kind}:${value}`)

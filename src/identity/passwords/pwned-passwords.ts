@@ -1,0 +1,31 @@
+// Have I Been Pwned's list of breached passwords, by its range API: five hex digits of a SHA-1 leave the service, never the
+// password (k-anonymity). Asked only where PWNED_PASSWORDS_URL is set; while it cannot be reached, nobody is refused.
+import { createHash } from 'node:crypto'
+import type { Platform } from '#platform/platform.ts'
+
+const WITHIN_MS = 2_000
+const PREFIX = 5
+
+export async function isPwned({ config, log }: Pick<Platform, 'config' | 'log'>, password: string): Promise<boolean> {
+  const base = config.pwnedPasswordsUrl
+  if (base === null) return false
+  const hash = createHash('sha1').update(password).digest('hex').toUpperCase()
+  try {
+    const reply = await fetch(`${base}/range/${hash.slice(0, PREFIX)}`, {
+      // Replies of one length tell nobody on the way which range was asked for.
+      headers: { 'add-padding': 'true', 'user-agent': 'latchkey' },
+      redirect: 'error',
+      signal: AbortSignal.timeout(WITHIN_MS),
+    })
+    if (!reply.ok) throw new Error(`it answers ${reply.status}`)
+    return holds(await reply.text(), hash.slice(PREFIX))
+  } catch (error) {
+    log.warn({ err: error }, 'the list of breached passwords cannot be asked; passwords are taken without it')
+    return false
+  }
+}
+
+/** Lines of `SUFFIX:COUNT`; padding has a count of 0. */
+function holds(lines: string, suffix: string): boolean {
+  return lines.split(/\r?\n/).some((line) => line.startsWith(`${suffix}:`) && Number(line.slice(suffix.length + 1)) > 0)
+}

@@ -1,0 +1,102 @@
+// Failed sign-ins: at once a line of the log (which fail2ban reads) and a metric; into the audit log of the account some
+// seconds later, many as one entry. A reply never waits for that, or else its time would tell who has an account.
+import { recordAudit } from '#audit/audit.ts'
+import { type Instant, SECOND_MS } from '#platform/clock.ts'
+import { transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { Problem } from '#platform/problem.ts'
+import type { Origin } from '../origin.ts'
+import { findUserByEmail } from '../users.ts'
+
+export type FailedSignIn = { account: string; origin: Origin; reason: string; place?: 'storefront' | undefined }
+
+export type FailedSignIns = {
+  note(failed: FailedSignIn): void
+  /** Writes what is noted into the audit log; done every few seconds and at the end. */
+  flush(): Promise<void>
+}
+
+const FLUSH_MS = 5 * SECOND_MS
+/** Accounts and reasons within one interval; past it only the log tells. */
+const PENDING_MAX = 5_000
+const ADDRESSES_MAX = 20
+
+type Pending = {
+  failed: FailedSignIn
+  attempts: number
+  addresses: Set<string>
+  at: Instant
+}
+
+export function createFailedSignIns({ db, clock, log, metrics }: Pick<Platform, 'db' | 'clock' | 'log' | 'metrics'>) {
+  const count = metrics.counts('latchkey_failed_sign_ins_total', 'Sign-ins that were refused', ['reason'])
+  const pending = new Map<string, Pending>()
+  let timer: NodeJS.Timeout | null = null
+
+  return {
+    note(failed: FailedSignIn) {
+      const { account, origin, reason, place = 'account' } = failed
+      const { address } = origin
+      count(reason).value++
+      log.warn({ reason, place, address }, `sign-in failed from ${address}`)
+      const key = `${account}\n${reason}\n${place}`
+      const known = pending.get(key)
+      if (!known && pending.size >= PENDING_MAX) return
+      const entry = known ?? { failed, attempts: 0, addresses: new Set(), at: clock.now() }
+      entry.attempts++
+      if (address !== null && entry.addresses.size < ADDRESSES_MAX) entry.addresses.add(address)
+      pending.set(key, entry)
+      timer ??= setTimeout(() => void flush(), FLUSH_MS).unref()
+    },
+    flush,
+  }
+
+  async function flush(): Promise<void> {
+    if (timer) clearTimeout(timer)
+    timer = null
+    const entries = [...pending.values()]
+    pending.clear()
+    if (entries.length === 0) return
+    try {
+      await transaction(db, async (tx) => {
+        for (const { failed, attempts, addresses, at } of entries) {
+          const user = await findUserByEmail(tx, failed.account)
+          if (!user) continue
+          const { reason, place, origin } = failed
+          await recordAudit(tx, {
+            actorId: null,
+            action: 'sign-in.failed',
+            subject: `user:${user.id}`,
+            data: {
+              reason,
+              attempts,
+              addresses: [...addresses],
+              user_agent: origin.userAgent,
+              ...(place === undefined ? {} : { place }),
+            },
+            at,
+          })
+        }
+      })
+    } catch (error) {
+      log.error({ err: error, entries: entries.length }, 'failed sign-ins are missing in the audit log')
+    }
+  }
+}
+
+/** Runs a step of a sign-in; what it refuses is noted and thrown on. */
+export async function noting<T>(
+  { failedSignIns }: { failedSignIns: Pick<FailedSignIns, 'note'> },
+  failed: Omit<FailedSignIn, 'reason'>,
+  step: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await step()
+  } catch (error) {
+    // Of a right password alone there is nothing to tell yet; what is our own failure is nobody's attempt.
+    if (error instanceof Problem && error.status < 500 && error.code !== 'two_factor_code_required') {
+      failedSignIns.note({ ...failed, reason: error.code })
+    }
+    throw error
+  }
+}

@@ -1,0 +1,26 @@
+// From the account to the storefront, which is another server: a code, good once and for two minutes, for the browser alone that
+// set out from there. So whatever opens the account (a provider, a passkey) opens the storefront, too.
+import type { Platform } from '#platform/platform.ts'
+import { issueToken, spendToken } from '../one-time-tokens.ts'
+import { findUser, type User } from '../users.ts'
+
+type HandOffDeps = Pick<Platform, 'db' | 'clock' | 'secrets'>
+
+type HandOff = { state: string }
+
+/** @param state what the storefront made of the secret in the browser's cookie; see `stateOf`. */
+export async function issueHandOff(deps: HandOffDeps, userId: string, state: string): Promise<string> {
+  return issueToken(deps, deps.db, 'storefront', userId, { state } satisfies HandOff)
+}
+
+/** @returns whose code it is; null unless it was open, and made for the browser with this secret. */
+export async function spendHandOff(deps: HandOffDeps, code: string, secret: string): Promise<User | null> {
+  const spent = await spendToken<HandOff>(deps, deps.db, 'storefront', code)
+  if (!spent?.userId || spent.data.state !== stateOf(deps, secret)) return null
+  return findUser(deps.db, spent.userId)
+}
+
+/** A link that somebody else has made carries their state, and leads nowhere here (login CSRF). */
+export function stateOf({ secrets }: Pick<Platform, 'secrets'>, secret: string): string {
+  return secrets.hash('storefront/hand-off', secret)
+}

@@ -1,0 +1,13 @@
+import type { Migration } from '#platform/db/migrate.ts'
+
+export const mailMigrations: Migration[] = [
+  {
+    id: 'mail/001-operator-notices',
+    sql: `
+      create table operator_notices (
+        subject text primary key,
+        told_at {timestamp} not null
+      );
+    `,
+  },
+]

@@ -1,0 +1,49 @@
+// Signing in at the storefront by way of the account: there, by whatever opens it, and back with a code for this browser.
+import { randomBytes } from 'node:crypto'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { DeviceOrigin } from '#identity/sign-in/device-cookie.ts'
+import { spendHandOff, stateOf } from '#identity/sign-in/hand-off.ts'
+import type { Config } from '#src/config.ts'
+import { safeRedirect } from './redirect.ts'
+import { openSessionOf, type SessionDeps } from './sessions.ts'
+
+const COOKIE = 'store_sign_in'
+/** As long as a person may take at a provider, with a code after it. */
+const LIFE_S = 20 * 60
+
+/** Sets out: leaves a secret with the browser. @returns where to go. */
+export function leaveForAccount(
+  deps: Pick<SessionDeps, 'config' | 'secrets'>,
+  reply: FastifyReply,
+  target: string,
+): string {
+  const secret = randomBytes(32).toString('base64url')
+  reply.setCookie(COOKIE, `${secret}.${encodeURIComponent(target)}`, { ...scope(deps.config), maxAge: LIFE_S })
+  return `${deps.config.urls.frontend}/storefront?${new URLSearchParams({ state: stateOf(deps, secret) })}`
+}
+
+/** @returns the new session's token and where to go on; null when the code is not for this browser, or not good any more. */
+export async function returnFromAccount(
+  deps: Omit<SessionDeps, 'deviceCookie' | 'checkCredentials'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { code, origin }: { code: string; origin: DeviceOrigin },
+): Promise<{ token: string; target: string } | null> {
+  const [secret = '', target = ''] = (request.cookies[COOKIE] ?? '').split('.')
+  reply.clearCookie(COOKIE, scope(deps.config))
+  const user = secret === '' ? null : await spendHandOff(deps, code, secret)
+  if (!user?.is_active) return null
+  return { token: await openSessionOf(deps, user, origin, 'account'), target: safeRedirect(decoded(target)) }
+}
+
+function scope({ urls }: Config) {
+  return { path: '/login', httpOnly: true, secure: urls.storefront.startsWith('https:'), sameSite: 'lax' as const }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,175 @@
+// What the sandbox's processor has on record of each user, said in our words by code that shares nothing with the service's own; and where
+// the service says otherwise.
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { sql } from 'kysely'
+import type { Stripe } from 'stripe'
+import type { TestApp } from '../app.ts'
+
+/** What differs, a line each; empty when the service agrees with the processor. */
+export async function differences(app: TestApp, name: string): Promise<string[]> {
+  const sandbox = new DatabaseSync(join(app.dataDir, 'sandbox.db'))
+  const all = <T>(object: string): T[] =>
+    sandbox
+      .prepare('select body from stripe_objects where object = ? order by seq')
+      .all(object)
+      .map(({ body }) => JSON.parse(String(body)) as T)
+  const world: World = {
+    subscriptions: all('subscription'),
+    charges: all<Stripe.Charge>('charge').filter(({ status }) => status === 'succeeded'),
+    refunds: all('refund'),
+    disputes: all('dispute'),
+    invoices: all('invoice'),
+  }
+  sandbox.close()
+  const { db } = app.platform
+  const users = await sql<OurUser>`
+    select id, email, subscription_status as status, subscription_tier as tier, processor_customer_id as customer
+    from users where email like ${`${name}-%`} order by email`.execute(db)
+  const wrong: string[] = []
+  for (const user of users.rows) {
+    for (const said of [...ofSubscriptions(app, world, user), ...(await ofMoney(app, world, user))]) {
+      wrong.push(`${user.email}: ${said}`)
+    }
+  }
+  const dead = await app.platform.jobs.dead()
+  return [...wrong, ...dead.map(({ kind, last_error }) => `a dead job: ${kind}: ${last_error}`)]
+}
+
+type OurUser = { id: string; email: string; status: string; tier: string; customer: string | null }
+type World = {
+  subscriptions: Stripe.Subscription[]
+  charges: Stripe.Charge[]
+  refunds: Stripe.Refund[]
+  disputes: Stripe.Dispute[]
+  invoices: Stripe.Invoice[]
+}
+
+/** The clock never moves as far as a grace period lasts, so whose payment failed has the plan. */
+const MEANT: Record<string, { status: string; isOpen: boolean }> = {
+  active: { status: 'active', isOpen: true },
+  past_due: { status: 'past_due', isOpen: true },
+  unpaid: { status: 'past_due', isOpen: false },
+  paused: { status: 'past_due', isOpen: false },
+  canceled: { status: 'cancelled', isOpen: false },
+  incomplete_expired: { status: 'cancelled', isOpen: false },
+}
+const BEST_FIRST = [['active'], ['past_due'], ['unpaid', 'paused'], ['canceled', 'incomplete_expired']]
+
+function ofSubscriptions(app: TestApp, world: World, user: OurUser): string[] {
+  const mine = world.subscriptions.filter(({ metadata }) => metadata.user_id === user.id)
+  const active = mine.filter(({ status }) => status === 'active')
+  const best = BEST_FIRST.map((words) => mine.filter(({ status }) => words.includes(status)))
+    .find((some) => some.length > 0)
+    // Within one second any of them is the newest.
+    ?.filter(({ created }, _index, some) => created === Math.max(...some.map((one) => one.created)))
+  const wanted = (best ?? [null]).map((one) => {
+    const meant = one ? MEANT[one.status] : { status: 'free', isOpen: false }
+    const price = one?.items.data[0]?.price.id ?? ''
+    const tier = meant?.isOpen ? app.config.processor.prices.get(price)?.tier : 'free'
+    return `${meant?.status} ${tier}`
+  })
+  const has = `${user.status} ${user.tier}`
+  return [
+    ...(wanted.includes(has)
+      ? []
+      : [`is ${has} instead of ${wanted.join(' or ')} (${mine.map(({ status }) => status)})`]),
+    ...(active.length > 1 ? [`pays ${active.length} subscriptions`] : []),
+  ]
+}
+
+async function ofMoney(app: TestApp, world: World, user: OurUser): Promise<string[]> {
+  const { db } = app.platform
+  const customers = world.subscriptions
+    .filter(({ metadata }) => metadata.user_id === user.id)
+    .map(({ customer }) => customer)
+  const isMine = ({ customer, metadata }: Pick<Stripe.Charge, 'customer' | 'metadata'>) =>
+    metadata.user_id === user.id || (customer !== null && customers.includes(customer))
+  const charges = world.charges.filter(isMine)
+  const refunds = world.refunds.filter(({ charge }) => charges.some(({ id }) => id === charge))
+  const disputes = world.disputes.filter(({ charge }) => charges.some(({ id }) => id === charge))
+  const invoices = world.invoices.filter(({ customer }) => customers.includes(customer ?? ''))
+
+  const payments = charges.map((charge) => {
+    const back = refunds.filter((one) => one.charge === charge.id && one.status !== 'failed')
+    const dispute = disputes.find((one) => one.charge === charge.id)
+    const word = dispute === undefined ? null : dispute.status === 'needs_response' ? 'open' : dispute.status
+    const refunded = back.reduce((sum, { amount }) => sum + amount, 0)
+    return { charge, refunded, word, isTaken: refunded >= charge.amount || word === 'lost' }
+  })
+  const bought = payments.filter(({ charge }) => charge.metadata.user_id === user.id)
+
+  const own = {
+    purchases:
+      await sql<Row>`select payment_ref as id, tier, status, amount_cents from purchases where user_id = ${user.id}`.execute(
+        db,
+      ),
+    payments:
+      await sql<Row>`select id, kind, amount_cents, refunded_cents, dispute from payments where user_id = ${user.id} and paid_at is not null`.execute(
+        db,
+      ),
+    refunds:
+      await sql<Row>`select r.id, r.status, r.amount_cents from refunds r join payments p on p.id = r.payment_id where p.user_id = ${user.id}`.execute(
+        db,
+      ),
+    disputes:
+      await sql<Row>`select d.id, d.status from disputes d join payments p on p.id = d.payment_id where p.user_id = ${user.id}`.execute(
+        db,
+      ),
+    invoices:
+      await sql<Row>`select id, status, paid_cents from invoices where user_id = ${user.id} and status <> 'draft'`.execute(
+        db,
+      ),
+  }
+  return [
+    ...compared(
+      'purchases',
+      own.purchases.rows,
+      bought.map(({ charge, isTaken }) => ({
+        id: charge.payment_intent,
+        tier: charge.metadata.tier,
+        status: isTaken ? 'refunded' : 'completed',
+        amount_cents: charge.amount,
+      })),
+    ),
+    ...compared(
+      'payments',
+      own.payments.rows,
+      payments.map(({ charge, refunded, word }) => ({
+        id: charge.payment_intent,
+        kind: charge.metadata.tier === undefined ? 'subscription' : 'purchase',
+        amount_cents: charge.amount,
+        refunded_cents: refunded,
+        dispute: word,
+      })),
+    ),
+    ...compared(
+      'refunds',
+      own.refunds.rows,
+      refunds.map(({ id, status, amount }) => ({ id, status, amount_cents: amount })),
+    ),
+    ...compared(
+      'disputes',
+      own.disputes.rows,
+      disputes.map(({ id, status }) => ({ id, status })),
+    ),
+    ...compared(
+      'invoices',
+      own.invoices.rows,
+      invoices.map(({ id, status, amount_paid }) => ({ id, status, paid_cents: amount_paid })),
+    ),
+  ]
+}
+
+type Row = Record<string, unknown>
+
+/** PostgreSQL gives large integers as text. */
+function compared(what: string, ours: readonly Row[], theirs: readonly Row[]): string[] {
+  const said = (rows: readonly Row[]) => rows.map((row) => JSON.stringify(Object.values(row).map(String))).sort()
+  const [here, there] = [said(ours), said(theirs)]
+  return [
+    ...here.filter((row) => !there.includes(row)).map((row) => `${what}: only here ${row}`),
+    ...there.filter((row) => !here.includes(row)).map((row) => `${what}: only there ${row}`),
+    ...(here.length > new Set(here).size ? [`${what}: twice here`] : []),
+  ]
+}

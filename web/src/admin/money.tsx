@@ -1,0 +1,81 @@
+import { Badge, Button, Card, Group, Paper, Skeleton, Stack, Text } from '@mantine/core'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Disagreement } from '../api/types.ts'
+import { FormProblem } from '../components/form-problem.tsx'
+import { plural } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+
+const moneyKey = ['admin', 'money']
+
+/** Where the service and the payment processor disagree. Each hour it is mended by itself; a button does it now. */
+export function Money() {
+  const look = useQuery({
+    queryKey: moneyKey,
+    queryFn: ({ signal }) => api.get('/api/admin/billing/disagreements', { signal }),
+  })
+  const sync = useMutation({
+    mutationFn: () => api.post('/api/admin/billing/sync', undefined),
+    onSuccess: () => queries.invalidateQueries({ queryKey: moneyKey }),
+  })
+  return (
+    <Card>
+      <Group justify="space-between" gap="sm" mb="sm">
+        <Text c="dimmed" size="sm">
+          Subscriptions, purchases and the payments of the last 30 days, held against the payment processor.
+        </Text>
+        <Group gap="xs">
+          <Button variant="default" loading={look.isFetching} onClick={() => void look.refetch()}>
+            Look again
+          </Button>
+          <Button loading={sync.isPending} onClick={() => sync.mutate()}>
+            Read everything and mend
+          </Button>
+        </Group>
+      </Group>
+      <FormProblem problem={sync.error} />
+      {sync.isSuccess && (
+        <Text size="sm" role="status" mb="sm">
+          It is under way. Look again in a moment.
+        </Text>
+      )}
+      <Loaded query={look} skeleton={<Skeleton h={240} />}>
+        {({ disagreements, accounts, is_whole }) =>
+          disagreements.length === 0 ? (
+            <Notice icon={IconCircleCheck} title="Nothing disagrees">
+              {plural(accounts, 'account')} {is_whole ? 'compared' : 'compared, the most recently read ones'}.
+            </Notice>
+          ) : (
+            <Stack gap="sm">
+              {disagreements.map((one) => (
+                <DisagreementRow key={`${one.about} ${one.id}`} one={one} />
+              ))}
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Card>
+  )
+}
+
+function DisagreementRow({ one }: { one: Disagreement }) {
+  return (
+    <Paper withBorder radius="md" p="md" component="article">
+      <Group justify="space-between" gap="xs">
+        <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+          {one.email ?? 'Somebody deleted or unknown'}
+        </Text>
+        <Badge color="brass">{one.about}</Badge>
+      </Group>
+      <Text size="sm">
+        Here: {one.ours}. At the processor: {one.theirs}.
+      </Text>
+      <Text c="dimmed" size="sm" className="mono" style={{ overflowWrap: 'anywhere' }}>
+        {one.id}
+      </Text>
+    </Paper>
+  )
+}
