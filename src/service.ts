@@ -77,7 +77,7 @@ export async function createService(
   const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }))
   const localEmbedder = add(createLocalEmbedder())
   const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }))
-  const rag = add(await createRag(platform, { gateway: ai.gateway, localEmbedder, version }))
+  const rag = add(await createRag(platform, { gateway: ai.gateway, version }))
   add(createAdmin(platform, { identity, billing, switches: switches.live }))
 
   const authenticators: Authenticators = {

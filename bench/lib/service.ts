@@ -15,6 +15,8 @@ export type RunningService = {
   /** From the spawn to the first good /healthz. */
   startMs: number
   memoryMb(): number
+  /** Of all its threads since it started. */
+  cpuMs(): number
   stop(): Promise<void>
 }
 
@@ -52,6 +54,11 @@ export async function startService(
     child,
     startMs: performance.now() - started,
     memoryMb: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1]) / 1024,
+    cpuMs() {
+      // Fields 14 and 15 of proc(5), in hundredths of a second; the name before may hold spaces.
+      const fields = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+      return (Number(fields[11]) + Number(fields[12])) * 10
+    },
     async stop() {
       child.kill('SIGTERM')
       if (child.exitCode === null) await new Promise((resolve) => child.once('exit', resolve))

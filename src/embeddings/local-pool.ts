@@ -4,15 +4,15 @@
  */
 import { Piscina } from 'piscina'
 import type { Embedder } from './embedder.ts'
-import { lexical, localEmbedder } from './local.ts'
-import { type PackedVectors, unpackVectors } from './local-worker.ts'
+import { localEmbedder } from './local.ts'
+import { unpackVectors } from './local-worker.ts'
 
 /** Some 4 ms of work. */
 const INLINE_CHARACTERS = 16_000
 const THREADS_MAX = 2
 
 export function createLocalEmbedder() {
-  const pool = new Piscina<string[], PackedVectors>({
+  const pool = new Piscina<string[], Float32Array>({
     filename: new URL('./local-worker.ts', import.meta.url).href,
     name: 'embedDocuments',
     minThreads: 0,
@@ -22,11 +22,10 @@ export function createLocalEmbedder() {
 
   return {
     ...localEmbedder,
-    lexical,
     async embed(texts, purpose, signal) {
       const characters = texts.reduce((sum, { length }) => sum + length, 0)
       if (purpose === 'query' || characters <= INLINE_CHARACTERS) return localEmbedder.embed(texts, purpose, signal)
-      return unpackVectors(await pool.run(texts, { signal }))
+      return { vectors: unpackVectors(await pool.run(texts, { signal })) }
     },
     close: () => pool.destroy(),
   } satisfies Embedder & { close(): Promise<void> }

@@ -38,7 +38,28 @@ const byLanguage = {
     ve veya ya`,
   sv: `alla att av blev bli de dem den denna deras dess det detta du dar efter ej eller en er ett fran for ha hade han hans har hennes hon hur i in
     inte jag kan man med men mot nar och om pa sa sig sin sitt som till under upp ut vad var vara varfor vi vid vilka vilken vilket ar`,
-  ar: `من في على إلى الى عن مع هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين اين كيف كم هل لماذا هو هي هم أن ان إن كان كانت قد لا لم لن و أو او ثم كل بعد قبل بين`,
+  ar: `من في على إلى الى عن مع هذا هذه ذلك تلك التي الذي الذين ما ماذا متى أين اين كيف كم هل لماذا هو هي هم أن ان إن كان كانت قد لا لم لن و أو او ثم كل بعد قبل بين
+    أي اي أية بأي لأي بماذا فماذا لماذا ممن مما عما فيما بما لما لكي كي لكن ولكن إذ إذا عند عندما حيث حين منذ حتى أيضا غير به بها بهم فيه فيها فيهم منه منها منهم عنه عنها عليه
+    عليها له لها لهم إليه إليها وهو وهي وهم وهذا وهذه وكان وكانت وقد يكون تكون كما وما وفي ومن وعلى تم يتم اذكر`,
+  vi: `và của là các những được cho trong với một này đó khi đã không có để từ tại ở về như bị do vào ra lên hay hoặc nào gì ai đâu bao nhiêu mấy sao thế vì nên thì mà cũng sẽ
+    đang rằng theo trên dưới sau trước đến nếu bởi cùng còn nhưng rất chỉ việc điều họ nó ông bà tôi bạn chúng ta phải làm đây ấy kia hãy cái con người`,
+  el: `ο η το οι τα του της των τον την τους τις και να σε με για από στο στη στην στον στα στους στις που πως πώς ποιος ποια ποιο ποιοι ποιες ποιον ποιους τι πού πότε γιατί πόσο
+    πόσα πόσοι πόσες είναι ήταν έχει έχουν είχε είχαν δεν μην θα ένα ένας μια μία ως κατά μετά πριν προς αν ή αλλά όπως όταν ότι αυτό αυτή αυτός αυτά αυτές αυτοί αυτών αυτού τότε
+    επίσης πολύ πιο μόνο ανά μεταξύ όσο`,
+  hi: `का के की में है हैं था थे थी और से को पर ने कि यह वह ये वे इस उस इन उन एक भी नहीं तो ही या जो कर करने किया गया गई गए हुआ हुई हुए होता होती होते लिए साथ द्वारा तक बाद पहले
+    क्या कौन कौनसा कौनसी कब कहाँ कहां क्यों कैसे कितना कितने कितनी किस किसने किसे किसका किसकी किसके अपने अपनी अपना जब तब जैसे कुछ कोई सभी रहा रही रहे हो जा सकता सकते सकती`,
+  ro: `a al ale ai am ar are as au ca care ce cea cei cel cele cu da dar de din după după este fi fost în in între la le lor lui mai nu o pe pentru prin s sa sau se si și să sunt
+    un una unei unui unde cine când cand cum cât câți câte cât care cărui cărei ceea decât doar era erau fie iar ii îl îi își însă la le li lui ne nici noi nu pot sub toate toți
+    voi vor acest această acestea aceste acel acea fiind avea avut`,
+  hu: `a az és egy is nem hogy van volt ez azt ezt aki ami mely amely ki mi mit mikor hol hogyan miért mennyi hány melyik milyen de meg már csak még el le fel ha mint vagy`,
+  cs: `a i o u v ve na za ze z s se si je jsou byl byla bylo byli do od po pro při jak kde kdy kdo co proč kolik který která které kteří jaký jaká jaké to ten ta ti že ale nebo než až už jen také není být`,
+  fi: `ja on oli ei se että joka jotka mikä mitä kuka ketkä missä milloin miten miksi kuinka monta paljonko mutta tai kun jos niin myös vain ovat olivat olla hän he tämä tuo ne`,
+  da: `og i at det er en et den de til på af for med som der har var ikke fra men om han hun hvad hvem hvor hvornår hvordan hvorfor hvilken hvilket hvilke hvor mange blev være kan ved sig så`,
+  id: `dan di ke dari yang untuk pada dengan adalah ini itu dalam oleh sebagai tidak akan telah atau juga dapat apa siapa kapan mana bagaimana mengapa berapa ada para karena`,
+  ko: `은 는 이 가 을 를 의 에 에서 와 과 도 로 으로 무엇 무엇인가 누구 누가 언제 어디 어디서 어떻게 왜 몇 어떤 무슨 그 이것 그것 있는 하는 및`,
+  accented: `más qué él tú sí mí cuándo cuánto cuánta cuántos cuántas dónde cómo quién quiénes cuál cuáles está están también según où à été même être étaient déjà não só é já há até são
+    também für über können può è più perché né già ché są się że ją był była było były już też żeby för är från når på där är då även på için nasıl çok değil şey kaç hangi kimin mı mü
+    mu dır dir tarafından üzerinde sonra önce idi`,
 }
 
 export const stopWords: ReadonlySet<string> = new Set(Object.values(byLanguage).join(' ').split(/\s+/))

@@ -20,7 +20,6 @@ export const ragMigrations: Migration[] = [
         characters {bigint} not null,
         embedder text not null,
         kept_in text not null,
-        occurrences {bytes} not null,
         created_at {timestamp} not null,
         primary key (user_id, id)
       );

@@ -1,5 +1,5 @@
 /**
- * Retrieval-augmented generation: each user's own documents, stored as embedded chunks, searched, and answered from.
+ * Retrieval-augmented generation: each user's own documents, stored as chunks, searched by words and by vectors, and answered from.
  * Every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
  */
 import { gatewayProblems } from '#ai/problems.ts'
@@ -27,7 +27,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload))
   jobs.handle('rag.renew', async (_, { signal }) => {
     const renewed = await reembed(deps, signal)
-    if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder.id }, 'documents were embedded again')
+    if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
   })
 
   return {
@@ -53,7 +53,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     async erase(tx: Db, userId: string) {
       await deps.vectors.erase(tx, userId)
       await eraseDocuments(tx, userId)
-      deps.corpusStats.forget(userId)
+      deps.shelves.forget(userId)
     },
     collect: collectDocuments,
     async close() {

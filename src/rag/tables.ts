@@ -18,9 +18,9 @@ type RagDocumentsTable = {
   chunks: number
   total_chunks: number
   characters: number
+  /** Whose vectors it has, and in which store they lie; empty where it has none. */
   embedder: string
   kept_in: string
-  occurrences: Uint8Array
   created_at: string
 }
 
@@ -36,7 +36,7 @@ type RagChunksTable = {
   start_offset: number
   /** The white space between what came before and this chunk, so that the text can be told again. */
   gap: string
-  /** As the byte store packs them; empty where another store keeps them. */
+  /** As the byte store packs them; empty where another store keeps them, or there is none. */
   vector: Uint8Array
 }
 

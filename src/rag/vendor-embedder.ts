@@ -7,7 +7,7 @@ import { findModel, ofVendor } from '#models/catalogue.ts'
 const TEXT_MAX = { tokens: 8_190, ascii: 24_000, other: 6_000 }
 
 /** An embedder that asks a vendor can put whom it asked and what was used into a tally of one call. */
-export type MeteredEmbedder = Embedder & { countedIn?(tally: EmbeddingTally): Embedder }
+export type MeteredEmbedder = Embedder & { countedIn(tally: EmbeddingTally): MeteredEmbedder }
 
 /** Named `openai/text-embedding-3-small`, `gemini/gemini-embedding-2`. A text longer than the model takes is the mean of its parts. */
 export function vendorEmbedder(gateway: Gateway, vendor: string, model: string): MeteredEmbedder {

@@ -53,8 +53,7 @@ async function sourcesFor(
   { question, topK, minScore, history, conditions }: Question,
 ): Promise<FoundChunk[]> {
   const query = { queries: queriesFor(question, history), topK, minScore, conditions }
-  const isFree = deps.embedder.lexical !== undefined
-  if (!isFree) return search(deps, call, query)
+  if (deps.embedder !== null) return search(deps, call, query)
 
   const sources = await findChunks(deps, call.caller.userId, query, call.signal)
   if (sources.length === 0) await metered(deps, call, sizeOf(query), async () => {})

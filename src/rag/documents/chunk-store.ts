@@ -54,6 +54,20 @@ export function readChunks(db: Db, userId: string, version: string, from: number
     .execute()
 }
 
+/** The texts of several versions' chunks, for the index of their words. */
+export function readTextsOf(db: Db, userId: string, versions: string[], from: number, to: number) {
+  return db
+    .selectFrom('rag_chunks')
+    .select(['version', 'chunk_index as index', 'content'])
+    .where('user_id', '=', userId)
+    .where('version', 'in', versions)
+    .where('chunk_index', '>=', from)
+    .where('chunk_index', '<', to)
+    .orderBy('version')
+    .orderBy('chunk_index')
+    .execute()
+}
+
 /** The contents of some chunks, by `version/index`. */
 export async function readContents(
   db: Db,

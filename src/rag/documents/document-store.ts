@@ -188,7 +188,7 @@ export async function isLive(tx: Db, userId: string, version: string): Promise<b
   return row !== undefined
 }
 
-/** Documents whose vectors are another embedder's or lie in another store. */
+/** Documents without vectors, with another embedder's, or with vectors in another store. */
 export function listStale(db: Db, embedder: string, keptIn: string, limit: number) {
   return db
     .selectFrom('rag_documents')

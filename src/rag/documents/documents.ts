@@ -3,8 +3,6 @@
  * Chunks lie under a version of their own, invisible until the document's row names it; so a replacement is one small transaction however
  * large the text, and a search sees the old document or the new one, never none and never both. The price: unclaimed chunks, to be swept.
  */
-import { packFrequencies, subtractFrequencies } from '#embeddings/idf.ts'
-import { termsOf } from '#embeddings/terms.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { ragProblem } from '../problems.ts'
@@ -74,10 +72,6 @@ export async function deleteDocument(
         await updateDocument(tx, userId, id, {
           chunks: document.chunks - 1,
           edition: document.edition + 1,
-          occurrences:
-            document.occurrences.length === 0
-              ? document.occurrences
-              : subtractFrequencies(document.occurrences, packFrequencies([termsOf(chunk.content).keys()])),
         })
       }
     }
@@ -85,7 +79,7 @@ export async function deleteDocument(
   })
 }
 
-/** Chunks embedded and written, or deleted, in one transaction: some 1 MB of vectors. */
+/** Chunks embedded and written, or deleted, in one transaction. */
 export const CHUNKS_PER_BATCH = 256
 
 /** Deletes a document's row, and its chunks: a few at once, many by a job. */

@@ -1,21 +1,20 @@
 /**
- * From a text to embedded chunks. A long text stays on a worker thread from its bytes on, behind a handle; a short one is cut here.
+ * From a text to chunks, embedded where there is an embedder. A long text stays on a worker thread from its bytes on, behind a handle; a short one is cut here.
  * The trap: each handle holds a thread, of which there are two, until it is closed.
  */
 import { once } from 'node:events'
 import { MessageChannel, type Transferable } from 'node:worker_threads'
 import { Piscina } from 'piscina'
-import type { Embedded, Embedder } from '#embeddings/embedder.ts'
-import { unpackVectors } from '#embeddings/local-worker.ts'
+import type { Embedder } from '#embeddings/embedder.ts'
 import { ragProblem } from '../problems.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
-import type { ChunkBatch, TextHead, TextRequest, TextTask } from './text-worker.ts'
+import type { TextHead, TextRequest, TextTask } from './text-worker.ts'
 
 /** A text cut into chunks, wherever it lies. */
 export type ChunkedText = ChunkedTextInfo & {
-  /** The chunks from `from` up to `to`, embedded. */
-  read(from: number, to: number, signal: AbortSignal): Promise<Cut & { embedded: Embedded }>
+  /** The chunks from `from` up to `to`, and their vectors; null without an embedder. */
+  read(from: number, to: number, signal: AbortSignal): Promise<Cut & { vectors: Float32Array[] | null }>
 }
 
 /** A text that lies on a worker thread. Close it whatever happens. */
@@ -23,7 +22,7 @@ export type TextHandle = {
   sizeBytes: number
   head(): Promise<TextHead>
   chunk(settings: ChunkSettings): Promise<ChunkedTextInfo>
-  read(from: number, to: number, isEmbedded: boolean): Promise<ChunkBatch>
+  read(from: number, to: number): Promise<Cut>
   close(): void
 }
 
@@ -77,7 +76,7 @@ export function createIngestPipeline() {
       sizeBytes,
       head: () => ask({ ask: 'head' }),
       chunk: (settings) => ask({ ask: 'chunk', settings }),
-      read: (from, to, isEmbedded) => ask({ ask: 'read', from, to, isEmbedded }),
+      read: (from, to) => ask({ ask: 'read', from, to }),
       close() {
         port.close()
         stop.abort()
@@ -86,24 +85,29 @@ export function createIngestPipeline() {
   }
 }
 
-async function chunk(text: string | TextHandle, settings: ChunkSettings, embedder: Embedder): Promise<ChunkedText> {
+async function chunk(
+  text: string | TextHandle,
+  settings: ChunkSettings,
+  embedder: Embedder | null,
+): Promise<ChunkedText> {
+  const vectorsOf = async (texts: string[], signal: AbortSignal) =>
+    embedder === null ? null : (await embedder.embed(texts, 'document', signal)).vectors
+
   if (typeof text === 'string') {
     const { info, slice } = chunkedText(text, settings)
     return {
       ...info,
       async read(from, to, signal) {
         const cut = slice(from, to)
-        return { ...cut, embedded: await embedder.embed(cut.texts, 'document', signal) }
+        return { ...cut, vectors: await vectorsOf(cut.texts, signal) }
       },
     }
   }
-  // The worker that has the text embeds it as well, when that needs no vendor.
-  const isLocal = embedder.lexical !== undefined
   return {
     ...(await text.chunk(settings)),
     async read(from, to, signal) {
-      const { packed, ...cut } = await text.read(from, to, isLocal)
-      return { ...cut, embedded: packed ? unpackVectors(packed) : await embedder.embed(cut.texts, 'document', signal) }
+      const cut = await text.read(from, to)
+      return { ...cut, vectors: await vectorsOf(cut.texts, signal) }
     },
   }
 }

@@ -1,6 +1,5 @@
 /** Takes a text in: measured, cut, embedded and written batch by batch; it is found once its document's row names its chunks. */
 import { randomUUID } from 'node:crypto'
-import { sumFrequencies } from '#embeddings/idf.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { invalid } from '#platform/problems.ts'
@@ -93,30 +92,40 @@ export async function storeDocument(
     )
   }
 
-  const frequencies: Uint8Array[] = []
   for (let from = 0; from < total; from += CHUNKS_PER_BATCH) {
     signal.throwIfAborted()
-    const { texts, places, embedded } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
-    if (embedded.frequencies) frequencies.push(embedded.frequencies)
+    const {
+      texts,
+      places,
+      vectors: embedded,
+    } = await chunked.read(from, Math.min(total, from + CHUNKS_PER_BATCH), signal)
     const chunks = places.map((place, i) => ({ ...place, index: from + i, content: texts[i] as string }))
 
     await transaction(db, async (tx) => {
-      await insertBatch(tx, vectors, { userId, version }, chunks, embedded.vectors)
+      await insertBatch(tx, vectors, { userId, version }, chunks, embedded)
       const isLast = from + CHUNKS_PER_BATCH >= total
-      if (isLast) await publish(deps, tx, userId, document, { ...chunked, version, frequencies })
+      if (isLast) await publish(deps, tx, userId, document, { ...chunked, version })
     })
   }
   return { document_ids: Array.from({ length: total }, (_, index) => `${id}_${index}`), chunks_created: total }
 }
 
-/** Chunks with their vectors, which a vector store may keep elsewhere. */
+/** Chunks with their vectors, if any, which a vector store may keep elsewhere. */
 export async function insertBatch(
   tx: Db,
   vectors: RagDeps['vectors'],
   { userId, version }: { userId: string; version: string },
   chunks: Chunk[],
-  embedded: Float32Array[],
+  embedded: Float32Array[] | null,
 ): Promise<void> {
+  if (embedded === null) {
+    return insertChunks(
+      tx,
+      userId,
+      version,
+      chunks.map((chunk) => ({ ...chunk, vector: NO_VECTOR })),
+    )
+  }
   const rows = chunks.map((chunk, i) => ({ ...chunk, vector: embedded[i] as Float32Array }))
   await insertChunks(
     tx,
@@ -127,7 +136,9 @@ export async function insertBatch(
   await vectors.insert(tx, userId, version, rows)
 }
 
-type Written = { id: string; version: string; total: number; characters: number; frequencies: Uint8Array[] }
+const NO_VECTOR = new Uint8Array(0)
+
+type Written = { id: string; version: string; total: number; characters: number }
 
 /** From here on the document is found, and what it takes the place of is not. */
 async function publish(
@@ -135,7 +146,7 @@ async function publish(
   tx: Db,
   userId: string,
   document: NewDocument,
-  { id, version, total, characters, frequencies }: Written,
+  { id, version, total, characters }: Written,
 ): Promise<void> {
   const { clock, embedder, vectors } = deps
   await lockDocuments(tx, userId)
@@ -149,9 +160,8 @@ async function publish(
     chunks: total,
     total_chunks: total,
     characters,
-    embedder: embedder.id,
-    kept_in: vectors.name,
-    occurrences: sumFrequencies(frequencies),
+    embedder: embedder?.id ?? '',
+    kept_in: embedder === null ? '' : vectors.name,
     created_at: clock.now(),
   })
   await bumpRevision(tx, userId)

@@ -1,6 +1,6 @@
-/** Documents whose vectors another embedder or vector store left behind: embedded again, under a new version. */
+/** Documents that have no vectors, or whose vectors another embedder or vector store left behind: embedded again, under a new version. */
 import { randomUUID } from 'node:crypto'
-import { sumFrequencies } from '#embeddings/idf.ts'
+import type { Embedder } from '#embeddings/embedder.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
 import { deleteChunks, readChunks } from '../documents/chunk-store.ts'
@@ -8,19 +8,23 @@ import { bumpRevision, findDocument, listStale, lockDocuments, updateDocument } 
 import { CHUNKS_PER_BATCH } from '../documents/documents.ts'
 import { insertBatch } from './ingest.ts'
 
-type ReembedDeps = Pick<RagDeps, 'db' | 'embedder' | 'vectors'>
+type ReembedDeps = Pick<RagDeps, 'db' | 'vectors'> & { embedder: Embedder }
 
 const STALE_AT_ONCE = 50
 
-/** A job at the start. Document by document; one that has not had its turn is not found. @returns how many */
-export async function reembed(deps: ReembedDeps, signal: AbortSignal): Promise<number> {
-  const { db, embedder, vectors } = deps
+/** A job at the start. Document by document; one that has not had its turn is found by its words. @returns how many */
+export async function reembed(
+  { db, embedder, vectors }: Pick<RagDeps, 'db' | 'embedder' | 'vectors'>,
+  signal: AbortSignal,
+): Promise<number> {
+  // What is there waits: the embedder may come back.
+  if (embedder === null) return 0
   let renewed = 0
   for (;;) {
     const stale = await listStale(db, embedder.id, vectors.name, STALE_AT_ONCE)
     if (stale.length === 0) return renewed
     for (const { user_id: userId, id, version, edition } of stale) {
-      await reembedDocument(deps, { userId, id, version, edition }, signal)
+      await reembedDocument({ db, embedder, vectors }, { userId, id, version, edition }, signal)
       renewed++
     }
   }
@@ -34,7 +38,6 @@ async function reembedDocument(
   const document = await findDocument(db, userId, id)
   if (document?.version !== version) return
   const next = randomUUID()
-  const frequencies: Uint8Array[] = []
 
   for (let from = 0; from < document.total_chunks; from += CHUNKS_PER_BATCH) {
     const chunks = await readChunks(db, userId, version, from, from + CHUNKS_PER_BATCH)
@@ -44,7 +47,6 @@ async function reembedDocument(
       'document',
       signal,
     )
-    if (embedded.frequencies) frequencies.push(embedded.frequencies)
     await transaction(db, (tx) => insertBatch(tx, vectors, { userId, version: next }, chunks, embedded.vectors))
   }
 
@@ -58,7 +60,6 @@ async function reembedDocument(
         version: next,
         embedder: embedder.id,
         kept_in: vectors.name,
-        occurrences: sumFrequencies(frequencies),
       })
       await bumpRevision(tx, userId)
     }

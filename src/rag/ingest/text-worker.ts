@@ -1,9 +1,8 @@
 /**
- * Keeps one long text off the main thread, from its bytes to its chunks' vectors: parsing 64 MB of JSON, or copying such a text between
+ * Keeps one long text off the main thread, from its bytes to its chunks: parsing 64 MB of JSON, or copying such a text between
  * threads, would stop everybody for half a second. Answers one request at a time until the port closes.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { embedDocuments, type PackedVectors } from '#embeddings/local-worker.ts'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
@@ -18,7 +17,7 @@ export type TextTask = {
 export type TextRequest =
   | { ask: 'head' }
   | { ask: 'chunk'; settings: ChunkSettings }
-  | { ask: 'read'; from: number; to: number; isEmbedded: boolean }
+  | { ask: 'read'; from: number; to: number }
 
 export type TextHead = {
   /** The body without its text; undefined when it is no JSON. */
@@ -29,8 +28,6 @@ export type TextHead = {
   /** Of the text alone, as UTF-8. */
   textBytes: number
 }
-
-export type ChunkBatch = Cut & { packed?: PackedVectors }
 
 /** What a body may hold beside its text before it is called too large unseen. */
 const REST_MAX = 1_000_000
@@ -49,15 +46,12 @@ export async function serveText({ port, bytes, form }: TextTask): Promise<void> 
       chunked = chunkedText(text, settings)
       return chunked.info
     },
-    async read({ from, to, isEmbedded }: { from: number; to: number; isEmbedded: boolean }): Promise<ChunkBatch> {
-      const cut = chunked?.slice(from, to) ?? { texts: [], places: [] }
-      return isEmbedded ? { ...cut, packed: await embedDocuments(cut.texts) } : cut
-    },
+    read: ({ from, to }: { from: number; to: number }): Cut => chunked?.slice(from, to) ?? { texts: [], places: [] },
   }
 
   await new Promise<void>((resolve) => {
-    port.on('message', async (request: TextRequest) => {
-      port.postMessage(await answers[request.ask](request as never))
+    port.on('message', (request: TextRequest) => {
+      port.postMessage(answers[request.ask](request as never))
     })
     port.on('close', resolve)
   })

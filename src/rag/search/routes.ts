@@ -16,7 +16,7 @@ const SearchBody = Type.Object({
     title: 'SearchMode',
     default: 'auto',
     description:
-      '`lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused.',
+      '`lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none.',
   }),
   min_score: Type.Number({ default: 0, minimum: 0, maximum: 1 }),
   filter: Type.Optional(Nullable(JsonObject)),
@@ -38,12 +38,12 @@ export function searchRoutes(app: App, deps: SearchDeps): void {
     },
     async (request, reply) => {
       const { query, top_k, mode, min_score, filter } = request.body
-      checkMode(mode, deps.embedder)
+      checkMode(mode, deps)
       const origin = originOf(reply, request.body)
       const call = { caller: callerOf(request), route: '/api/rag/search', signal: clientGone(reply), origin }
       const conditions = parseFilter(filter ?? undefined)
       return {
-        results: await search(deps, call, { queries: [query], topK: top_k, minScore: min_score, conditions }),
+        results: await search(deps, call, { queries: [query], topK: top_k, minScore: min_score, conditions, mode }),
       }
     },
   )

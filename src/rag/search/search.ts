@@ -1,9 +1,7 @@
 /**
- * Finds the chunks of a user's own documents that are about the same as a query.
- * Filters choose documents before anything is ranked; the score is the cosine that the embedder defines.
+ * Finds the chunks of a user's own documents that are about what is asked: by their words (`words/`), by an embedder's vectors, or by both, whose
+ * rankings are then fused. Filters choose documents before anything is ranked.
  */
-import { setImmediate as yieldToOthers } from 'node:timers/promises'
-import type { Embedder } from '#embeddings/embedder.ts'
 import { subjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
@@ -11,8 +9,11 @@ import { readContents } from '../documents/chunk-store.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
-import { type Condition, matches } from './filter.ts'
-import type { Neighbour, VectorStore } from './stores/vector-store.ts'
+import { type Condition, holds, matches } from './filter.ts'
+import { type Found, fused, keyOf } from './fusion.ts'
+import type { ShelvedDocument, UserShelf } from './shelves.ts'
+import type { VectorStore } from './stores/vector-store.ts'
+import { type Ranked, rank, readQuestion, score } from './words/ranking.ts'
 
 export type FoundChunk = {
   id: string
@@ -23,12 +24,12 @@ export type FoundChunk = {
 }
 
 export const MODES = ['auto', 'lexical', 'dense', 'hybrid'] as const
+type Mode = (typeof MODES)[number]
 
-/** Documents are compared in one way, their embedder's. @throws Problem 422 for a mode that needs another */
-export function checkMode(mode: (typeof MODES)[number], { lexical }: Embedder): void {
-  const [way, only] = lexical === undefined ? ['their meaning', 'dense'] : ['their words', 'lexical']
-  if (mode === 'auto' || mode === only) return
-  throw invalid(['body', 'mode'], `This server compares documents by ${way} alone: use 'auto' or '${only}'`)
+/** @throws Problem 422 for a mode that needs an embedder where there is none */
+export function checkMode(mode: Mode, { embedder }: Pick<RagDeps, 'embedder'>): void {
+  if (embedder !== null || mode === 'auto' || mode === 'lexical') return
+  throw invalid(['body', 'mode'], "This server compares documents by their words alone: use 'auto' or 'lexical'")
 }
 
 export type SearchQuery = {
@@ -38,27 +39,25 @@ export type SearchQuery = {
   /** Chunks below are left out. */
   minScore?: number
   conditions: Condition[]
+  mode?: Mode
 }
 
-/** A lexical embedder's hashed vectors choose this many candidates, and at least twice what is asked for, to be scored exactly. */
-const CANDIDATES_MIN = 60
-const SCORED_PER_TURN = 8
 /**
  * What was said before counts only for chunks to which the question says something itself, else "Who is Bob?" after "How long is
  * parental leave?" finds the leave; and for all of them where it leans on what was said: it has no word of its own ("By whom?"),
- * or a single one that the documents know ("Is it paid?").
- * Measured: of 144 questions answered nowhere 12 still find something (0.1: 28; 0.4: 2), of 178 that need the context 150 find it (0.1: 160; 0.4: 99).
+ * or a single one that the documents know ("Is it paid?"). See decisions/2026-11-21-follow-up-questions.md.
  */
 const OWN_MIN = 0.3
-/** Reciprocal rank fusion (Cormack, Clarke, Büttcher 2009), with their constant. */
-const RANK_CONSTANT = 60
+/** Of each ranking, where several are fused. */
+const FUSED_MIN = 50
 
-type FindDeps = Pick<RagDeps, 'db' | 'corpusStats' | 'embedder' | 'vectors'>
+type FindDeps = Pick<RagDeps, 'db' | 'shelves' | 'embedder' | 'vectors'>
 export type SearchDeps = FindDeps & Pick<RagDeps, 'gateway'>
 
 /** @throws what the embedder throws */
 export function search(deps: SearchDeps, call: RagCall, query: SearchQuery): Promise<FoundChunk[]> {
-  return metered(deps, call, sizeOf(query), (deps) => findChunks(deps, call.caller.userId, query, call.signal))
+  const able = query.mode === 'lexical' ? { ...deps, embedder: null } : deps
+  return metered(able, call, sizeOf(query), (deps) => findChunks(deps, call.caller.userId, query, call.signal))
 }
 
 /** What will be embedded. */
@@ -68,128 +67,112 @@ export function sizeOf({ queries }: SearchQuery): number {
 
 /** Not metered. */
 export async function findChunks(
-  { db, corpusStats, embedder, vectors }: FindDeps,
+  { db, shelves, embedder, vectors }: FindDeps,
   userId: string,
-  { queries, topK, minScore = 0, conditions }: SearchQuery,
+  { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
 ): Promise<FoundChunk[]> {
-  const { documents, idf } = await corpusStats.of(userId)
-  const scope = scopeOf([...documents.values()], userId, embedder, vectors, conditions)
-  if (scope.documents.length === 0) return []
+  const embedded = embedder === null ? null : await embedder.embed(queries, 'query', signal)
+  const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
+  const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
-  const { lexical } = embedder
-  const contents = new Map<string, string>()
-  const nearest = async (query: Float32Array, count: number) => {
-    const found = await vectors.nearest(userId, query, scope, count)
-    const unread = found.filter((chunk) => !contents.has(keyOf(chunk)))
-    for (const [key, content] of await readContents(db, userId, unread)) contents.set(key, content)
-    return found
+  const { byWords, documents, rest } = await shelves.use(userId, (shelf) => {
+    const documents = new Map(
+      documentsIn(shelf, conditions, userId).map((document) => [document.row.version, document.row]),
+    )
+    const open = openSlots(shelf, documents, conditions)
+    return {
+      documents,
+      byWords: mode === 'dense' ? [] : rankedByWords(shelf, open, queries, count),
+      rest: minScore > 0 ? [] : someOf(shelf, open, topK),
+    }
+  })
+  const byVectors: Found[][] = []
+  if (embedder !== null && embedded !== null) {
+    const scope = vectorScope([...documents.values()], embedder.id, vectors, conditions)
+    for (const vector of embedded.vectors) {
+      const nearest = scope.documents.length === 0 ? [] : await vectors.nearest(userId, vector, scope, count)
+      byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: cosine })))
+    }
   }
 
-  let rankings: Neighbour[][] = []
-  if (lexical === undefined) {
-    const embedded = await embedder.embed(queries, 'query', signal)
-    for (const vector of embedded.vectors) rankings.push(await nearest(vector, topK))
-  } else {
-    const count = Math.max(CANDIDATES_MIN, topK * 2)
-    rankings = await rankedByWords(queries, {
-      candidates: (query) => nearest(lexical.queryVector(query, idf), count),
-      scorer: (query) => lexical.scorer(query, idf),
-      textOf: (chunk) => contents.get(keyOf(chunk)) ?? '',
-    })
-  }
-  const chunks = toFoundChunks(fused(rankings), contents, documents, userId).filter(({ score }) => score >= minScore)
-  return chunks.slice(0, topK)
+  const best = fused([...byVectors, ...byWords], rest)
+    .filter(({ score }) => Math.max(0, score) >= minScore)
+    .slice(0, topK)
+  return toFoundChunks(best, await readContents(db, userId, best), documents, userId)
 }
 
-/** By their exact scores: the question's ranking first, then those of the question behind what was said before. */
-async function rankedByWords(
-  [question = '', ...inContext]: string[],
-  {
-    candidates,
-    scorer,
-    textOf,
-  }: {
-    candidates: (query: string) => Promise<Neighbour[]>
-    scorer: (query: string) => (text: string) => number
-    textOf: (chunk: Neighbour) => string
-  },
-): Promise<Neighbour[][]> {
-  const scored = async (chunks: Neighbour[], query: string) => {
-    const scoreOf = scorer(query)
-    for (const [i, chunk] of chunks.entries()) {
-      chunk.cosine = scoreOf(textOf(chunk))
-      if (i % SCORED_PER_TURN === SCORED_PER_TURN - 1) await yieldToOthers()
-    }
-    return chunks.sort((a, b) => b.cosine - a.cosine)
-  }
-
-  const plain = await scored(await candidates(question), question)
+/** By their words: the question's ranking first, then those of the question behind what was said before. */
+function rankedByWords(shelf: UserShelf, open: Uint8Array, queries: string[], count: number): Found[][] {
+  const [text = '', ...inContext] = queries
+  const { words } = shelf
+  const question = readQuestion(words, text)
+  const plain = rank(words, question, open, count)
   const rankings = [plain]
-  const own = new Map(plain.map((chunk) => [keyOf(chunk), chunk.cosine]))
-  const words = subjectWords(question)
-  const leansOn = words === 0 || (words === 1 && (plain[0]?.cosine ?? 0) >= OWN_MIN)
+  const subjects = inContext.length === 0 ? 0 : subjectWords(text)
+  const leansOn = subjects === 0 || (subjects === 1 && (plain[0]?.score ?? 0) >= OWN_MIN)
   for (const query of inContext) {
-    const found = await candidates(query)
+    let found = rank(words, readQuestion(words, query), open, count)
     if (!leansOn) {
-      const unknown = found.filter((chunk) => !own.has(keyOf(chunk)))
-      for (const chunk of await scored(unknown, question)) own.set(keyOf(chunk), chunk.cosine)
+      const slots = found.map(({ slot }) => slot)
+      const own = score(words, question, slots)
+      found = found.filter((_, i) => (own[i] as Ranked).score >= OWN_MIN)
     }
-    const heard = found.filter((chunk) => leansOn || (own.get(keyOf(chunk)) ?? 0) >= OWN_MIN)
-    rankings.push(await scored(heard, query))
+    rankings.push(found)
   }
-  return rankings
+  return rankings.map((ranking) => ranking.map(({ slot, score }) => ({ ...placeOf(shelf, slot), score })))
 }
 
-/** One ranking of several, by ranks alone; each chunk keeps the higher of its cosines. */
-function fused(rankings: Neighbour[][]): Neighbour[] {
-  const [only = []] = rankings
-  if (rankings.length < 2) return only
-  const merged = new Map<string, { chunk: Neighbour; rank: number }>()
-  for (const ranking of rankings) {
-    // What has nothing in common with a query has no rank by it.
-    for (const [i, chunk] of ranking.filter(({ cosine }) => cosine > 0).entries()) {
-      const known = merged.get(keyOf(chunk)) ?? { chunk, rank: 0 }
-      known.rank += 1 / (RANK_CONSTANT + i + 1)
-      if (chunk.cosine > known.chunk.cosine) known.chunk = chunk
-      merged.set(keyOf(chunk), known)
-    }
+/** Where little is asked for, what has nothing in common with the question follows at last. */
+function someOf(shelf: UserShelf, open: Uint8Array, count: number): Found[] {
+  const some: Found[] = []
+  for (let slot = 0; slot < shelf.places.length && some.length < count; slot++) {
+    if (open[slot] === 1) some.push({ ...placeOf(shelf, slot), score: 0 })
   }
-  const nothing = only.filter((chunk) => !merged.has(keyOf(chunk)))
-  const ranked = [...merged.values()].sort((a, b) => b.rank - a.rank || b.chunk.cosine - a.chunk.cosine)
-  return [...ranked.map(({ chunk }) => chunk), ...nothing]
+  return some
 }
 
-function keyOf({ version, index }: { version: string; index: number }): string {
-  return `${version}/${index}`
+function placeOf({ places }: UserShelf, slot: number) {
+  return places[slot] as { version: string; index: number }
 }
 
-/** Conditions on a chunk's own index go to the vector store; all others are the same for every chunk of a document. */
-function scopeOf(
-  documents: DocumentRow[],
-  userId: string,
-  embedder: Embedder,
-  vectors: VectorStore,
-  conditions: Condition[],
-) {
-  const onChunks = conditions.filter(({ key }) => key === 'chunk_index')
+/** All conditions but those on a chunk's own index are the same for every chunk of a document. */
+function documentsIn({ documents }: UserShelf, conditions: Condition[], userId: string): ShelvedDocument[] {
   const onDocuments = conditions.filter(({ key }) => key !== 'chunk_index')
+  const all = [...documents.values()]
+  return onDocuments.length === 0 ? all : all.filter(({ row }) => matches(metadataOf(row, userId), onDocuments))
+}
+
+function openSlots(shelf: UserShelf, documents: Map<string, DocumentRow>, conditions: Condition[]): Uint8Array {
+  if (conditions.length === 0) return shelf.alive
+  const onChunks = conditions.filter(({ key }) => key === 'chunk_index')
+  const open = new Uint8Array(shelf.places.length)
+  for (const version of documents.keys()) {
+    for (const slot of shelf.documents.get(version)?.slots ?? []) {
+      const { index } = placeOf(shelf, slot)
+      if (onChunks.every((condition) => holds(index, condition))) open[slot] = 1
+    }
+  }
+  return open
+}
+
+/** Documents that were embedded by another model wait until they are embedded anew; their words are found meanwhile. */
+function vectorScope(rows: DocumentRow[], embedder: string, vectors: VectorStore, conditions: Condition[]) {
   return {
-    conditions: onChunks,
-    documents: documents
-      .filter((row) => row.embedder === embedder.id && row.kept_in === vectors.name)
-      .filter((row) => onDocuments.length === 0 || matches(metadataOf(row, userId), onDocuments))
+    conditions: conditions.filter(({ key }) => key === 'chunk_index'),
+    documents: rows
+      .filter((row) => row.embedder === embedder && row.kept_in === vectors.name)
       .map(({ version, edition, total_chunks }) => ({ version, edition, totalChunks: total_chunks })),
   }
 }
 
 function toFoundChunks(
-  found: Neighbour[],
+  found: Found[],
   contents: Map<string, string>,
   documents: Map<string, DocumentRow>,
   userId: string,
 ): FoundChunk[] {
-  return found.flatMap(({ version, index, cosine }) => {
+  return found.flatMap(({ version, index, score }) => {
     const document = documents.get(version)
     const content = contents.get(keyOf({ version, index }))
     // Deleted between ranking and reading.
@@ -197,7 +180,7 @@ function toFoundChunks(
     return {
       id: `${document.id}_${index}`,
       content,
-      score: Math.min(1, Math.max(0, cosine)),
+      score: Math.min(1, Math.max(0, score)),
       metadata: { ...metadataOf(document, userId), chunk_index: index },
     }
   })

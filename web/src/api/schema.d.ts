@@ -1300,7 +1300,7 @@ export type SearchChunksResponse = {
   results: Array<Chunk>
 }
 
-/** `lexical` compares words, `dense` meanings, `auto` is the one that this server’s embedder can do; one that it cannot is refused. Default: "auto". */
+/** `lexical` compares words, `dense` meanings, `hybrid` fuses both rankings. `auto` is `hybrid` where this server has an embedder, else `lexical`; what needs one is refused where there is none. Default: "auto". */
 export type SearchMode = 'auto' | 'lexical' | 'dense' | 'hybrid'
 
 export type Session = {

@@ -5,31 +5,22 @@
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
 import { holds } from '#rag/search/filter.ts'
-import { type Matrix, nearestRows, TopK, toBytes } from './nearest.ts'
+import { type Matrix, nearestRows, TopK } from './nearest.ts'
 import type { Neighbour, Scope, VectorStore } from './vector-store.ts'
 
 const CACHE_BYTES_MAX = 256 * 1024 * 1024
 /** Rows read in one statement, and compared without letting others run. */
 const ROWS_AT_ONCE = 1_000
 
-export type ByteStoreOptions = {
-  /** One byte a dimension instead of four: enough to choose candidates that are scored again. */
-  coarse: boolean
-  cacheBytesMax?: number
-}
-
 export function openByteVectors(
   { db }: { db: Db },
-  { coarse, cacheBytesMax = CACHE_BYTES_MAX }: ByteStoreOptions,
+  { cacheBytesMax = CACHE_BYTES_MAX }: { cacheBytesMax?: number } = {},
 ): VectorStore {
   const cache = createCache(cacheBytesMax)
 
   return {
-    name: coarse ? 'coarse-bytes' : 'bytes',
-    bytesOf(vector) {
-      const { buffer, byteOffset, byteLength } = coarse ? toBytes(vector) : vector
-      return new Uint8Array(buffer, byteOffset, byteLength)
-    },
+    name: 'bytes',
+    bytesOf: ({ buffer, byteOffset, byteLength }) => new Uint8Array(buffer, byteOffset, byteLength),
     async insert() {},
     async remove() {},
     async erase(_tx, userId) {
@@ -39,10 +30,9 @@ export function openByteVectors(
 
     async nearest(userId, query, scope, count) {
       const best = new TopK<Neighbour>(count)
-      const wanted = coarse ? toBytes(query) : query
       let sinceYield = 0
       for await (const { version, matrix } of matrices(userId, query.length, scope)) {
-        nearestRows(matrix, wanted, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
+        nearestRows(matrix, query, count, (index, cosine) => best.add(cosine, { version, index, cosine }))
         sinceYield += matrix.indexes.length
         if (sinceYield < ROWS_AT_ONCE) continue
         await yieldToOthers()
@@ -84,14 +74,14 @@ export function openByteVectors(
       )
       const byVersion = Map.groupBy(rows, ({ version }) => version)
       for (const document of group) {
-        const matrix = matrixOf(byVersion.get(document.version) ?? [], dims, coarse)
+        const matrix = matrixOf(byVersion.get(document.version) ?? [], dims)
         cache.set(userId, keyOf(document), [matrix])
         yield { document, matrix }
       }
       return
     }
     for (let from = 0; from < first.totalChunks; from += ROWS_AT_ONCE) {
-      const matrix = matrixOf(await read(userId, [first.version], from, from + ROWS_AT_ONCE), dims, coarse)
+      const matrix = matrixOf(await read(userId, [first.version], from, from + ROWS_AT_ONCE), dims)
       slices.push(matrix)
       yield { document: first, matrix }
     }
@@ -130,11 +120,11 @@ function grouped(documents: Scope['documents']): Scope['documents'][] {
   return groups
 }
 
-function matrixOf(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number, coarse: boolean): Matrix {
+function matrixOf(chunks: { chunk_index: number; vector: Uint8Array }[], dims: number): Matrix {
   // A row of another width would be of another embedder; the document's name for it keeps them out, this makes sure.
-  const width = coarse ? dims : dims * 4
+  const width = dims * 4
   const fitting = chunks.filter(({ vector }) => vector.byteLength === width)
-  const rows = coarse ? new Int8Array(fitting.length * dims) : new Float32Array(fitting.length * dims)
+  const rows = new Float32Array(fitting.length * dims)
   const bytes = new Uint8Array(rows.buffer)
   for (const [row, { vector }] of fitting.entries()) bytes.set(vector, row * width)
   return { indexes: Int32Array.from(fitting, ({ chunk_index }) => chunk_index), rows }
@@ -146,7 +136,7 @@ function within(matrix: Matrix, { conditions }: Scope, dims: number): Matrix {
   const kept = [...matrix.indexes.keys()].filter((row) =>
     conditions.every((condition) => holds(matrix.indexes[row], condition)),
   )
-  const rows = new (matrix.rows instanceof Int8Array ? Int8Array : Float32Array)(kept.length * dims)
+  const rows = new Float32Array(kept.length * dims)
   for (const [i, row] of kept.entries()) rows.set(matrix.rows.subarray(row * dims, (row + 1) * dims), i * dims)
   return { indexes: Int32Array.from(kept, (row) => matrix.indexes[row] as number), rows }
 }

@@ -1,18 +1,16 @@
-/** Exact search over rows of floats or bytes: usearch's SIMD where its prebuilt binary loads, plain loops elsewhere and for few rows. */
+/** Exact search over rows of floats: usearch's SIMD where its prebuilt binary loads, plain loops elsewhere and for few rows. */
 import { createRequire } from 'node:module'
 
 export type Matrix = {
   /** The chunk's index of each row. */
   indexes: Int32Array
-  /** Row after row: unit vectors of floats, or bytes of any length, whose cosine is that of the floats within some 0.01. */
-  rows: Rows
+  /** Row after row: unit vectors. */
+  rows: Float32Array
 }
 
-export type Rows = Float32Array | Int8Array
-
 type ExactSearch = (
-  rows: Rows,
-  query: Rows,
+  rows: Float32Array,
+  query: Float32Array,
   dims: number,
   count: number,
   metric: string,
@@ -31,7 +29,7 @@ const ROWS_MIN = 32
 /** Calls `found` with candidates: at least the `count` nearest of the matrix. */
 export function nearestRows(
   { indexes, rows }: Matrix,
-  query: Rows,
+  query: Float32Array,
   count: number,
   found: (index: number, cosine: number) => void,
 ): void {
@@ -40,28 +38,16 @@ export function nearestRows(
   loaded ??= { exactSearch: loadUsearch() }
   const { exactSearch } = loaded
   if (exactSearch === undefined || total < ROWS_MIN || count >= total) {
-    for (let row = 0; row < total; row++) found(indexes[row] as number, cosine(rows, row * dims, query))
+    for (let row = 0; row < total; row++) found(indexes[row] as number, dot(rows, row * dims, query))
     return
   }
   // Distances are 1 − the cosine; 'ip' is the same for unit vectors, and quicker.
-  const { keys, distances } = exactSearch(rows, query, dims, count, rows instanceof Int8Array ? 'cos' : 'ip', 1)
+  const { keys, distances } = exactSearch(rows, query, dims, count, 'ip', 1)
   for (const [i, key] of keys.entries()) found(indexes[Number(key)] as number, 1 - (distances[i] as number))
 }
 
-function cosine(rows: Rows, from: number, query: Rows): number {
-  const product = dot(rows, from, query)
-  if (rows instanceof Float32Array) return product
-  let squares = 0
-  let querySquares = 0
-  for (let i = 0; i < query.length; i++) {
-    squares += (rows[from + i] as number) ** 2
-    querySquares += (query[i] as number) ** 2
-  }
-  return squares === 0 || querySquares === 0 ? 0 : product / Math.sqrt(squares * querySquares)
-}
-
 /** Four sums at once: some 2.5 times as fast as one. */
-export function dot(rows: Rows, from: number, query: Rows): number {
+export function dot(rows: Float32Array, from: number, query: Float32Array): number {
   let a = 0
   let b = 0
   let c = 0
@@ -75,16 +61,6 @@ export function dot(rows: Rows, from: number, query: Rows): number {
   }
   for (let i = whole; i < query.length; i++) a += (rows[from + i] as number) * (query[i] as number)
   return a + b + c + d
-}
-
-/** A quarter of the memory. Scaled by the largest value, since only the direction counts. */
-export function toBytes(vector: Float32Array): Int8Array {
-  let largest = 0
-  for (const value of vector) largest = Math.max(largest, Math.abs(value))
-  const bytes = new Int8Array(vector.length)
-  if (largest > 0)
-    for (let i = 0; i < vector.length; i++) bytes[i] = Math.round(((vector[i] as number) * 127) / largest)
-  return bytes
 }
 
 /** The best `count` of what it is given, kept in order. */

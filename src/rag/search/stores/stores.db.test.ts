@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { transaction } from '#platform/db/db.ts'
 import { insertChunks } from '#rag/documents/chunk-store.ts'
 import { openByteVectors } from '#rag/search/stores/bytes.ts'
-import { dot, nearestRows, toBytes } from '#rag/search/stores/nearest.ts'
+import { dot, nearestRows } from '#rag/search/stores/nearest.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
 import type { VectorStore } from '#rag/search/stores/vector-store.ts'
 import { type TestApp, testApp } from '#testing/app.ts'
@@ -52,10 +52,9 @@ const documentOf = (version: string, totalChunks: number) => ({ version, edition
 async function storesOf({ platform: { db } }: TestApp): Promise<VectorStore[]> {
   const pgvector = await openPgvector({ db })
   return [
-    openByteVectors({ db }, { coarse: false }),
-    openByteVectors({ db }, { coarse: true }),
+    openByteVectors({ db }),
     // So small that nothing is ever kept.
-    openByteVectors({ db }, { coarse: false, cacheBytesMax: 100 }),
+    openByteVectors({ db }, { cacheBytesMax: 100 }),
     ...(pgvector ? [pgvector] : []),
   ]
 }
@@ -81,9 +80,8 @@ test('every store finds what brute force finds, of one user, in the scope, cache
     for (let turn = 0; turn < 2; turn++) {
       const found = await store.nearest(ada, query, scope, 10)
       assert.equal(found.length, 10)
-      const tolerance = store.name === 'coarse-bytes' ? 0.02 : 1e-5
       for (const [i, { cosine }] of found.entries())
-        assert.ok(Math.abs(cosine - (expected[i]?.cosine ?? 9)) < tolerance, store.name)
+        assert.ok(Math.abs(cosine - (expected[i]?.cosine ?? 9)) < 1e-5, store.name)
       assert.deepEqual({ ...found[0], cosine: 0 }, { ...expected[0], cosine: 0 })
     }
 
@@ -104,7 +102,7 @@ test('every store finds what brute force finds, of one user, in the scope, cache
   }
 })
 
-test('the local embedder’s vectors are bytes on every engine, and what lies in pgvector goes with its document', async (t) => {
+test('without an embedder no vectors are kept on any engine, and what lies in pgvector goes with its document', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const put = (content: string) => ada.post('/api/rag/ingest/text', { content })
@@ -115,10 +113,10 @@ test('the local embedder’s vectors are bytes on every engine, and what lies in
   const documents = await db.selectFrom('rag_documents').select(['kept_in', 'version']).orderBy('characters').execute()
   assert.deepEqual(
     documents.map(({ kept_in }) => kept_in),
-    ['coarse-bytes', 'coarse-bytes'],
+    ['', ''],
   )
   const [chunk] = await db.selectFrom('rag_chunks').select('vector').execute()
-  assert.equal(chunk?.vector.byteLength, 1_024)
+  assert.equal(chunk?.vector.byteLength, 0)
   assert.match((await ada.post('/api/rag/search', { query: 'lighthouse' })).body.results[0].content, /1882/)
 
   if ((await openPgvector({ db })) === undefined) return
@@ -133,21 +131,18 @@ test('the local embedder’s vectors are bytes on every engine, and what lies in
   assert.equal(await rows(), 0)
 })
 
-test('few rows and many rows are ranked alike, floats and bytes', () => {
+test('few rows and many rows are ranked alike', () => {
   const [query = new Float32Array(DIMS), ...vectors] = vectorsOf(201, 7)
   for (const count of [5, 31, 32, 200]) {
-    for (const coarse of [false, true]) {
-      const rows = coarse ? new Int8Array(count * DIMS) : new Float32Array(count * DIMS)
-      for (const [i, vector] of vectors.slice(0, count).entries()) rows.set(coarse ? toBytes(vector) : vector, i * DIMS)
-      const found: [number, number][] = []
-      const wanted = coarse ? toBytes(query) : query
-      nearestRows({ indexes: Int32Array.from({ length: count }, (_, i) => i), rows }, wanted, 3, (index, cosine) =>
-        found.push([index, cosine]),
-      )
-      const best = found.sort((a, b) => b[1] - a[1])[0]
-      const expected = vectors.slice(0, count).map((vector) => dot(vector, 0, query))
-      assert.equal(best?.[0], expected.indexOf(Math.max(...expected)))
-      assert.ok(Math.abs((best?.[1] ?? 9) - Math.max(...expected)) < 0.02)
-    }
+    const rows = new Float32Array(count * DIMS)
+    for (const [i, vector] of vectors.slice(0, count).entries()) rows.set(vector, i * DIMS)
+    const found: [number, number][] = []
+    nearestRows({ indexes: Int32Array.from({ length: count }, (_, i) => i), rows }, query, 3, (index, cosine) =>
+      found.push([index, cosine]),
+    )
+    const best = found.sort((a, b) => b[1] - a[1])[0]
+    const expected = vectors.slice(0, count).map((vector) => dot(vector, 0, query))
+    assert.equal(best?.[0], expected.indexOf(Math.max(...expected)))
+    assert.ok(Math.abs((best?.[1] ?? 9) - Math.max(...expected)) < 1e-5)
   }
 })

@@ -4,7 +4,7 @@ import type { Condition } from '#rag/search/filter.ts'
 /** Where vectors lie and are compared. Two of them: bytes beside the chunk, compared here; and pgvector, compared in the database. */
 export interface VectorStore {
   /** Written with each document: vectors that lie elsewhere are not found, and embedded again. */
-  readonly name: 'bytes' | 'coarse-bytes' | 'pgvector'
+  readonly name: 'bytes' | 'pgvector'
   /** The chunk's `vector` column. */
   bytesOf(vector: Float32Array): Uint8Array
   /** Whatever is kept outside of rag_chunks; within the transaction that inserts the chunks. */

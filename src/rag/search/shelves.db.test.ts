@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { createShelves } from '#rag/search/shelves.ts'
+import { rank, readQuestion } from '#rag/search/words/ranking.ts'
+import { testApp } from '#testing/app.ts'
+
+const subjects = ['lighthouse', 'bakery', 'glacier', 'violin', 'harbour', 'orchard']
+
+test('users store, replace and delete at the same time, and each finds what is theirs alone and still there', async (t) => {
+  const app = await testApp(t)
+  const users = await Promise.all(['ada', 'eve'].map((name) => app.as(name, { tier: 'pro' })))
+  const mine = users.map(() => new Map<string, { words: string[]; id: string }>())
+  let state = 11
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+
+  for (let round = 0; round < 25; round++) {
+    await Promise.all(
+      users.map(async (user, n) => {
+        const kept = mine[n] as (typeof mine)[0]
+        const external_id = `d${next(5)}`
+        const known = kept.get(external_id)
+        if (known !== undefined && next(3) === 0) {
+          const gone = await user.delete(`/api/rag/documents/${known.id}`)
+          assert.equal(gone.status, 200, gone.text)
+          kept.delete(external_id)
+        } else {
+          const words = [subjects[next(6)] as string, `owner${n}`, `round${round}`]
+          const content = Array.from({ length: 1 + next(3) }, (_, i) => `The ${words.join(' ')} of part ${i}.`).join(
+            '\n\n',
+          )
+          const stored = await user.post('/api/rag/ingest/text', { content, external_id, chunk_size: 100 })
+          assert.equal(stored.status, 200, stored.text)
+          kept.set(external_id, { words, id: stored.body.document_ids[0].slice(0, 12) })
+        }
+        const query = `${subjects[next(6)]} owner0 owner1 round${next(round + 1)}`
+        const { results } = (await user.post('/api/rag/search', { query, top_k: 50, min_score: 0.01 })).body
+        const texts = [...kept.values()].map(({ words }) => words.join(' '))
+        for (const { content } of results as { content: string }[]) {
+          assert.ok(
+            texts.some((text) => content.includes(text)),
+            `${content} is not among ${texts}`,
+          )
+        }
+        for (const text of texts) {
+          assert.ok(
+            results.some(({ content }: { content: string }) => content.includes(text)),
+            `${text} was not found`,
+          )
+        }
+      }),
+    )
+  }
+})
+
+test('what does not fit into memory leaves it, and is read again when it is asked for', async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const roomy = createShelves({ db })
+  const tight = createShelves({ db }, { bytesMax: 1 })
+  const ids: string[] = []
+  for (const [i, name] of ['ada', 'bob', 'eve'].entries()) {
+    const user = await app.as(name, { tier: 'pro' })
+    ids.push(user.userId)
+    await user.post('/api/rag/ingest/text', { content: `The ${subjects[i]} belongs to ${name}.` })
+  }
+  const first = (shelves: typeof roomy, userId: string, question: string) =>
+    shelves.use(userId, ({ words, alive, places }) => {
+      const [best] = rank(words, readQuestion(words, question), alive, 1)
+      return best === undefined ? null : places[best.slot]
+    })
+  for (let turn = 0; turn < 2; turn++) {
+    for (const [i, id] of ids.entries()) {
+      assert.notEqual(await first(roomy, id, subjects[i] as string), null)
+      assert.deepEqual(await first(tight, id, subjects[i] as string), await first(roomy, id, subjects[i] as string))
+      assert.equal(await first(tight, id, subjects[i + 1] as string), null)
+    }
+  }
+  assert.ok(tight.bytes() < roomy.bytes() / 2, 'one of three')
+})
+
+test('a shelf that could not be read is read anew', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  await ada.post('/api/rag/ingest/text', { content: 'The lighthouse was built in 1882.' })
+  let isBroken = true
+  const { db } = app.platform
+  const flaky = new Proxy(db, {
+    get(target, key) {
+      if (key !== 'selectFrom') return Reflect.get(target, key)
+      return (table: 'rag_chunks') => {
+        if (isBroken && table === 'rag_chunks') throw new Error('no disk')
+        return target.selectFrom(table)
+      }
+    },
+  })
+  const shelves = createShelves({ db: flaky })
+  const count = () => shelves.use(ada.userId, ({ words }) => words.live)
+
+  await assert.rejects(count(), /no disk/)
+  isBroken = false
+  assert.equal(await count(), 1)
+  assert.equal(await count(), 1)
+})

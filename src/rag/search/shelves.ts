@@ -1,0 +1,141 @@
+/**
+ * Each user's documents as a search needs them: their rows for filters, and the inverted index of their words. Kept in memory while there is room,
+ * and brought up to date with the user's revision at every use, one small read, so never old, also with several processes. The trap: what `use`
+ * hands over changes with the next use; take out of it what is needed, at once.
+ */
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import type { Db } from '#platform/db/db.ts'
+import { readTextsOf } from '../documents/chunk-store.ts'
+import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/document-store.ts'
+import { grown } from './words/arena.ts'
+import { Shelf } from './words/shelf.ts'
+
+export type UserShelf = {
+  /** By version. */
+  documents: Map<string, ShelvedDocument>
+  words: Shelf
+  /** By slot: 1 while the chunk is there. */
+  alive: Uint8Array
+  /** By slot. */
+  places: ChunkPlace[]
+}
+
+export type ShelvedDocument = { row: DocumentRow; slots: number[] }
+export type ChunkPlace = { version: string; index: number }
+
+type CachedShelf = UserShelf & { revision: number; bytes: number; ready: Promise<unknown> }
+
+const BYTES_MAX = 256 * 1024 * 1024
+const DOCUMENTS_A_READ = 200
+const CHUNKS_A_READ = 500
+/** How long texts are read without letting others run. */
+const TURN_MS = 5
+/** A row with small metadata, and a chunk's place. */
+const DOCUMENT_BYTES = 1_500
+const PLACE_BYTES = 60
+
+/** A user who takes more than all of `bytesMax` has the memory alone, as long as nobody else searches. */
+export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { bytesMax?: number } = {}) {
+  const cache = new Map<string, CachedShelf>()
+
+  return {
+    /** Runs `work` on the user's shelf as it is now. */
+    use<T>(userId: string, work: (shelf: UserShelf) => T): Promise<T> {
+      const shelf = cache.get(userId) ?? { ...emptyShelf(), revision: 0, bytes: 0, ready: Promise.resolve() }
+      // The last to be used is the last to go.
+      cache.delete(userId)
+      cache.set(userId, shelf)
+      // One after the other: two refreshes would shelve the same document twice.
+      const done = shelf.ready.then(async () => {
+        try {
+          await refresh(userId, shelf)
+        } catch (error) {
+          // Half a document may have been shelved.
+          if (cache.get(userId) === shelf) cache.delete(userId)
+          Object.assign(shelf, emptyShelf(), { revision: 0, bytes: 0 })
+          throw error
+        }
+        return work(shelf)
+      })
+      shelf.ready = done.catch(() => undefined)
+      return done
+    },
+    forget: (userId: string) => void cache.delete(userId),
+    /** Of all users, as counted. */
+    bytes: () => cache.values().reduce((sum, { bytes }) => sum + bytes, 0),
+  }
+
+  async function refresh(userId: string, shelf: CachedShelf): Promise<void> {
+    const revision = await revisionOf(db, userId)
+    if (revision === shelf.revision) return
+    if (shelf.words.isSparse) Object.assign(shelf, emptyShelf())
+
+    const current = new Map((await listVersions(db, userId)).map((row) => [`${row.version}:${row.edition}`, row]))
+    for (const { row, slots } of shelf.documents.values()) {
+      if (current.delete(`${row.version}:${row.edition}`)) continue
+      shelf.documents.delete(row.version)
+      for (const slot of slots) {
+        shelf.alive[slot] = 0
+        shelf.words.remove(slot)
+      }
+    }
+    const fresh = [...current.values()].map(({ id }) => id)
+    for (let from = 0; from < fresh.length; from += DOCUMENTS_A_READ) {
+      const rows = await readDocuments(db, userId, fresh.slice(from, from + DOCUMENTS_A_READ))
+      for (const group of grouped(rows)) await putUp(userId, shelf, group)
+    }
+    shelf.revision = revision
+    const { words, places, documents } = shelf
+    shelf.bytes = words.bytes + places.length * PLACE_BYTES + documents.size * DOCUMENT_BYTES
+    makeRoom(userId)
+  }
+
+  /** Small documents are read together, large ones in slices. */
+  async function putUp(userId: string, shelf: UserShelf, rows: DocumentRow[]): Promise<void> {
+    const versions = rows.map(({ version }) => version)
+    const chunksMax = Math.max(...rows.map(({ total_chunks }) => total_chunks))
+    const step = rows.length > 1 ? chunksMax : CHUNKS_A_READ
+    for (const row of rows) shelf.documents.set(row.version, { row, slots: [] })
+    let sinceMs = performance.now()
+    for (let from = 0; from < chunksMax; from += step) {
+      for (const { version, index, content } of await readTextsOf(db, userId, versions, from, from + step)) {
+        const slot = shelf.words.add(content)
+        if (slot === shelf.alive.length) shelf.alive = grown(shelf.alive, slot + 1)
+        shelf.alive[slot] = 1
+        shelf.places.push({ version, index })
+        shelf.documents.get(version)?.slots.push(slot)
+        if (performance.now() - sinceMs < TURN_MS) continue
+        await yieldToOthers()
+        sinceMs = performance.now()
+      }
+    }
+  }
+
+  function makeRoom(userId: string): void {
+    let total = cache.values().reduce((sum, { bytes }) => sum + bytes, 0)
+    for (const [other, { bytes }] of cache) {
+      if (total <= bytesMax) return
+      if (other === userId) continue
+      cache.delete(other)
+      total -= bytes
+    }
+  }
+}
+
+function emptyShelf(): UserShelf {
+  return { documents: new Map(), words: new Shelf(), alive: new Uint8Array(64), places: [] }
+}
+
+function grouped(rows: DocumentRow[]): DocumentRow[][] {
+  const groups: DocumentRow[][] = []
+  let chunks = Number.POSITIVE_INFINITY
+  for (const row of rows) {
+    chunks += row.total_chunks
+    if (chunks > CHUNKS_A_READ) {
+      groups.push([])
+      chunks = row.total_chunks
+    }
+    groups.at(-1)?.push(row)
+  }
+  return groups
+}

@@ -1,0 +1,388 @@
+/**
+ * BM25 over a shelf, by the question's words and the words like them. The score is the share of what the question could reach, bent so that 0.5
+ * parts what answers from what does not, alike in all languages. Two steps: postings choose candidates, rare words first, and stop where no new
+ * chunk could come in; then each candidate is scored by its own terms, with the pairs of words that stand together.
+ */
+import { grown } from './arena.ts'
+import { COUNT_BITS, COUNT_MAX, rootKey, type Shelf } from './shelf.ts'
+import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, rootOf } from './terms.ts'
+
+export type Ranked = {
+  slot: number
+  /** 0..1 */
+  score: number
+}
+
+/** BM25's constants, as the field has them. */
+const K1 = 1.2
+const B = 0.75
+/** Stands in for texts not seen yet, so that a shelf of one chunk does not take its every word for common. */
+const PRIOR = { chunks: 100, count: 1 }
+
+const STOP_WEIGHT = 0.1
+const PAIR_WEIGHT = 0.25
+/** Words as short as syllables mean little alone: Vietnamese writes each syllable by itself. */
+const SHORT_PAIR = { lettersMax: 8, weight: 0.8 }
+
+/** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
+const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.3 }
+const LIKE_WORDS_MAX = 32
+/** A pasted page is searched by its first words. */
+const QUESTION_TERMS_MAX = 400
+/** Two words that meet so much more often than chance say something together. */
+const CHANCE_SHARE = 0.1
+
+/** The share at which chunks that answer and chunks that do not are parted best, over all languages: `npm run bench -- retrieval`. */
+const HALF = 0.4
+/** What could be reached has as much more, in words that are in one chunk alone: a question of one or two words is reached too easily. */
+const CEILING_WORDS = 0.92
+/**
+ * How much of what no text here says belongs to what could be reached: less than the rest, else a question's turn of phrase would decide. A group
+ * of characters has often been cut across two words; three of them overlap so much that they are reached together.
+ */
+const UNKNOWN = { word: 0.5, group: 0.5, pair: 0.5, shortPair: 1.2 }
+const KNOWN = { word: 1, group: 1, triple: 1.3, pair: 1.4, shortPair: 1.8 }
+
+/** To be scored exactly. */
+const CANDIDATES_MIN = 60
+const CANDIDATES_MAX = 300
+/** Postings of a word for which it is worth asking whether it can bring in anything new. */
+const LONG_LIST = 4_096
+
+type QuestionWord = {
+  name: string
+  isStop: boolean
+  /** Terms of the shelf that count as this word, likest first. */
+  terms: number[]
+  likeness: number[]
+  weight: number
+}
+
+type Pair = { first: number; second: number; isShort: boolean; weight: number }
+
+export type Question = {
+  words: QuestionWord[]
+  pairs: Pair[]
+}
+
+/** How a question goes with this shelf; holds until the shelf changes. */
+export function readQuestion(shelf: Shelf, text: string): Question {
+  const order: number[] = []
+  const places = new Map<string, number>()
+  const words: QuestionWord[] = []
+  eachTerm(text, (name) => {
+    if (order.length >= QUESTION_TERMS_MAX) return
+    let place = places.get(name)
+    if (place === undefined) {
+      place = words.length
+      places.set(name, place)
+      words.push(questionWord(shelf, name))
+    }
+    order.push(place)
+  })
+  return { words, pairs: pairsOf(words, order) }
+}
+
+function questionWord(shelf: Shelf, name: string): QuestionWord {
+  const isOfWords = isWord(name)
+  const isStop = isOfWords && isStopWord(name)
+  const found = isOfWords && !isStop && !/\p{N}/u.test(name) ? wordsLike(shelf, name) : exactly(shelf, name)
+  let frequency = 0
+  for (const [i, term] of found.terms.entries()) {
+    frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
+  }
+  return { name, isStop, ...found, weight: idf(shelf, frequency) * (isStop ? STOP_WEIGHT : 1) }
+}
+
+function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
+  const term = shelf.termOf(name)
+  return term === undefined || shelf.frequencies[term] === 0
+    ? { terms: [], likeness: [] }
+    : { terms: [term], likeness: [1] }
+}
+
+/** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
+let shared = new Uint8Array(1_024)
+
+function wordsLike(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
+  const word = folded(name)
+  const root = rootOf(word)
+  if (shared.length < shelf.termCount) shared = grown(shared, shelf.termCount)
+  const touched: number[] = []
+  const touch = (term: number) => {
+    if (shared[term] === 0) touched.push(term)
+    shared[term] = (shared[term] as number) + 1
+  }
+  const pieces = new Set<string>()
+  eachPiece(word, (piece) => pieces.add(piece))
+  for (const piece of pieces) shelf.eachWordOf(piece, touch)
+  const least = pieces.size * LIKE.min
+
+  const like: { term: number; likeness: number }[] = []
+  const rooted: number[] = []
+  shelf.eachWordOf(rootKey(root), (term) => rooted.push(term))
+  for (const term of rooted) {
+    if (shelf.frequencies[term] === 0) continue
+    const other = shelf.nameOf(term)
+    like.push({ term, likeness: other === name ? 1 : folded(other) === word ? LIKE.accents : LIKE.root })
+    shared[term] = 0
+  }
+  for (const term of touched) {
+    const count = shared[term] as number
+    shared[term] = 0
+    // A piece may stand twice in a word.
+    if (count >= least && shelf.frequencies[term] !== 0) {
+      like.push({ term, likeness: Math.min(LIKE.piecesMax, count / pieces.size) })
+    }
+  }
+  const nearest = like.sort((a, b) => b.likeness - a.likeness).slice(0, LIKE_WORDS_MAX)
+  return { terms: nearest.map(({ term }) => term), likeness: nearest.map(({ likeness }) => likeness) }
+}
+
+/** Words that stand together in the question, each pair once. Groups of characters overlap as it is. */
+function pairsOf(words: QuestionWord[], order: number[]): Pair[] {
+  const pairs = new Map<string, Pair>()
+  for (let i = 1; i < order.length; i++) {
+    const [first = 0, second = 0] = [order[i - 1], order[i]]
+    const [a, b] = [words[first] as QuestionWord, words[second] as QuestionWord]
+    if (!isWord(a.name) || !isWord(b.name)) continue
+    const isShort = a.name.length + b.name.length <= SHORT_PAIR.lettersMax
+    const stops = (a.isStop ? STOP_WEIGHT : 1) * (b.isStop ? STOP_WEIGHT : 1)
+    const weight = (isShort ? SHORT_PAIR.weight : PAIR_WEIGHT) * stops
+    pairs.set(`${first} ${second}`, { first, second, isShort, weight })
+  }
+  return [...pairs.values()]
+}
+
+/** Inverse document frequency as BM25 has it, with the prior. Always above 0. */
+function idf({ live }: Shelf, frequency: number): number {
+  const count = Math.min(frequency, live) + PRIOR.count
+  return Math.log(1 + Math.max(0, live + PRIOR.chunks - count + 0.5) / (count + 0.5))
+}
+
+/** Scratch space, all zeros between uses, by slot; and by slot the last turn that counted it. */
+let sums = new Float32Array(1_024)
+let counted = new Int32Array(1_024)
+let turn = 0
+
+/** The open chunks (by slot, 1) that have most to do with the question, best first; those without anything in common are left out. */
+export function rank(shelf: Shelf, question: Question, open: Uint8Array, count: number): Ranked[] {
+  const slots = candidates(shelf, question, open, count)
+  return score(shelf, question, slots)
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || a.slot - b.slot)
+    .slice(0, count)
+}
+
+function candidates(shelf: Shelf, { words }: Question, open: Uint8Array, count: number): number[] {
+  if (sums.length < shelf.slots) {
+    sums = grown(sums, shelf.slots)
+    counted = grown(counted, shelf.slots)
+  }
+  const { starts, postings } = shelf
+  const [sumOf, turnOf] = [sums, counted]
+  const base = K1 * (1 - B)
+  const slope = (K1 * B) / shelf.meanLength
+  const touched: number[] = []
+  const ordered = words.filter(({ terms }) => terms.length > 0).sort((a, b) => b.weight - a.weight)
+  let done = 0
+  let left = ordered.reduce((sum, { weight }) => sum + weight, 0)
+
+  for (const { terms, likeness, weight } of ordered) {
+    const length = terms.reduce((sum, term) => sum + (shelf.frequencies[term] as number), 0)
+    // No chunk that is not among the sums can come in any more. Looked for only where it may well be so.
+    const mayStop = length >= LONG_LIST && touched.length > count && left * (K1 + 1) < done
+    if (mayStop && floorsOf(touched, [count])[0] >= left * (K1 + 1)) break
+    left -= weight
+    done += weight
+    turn++
+    const now = turn
+    for (const [i, term] of terms.entries()) {
+      const gain = weight * (likeness[i] as number) * (K1 + 1)
+      postings.read(term, (numbers, from, to) => {
+        for (let at = from; at < to; at++) {
+          const posting = numbers[at] as number
+          const slot = posting >>> COUNT_BITS
+          // The likest word comes first.
+          if (turnOf[slot] === now || open[slot] === 0) continue
+          turnOf[slot] = now
+          const frequency = posting & COUNT_MAX
+          const norm = base + slope * ((starts[slot + 1] as number) - (starts[slot] as number))
+          const sum = sumOf[slot] as number
+          if (sum === 0) touched.push(slot)
+          sumOf[slot] = sum + (gain * frequency) / (frequency + norm)
+        }
+      })
+    }
+  }
+
+  let chosen = touched
+  if (touched.length > CANDIDATES_MIN) {
+    const [best, atLeast, atMost] = floorsOf(touched, [count, CANDIDATES_MIN, Math.max(CANDIDATES_MAX, count)])
+    // What is left may still lift a chunk by so much.
+    const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
+    chosen = touched.filter((slot) => (sumOf[slot] as number) >= floor)
+  }
+  for (const slot of touched) sumOf[slot] = 0
+  return chosen
+}
+
+const STEPS = 1_024
+const histogram = new Uint32Array(STEPS + 1)
+
+/** For each count, growing: at least so many of the sums are no lower than this. */
+function floorsOf<Counts extends number[]>(
+  touched: number[],
+  counts: readonly [...Counts],
+): { [K in keyof Counts]: number } {
+  const sumOf = sums
+  let highest = 0
+  for (const slot of touched) highest = Math.max(highest, sumOf[slot] as number)
+  histogram.fill(0)
+  const scale = STEPS / highest
+  for (const slot of touched) {
+    const step = ((sumOf[slot] as number) * scale) | 0
+    histogram[step] = (histogram[step] as number) + 1
+  }
+  let above = 0
+  let step = STEPS + 1
+  return counts.map((count) => {
+    while (above < count && step > 0) above += histogram[--step] as number
+    return step / scale
+  }) as { [K in keyof Counts]: number }
+}
+
+/** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */
+let usesOf = new Int32Array(1_024)
+
+/** What the question could reach on this shelf, and how much of it each of these chunks does. */
+export function score(shelf: Shelf, question: Question, slots: number[]): Ranked[] {
+  const { words, pairs } = question
+  if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)
+  const uses = new Map<number, { word: number; likeness: number }[]>()
+  for (const [word, { terms, likeness }] of words.entries()) {
+    for (const [i, term] of terms.entries()) {
+      const use = { word, likeness: likeness[i] as number }
+      const known = uses.get(term)
+      if (known) known.push(use)
+      else uses.set(term, [use])
+    }
+  }
+  const listed = [...uses.values()]
+  for (const [i, term] of [...uses.keys()].entries()) usesOf[term] = i + 1
+
+  // Pairs are few: by their first word.
+  const pairsFrom = new Map<number, { second: number; pair: number }[]>()
+  for (const [pair, { first, second }] of pairs.entries()) {
+    const from = pairsFrom.get(first)
+    if (from) from.push({ second, pair })
+    else pairsFrom.set(first, [{ second, pair }])
+  }
+
+  const slope = (K1 * B) / shelf.meanLength
+  const chunksWith = new Uint32Array(pairs.length)
+  const reached = new Float64Array(slots.length)
+  const pairGains: { at: number; pair: number; gain: number }[] = []
+  const frequency = new Float64Array(words.length)
+  const best = new Float64Array(words.length)
+  const pairFrequency = new Float64Array(pairs.length)
+
+  for (const [at, slot] of slots.entries()) {
+    const [from, to] = [shelf.starts[slot] as number, shelf.starts[slot + 1] as number]
+    const norm = K1 * (1 - B) + slope * (to - from)
+    let before: { word: number; likeness: number }[] | undefined
+    for (let i = from; i < to; i++) {
+      const use = usesOf[shelf.sequence[i] as number] as number
+      const here = use === 0 ? undefined : listed[use - 1]
+      if (here !== undefined) {
+        for (const { word, likeness } of here) {
+          frequency[word] = (frequency[word] as number) + likeness
+          if (likeness > (best[word] as number)) best[word] = likeness
+        }
+        if (before !== undefined && pairs.length > 0) addPairs(before, here, pairsFrom, pairFrequency)
+      }
+      before = here
+    }
+    let sum = 0
+    for (let word = 0; word < words.length; word++) {
+      const likeness = best[word] as number
+      if (likeness === 0) continue
+      const count = (frequency[word] as number) / likeness
+      sum += ((words[word] as QuestionWord).weight * likeness * count * (K1 + 1)) / (count + norm)
+      frequency[word] = 0
+      best[word] = 0
+    }
+    reached[at] = sum
+    for (let pair = 0; pair < pairs.length; pair++) {
+      const count = pairFrequency[pair] as number
+      if (count === 0) continue
+      pairFrequency[pair] = 0
+      chunksWith[pair] = (chunksWith[pair] as number) + 1
+      pairGains.push({ at, pair, gain: (count * (K1 + 1)) / (count + norm) })
+    }
+  }
+  for (const term of uses.keys()) usesOf[term] = 0
+
+  const pairWeights = pairs.map(
+    ({ first, second, weight }, pair) =>
+      weight * idf(shelf, Math.max(chunksWith[pair] as number, chanceOf(shelf, words, first, second))),
+  )
+  for (const { at, pair, gain } of pairGains) {
+    reached[at] = (reached[at] as number) + gain * (pairWeights[pair] as number)
+  }
+  const ceiling = CEILING_WORDS * idf(shelf, 1) + ceilingOf(question, pairWeights, chunksWith)
+  return slots.map((slot, at) => ({
+    slot,
+    score: 1 - 2 ** (-(reached[at] as number) / ceiling / HALF),
+  }))
+}
+
+/** Only words that are surely the question's own make a pair. */
+const PAIRED_LIKENESS_MIN = 0.6
+
+function addPairs(
+  before: { word: number; likeness: number }[],
+  here: { word: number; likeness: number }[],
+  pairsFrom: Map<number, { second: number; pair: number }[]>,
+  pairFrequency: Float64Array,
+): void {
+  for (const left of before) {
+    if (left.likeness < PAIRED_LIKENESS_MIN) continue
+    for (const { second, pair } of pairsFrom.get(left.word) ?? []) {
+      const right = here.find(({ word }) => word === second)
+      if (right !== undefined && right.likeness >= PAIRED_LIKENESS_MIN) {
+        pairFrequency[pair] = (pairFrequency[pair] as number) + 1
+      }
+    }
+  }
+}
+
+/** In how many chunks two words would meet if they had nothing to do with each other. */
+function chanceOf(shelf: Shelf, words: QuestionWord[], first: number, second: number): number {
+  const frequencyOf = ({ terms, likeness }: QuestionWord) =>
+    terms.reduce(
+      (sum, term, i) =>
+        (likeness[i] as number) < PAIRED_LIKENESS_MIN ? sum : sum + (shelf.frequencies[term] as number),
+      0,
+    )
+  const [a, b] = [words[first] as QuestionWord, words[second] as QuestionWord]
+  return (
+    (CHANCE_SHARE * Math.min(shelf.live, frequencyOf(a)) * Math.min(shelf.live, frequencyOf(b))) /
+    Math.max(1, shelf.live)
+  )
+}
+
+/** The share's other side. */
+function ceilingOf({ words, pairs }: Question, pairWeights: number[], chunksWith: Uint32Array): number {
+  let ceiling = 0
+  for (const { name, terms, weight } of words) {
+    const share = terms.length === 0 ? UNKNOWN : KNOWN
+    if (isWord(name)) ceiling += weight * share.word
+    else ceiling += weight * (terms.length > 0 && isTriple(name) ? KNOWN.triple : share.group)
+  }
+  for (const [pair, { isShort }] of pairs.entries()) {
+    const share = chunksWith[pair] === 0 ? UNKNOWN : KNOWN
+    ceiling += (pairWeights[pair] as number) * (isShort ? share.shortPair : share.pair)
+  }
+  return ceiling
+}

@@ -1,0 +1,155 @@
+/**
+ * One user's inverted index, in memory: which chunk holds which term, and each chunk's terms in order. Built from the chunks' own texts, so there
+ * is nothing beside them to migrate or to go stale. A chunk taken off stays as a dead slot until the shelf is built anew: see `isSparse`.
+ */
+import { grown, Lists } from './arena.ts'
+import { eachPiece, eachTerm, folded, isWord, rootOf } from './terms.ts'
+
+/** In a posting the slot stands above the count. */
+export const COUNT_BITS = 4
+export const COUNT_MAX = (1 << COUNT_BITS) - 1
+
+/** What a string of a few letters in a Map takes, as measured. */
+const TERM_BYTES = 90
+const DEAD_MAX = 1_000
+
+/** Scratch space, all zeros between uses: how often a chunk holds each term. */
+let counts = new Uint32Array(1_024)
+
+export class Shelf {
+  /** Term → its number. */
+  #terms = new Map<string, number>()
+  #names: string[] = []
+  /** By term: postings. */
+  readonly postings = new Lists()
+  /** By term: in how many live chunks it is. */
+  frequencies = new Uint32Array(256)
+  /** Pieces and roots of words → words. */
+  #pieces = new Map<string, number>()
+  #wordsOf = new Lists()
+
+  /** By slot: where its terms begin in `sequence`; the next slot's beginning is its end. */
+  starts = new Uint32Array(64)
+  sequence = new Uint32Array(1_024)
+  #slots = 0
+  #live = 0
+  #liveTerms = 0
+
+  get slots(): number {
+    return this.#slots
+  }
+  get live(): number {
+    return this.#live
+  }
+  get termCount(): number {
+    return this.#names.length
+  }
+  get meanLength(): number {
+    return this.#live === 0 ? 1 : Math.max(1, this.#liveTerms / this.#live)
+  }
+
+  get bytes(): number {
+    const { postings, frequencies, starts, sequence } = this
+    const arrays = postings.bytes + frequencies.byteLength + starts.byteLength + sequence.byteLength
+    return arrays + this.#wordsOf.bytes + (this.#names.length + this.#pieces.size) * TERM_BYTES
+  }
+
+  /** More dead than alive. */
+  get isSparse(): boolean {
+    return this.#slots - this.#live > this.#live + DEAD_MAX
+  }
+
+  /** @returns the chunk's slot: one more than the last one's. */
+  add(text: string): number {
+    const slot = this.#slots++
+    if (slot + 2 > this.starts.length) this.starts = grown(this.starts, slot + 2)
+    let at = this.starts[slot] as number
+    eachTerm(text, (name) => {
+      const term = this.#terms.get(name) ?? this.#newTerm(name)
+      if (at === this.sequence.length) this.sequence = grown(this.sequence, at + 1)
+      this.sequence[at++] = term
+    })
+    this.starts[slot + 1] = at
+    this.#live++
+    this.#liveTerms += this.lengthOf(slot)
+    this.#eachDistinct(slot, (term, count) => {
+      this.postings.push(term, (slot << COUNT_BITS) | Math.min(count, COUNT_MAX))
+      this.frequencies[term] = (this.frequencies[term] as number) + 1
+    })
+    return slot
+  }
+
+  /** Its postings stay, and are passed over by whoever knows which slots are alive. */
+  remove(slot: number): void {
+    this.#live--
+    this.#liveTerms -= this.lengthOf(slot)
+    this.#eachDistinct(slot, (term) => {
+      this.frequencies[term] = (this.frequencies[term] as number) - 1
+    })
+  }
+
+  lengthOf(slot: number): number {
+    return (this.starts[slot + 1] as number) - (this.starts[slot] as number)
+  }
+
+  termOf(name: string): number | undefined {
+    return this.#terms.get(name)
+  }
+
+  nameOf(term: number): string {
+    return this.#names[term] as string
+  }
+
+  /** The words that hold this piece or have this root. */
+  eachWordOf(piece: string, each: (term: number) => void): void {
+    const list = this.#pieces.get(piece)
+    if (list === undefined) return
+    this.#wordsOf.read(list, (words, from, to) => {
+      for (let i = from; i < to; i++) each(words[i] as number)
+    })
+  }
+
+  #newTerm(name: string): number {
+    // A slice of a text would keep the whole text in memory.
+    const own = Buffer.from(name, 'utf16le').toString('utf16le')
+    const term = this.postings.open()
+    this.#terms.set(own, term)
+    this.#names.push(own)
+    if (term === this.frequencies.length) this.frequencies = grown(this.frequencies, term + 1)
+    if (!isWord(own)) return term
+    const word = folded(own)
+    const index = (piece: string) => {
+      let list = this.#pieces.get(piece)
+      if (list === undefined) {
+        list = this.#wordsOf.open()
+        this.#pieces.set(piece, list)
+      }
+      this.#wordsOf.push(list, term)
+    }
+    eachPiece(word, index)
+    index(rootKey(rootOf(word)))
+    return term
+  }
+
+  #eachDistinct(slot: number, each: (term: number, count: number) => void): void {
+    if (counts.length < this.#names.length) counts = grown(counts, this.#names.length)
+    const { sequence, starts } = this
+    const to = starts[slot + 1] as number
+    for (let i = starts[slot] as number; i < to; i++) {
+      const term = sequence[i] as number
+      counts[term] = (counts[term] as number) + 1
+    }
+    for (let i = starts[slot] as number; i < to; i++) {
+      const term = sequence[i] as number
+      const count = counts[term] as number
+      if (count === 0) continue
+      counts[term] = 0
+      each(term, count)
+    }
+  }
+}
+
+/** No piece begins so. */
+export function rootKey(root: string): string {
+  return `=${root}`
+}

@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { Lists } from './arena.ts'
+import { rank, readQuestion, score } from './ranking.ts'
+import { Shelf } from './shelf.ts'
+import { eachTerm } from './terms.ts'
+
+function shelfOf(texts: string[]) {
+  const words = new Shelf()
+  for (const text of texts) words.add(text)
+  const open = new Uint8Array(texts.length).fill(1)
+  const find = (question: string, count = texts.length) => rank(words, readQuestion(words, question), open, count)
+  return { words, open, find }
+}
+
+function termsOf(text: string): string[] {
+  const terms: string[] = []
+  eachTerm(text, (term) => terms.push(term))
+  return terms
+}
+
+/** Pairs of a question and the text that answers it, in languages and forms that differ between the two. */
+const answered: [string, string][] = [
+  ['When was the lighthouse built?', 'The lighthouses on this coast were all built in 1882 and 1883.'],
+  ['How do I cancel my subscription?', 'Subscriptions can be cancelled at any time from the billing page.'],
+  [
+    'Wie hoch sind die Steuern?',
+    'Die Steuer beträgt neunzehn Prozent. Wer eine Steuererklärung abgibt, bekommt oft etwas zurück.',
+  ],
+  ['¿Dónde viven los pingüinos?', 'El pingüino emperador vive en la Antártida, sobre el hielo.'],
+  ['Où se trouve la bibliothèque ?', 'La bibliothèque municipale se trouve derrière la gare.'],
+  ['企鹅住在哪里？', '帝企鹅生活在南极洲的冰上，以鱼为食。'],
+  ['ペンギンはどこに住んでいますか', 'ペンギンは南極に住んでいる鳥です。'],
+  ['Где живут пингвины?', 'Императорские пингвины живут в Антарктиде.'],
+  ['أين تقع المكتبة؟', 'تقع مكتبة البلدية خلف المحطة.'],
+  ['Πού βρίσκεται η βιβλιοθήκη;', 'Η δημοτική βιβλιοθήκη βρίσκεται πίσω από τον σταθμό.'],
+  ['हवाई अड्डा कब खुला?', 'नया हवाई अड्डा सोमवार को खुला।'],
+  ['ประภาคารสร้างขึ้นเมื่อใด', 'ประภาคารสร้างขึ้นเมื่อปี 1882 บนเกาะ'],
+]
+const corpus = answered.map(([, text]) => text)
+
+for (const [question, text] of answered) {
+  test(`finds the answer to: ${question}`, () => {
+    const [first, second] = shelfOf(corpus).find(question)
+    assert.equal(corpus[first?.slot ?? -1], text)
+    assert.ok((first?.score ?? 0) >= 0.5, String(first?.score))
+    assert.ok((second?.score ?? 0) < 0.5, String(second?.score))
+  })
+}
+
+test('words are lower case and whole; scripts without spaces are read in groups', () => {
+  for (const [text, terms] of [
+    ['The Cat—sat; on ﬁre 3.5', ['the', 'cat', 'sat', 'on', 'fire', '3', '5']],
+    ['E-4471 x_y', ['e', '4471', 'x', 'y']],
+    ['CAFÉ café', ['café', 'café']],
+    ['中文字abc', ['中文', '文字', 'abc']],
+    ['中', ['中']],
+    ['กขคง', ['กขค', 'ขคง']],
+    ['हिन्दी', ['हिन्दी']],
+    ['أَحْمَد', ['احمد']],
+    ['🙂 . \uD800', []],
+  ] as const) {
+    assert.deepEqual(
+      termsOf(text).filter((term) => term !== '\uD800'),
+      terms,
+      text,
+    )
+  }
+})
+
+test('scores keep their bounds for any text, and nothing is left behind for the next question', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit: 'grapheme', maxLength: 60 }), { maxLength: 8 }),
+      fc.string({ unit: 'binary', maxLength: 60 }),
+      (texts, other) => {
+        const { find, words } = shelfOf([...corpus, ...texts, other])
+        const before = find('When was the lighthouse built?')
+        for (const text of [...texts, other]) {
+          for (const { slot, score } of find(text)) {
+            assert.ok(score > 0 && score <= 1, String(score))
+            assert.ok(slot < words.slots)
+          }
+        }
+        assert.deepEqual(find('When was the lighthouse built?'), before)
+      },
+    ),
+  )
+})
+
+test('a text has most to do with itself', () => {
+  const { find } = shelfOf(corpus)
+  for (const [slot, text] of corpus.entries()) {
+    assert.equal(find(text)[0]?.slot, slot)
+    assert.ok((find(text)[0]?.score ?? 0) > 0.5)
+  }
+})
+
+test('codes, names and accents are told apart, and found without', () => {
+  const { find } = shelfOf(['Error E-4471 stops the pump.', 'Error E-4472 stops the fan.', 'má là mẹ', 'mà là nhưng'])
+  assert.equal(find('E-4471')[0]?.slot, 0)
+  assert.equal(find('e 4472')[0]?.slot, 1)
+  assert.equal(find('má')[0]?.slot, 2)
+  assert.equal(find('mà')[0]?.slot, 3)
+})
+
+test('a shelf after adding and removing answers as one that never held what is gone', () => {
+  const texts = fc.array(fc.constantFrom(...corpus, 'built built', 'the pier', ''), { minLength: 1, maxLength: 12 })
+  fc.assert(
+    fc.property(texts, texts, (kept, gone) => {
+      const words = new Shelf()
+      const open = new Uint8Array(kept.length + gone.length)
+      const rest: string[] = []
+      for (const [i, text] of [...gone, ...kept].entries()) {
+        const slot = words.add(text)
+        if (i < gone.length) continue
+        open[slot] = 1
+        rest.push(text)
+      }
+      for (let slot = 0; slot < gone.length; slot++) words.remove(slot)
+      const { find } = shelfOf(rest)
+      for (const [question] of answered) {
+        const found = rank(words, readQuestion(words, question), open, 20)
+        const expected = find(question, 20)
+        assert.deepEqual(
+          found.map(({ slot, score }) => [slot - gone.length, score.toFixed(6)]),
+          expected.map(({ slot, score }) => [slot, score.toFixed(6)]),
+        )
+      }
+    }),
+  )
+})
+
+test('early stopping finds what scoring every chunk finds', () => {
+  let state = 7
+  const next = (below: number) => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  // Some words in most chunks, others in few: by Zipf's law.
+  const vocabulary = Array.from({ length: 3_000 }, (_, i) => `w${i.toString(36)}q${(i * 7919).toString(36)}`)
+  const draw = () => vocabulary[Math.floor(vocabulary.length ** (next(10_000) / 10_000)) - 1] as string
+  const texts = Array.from({ length: 12_000 }, () => Array.from({ length: 20 }, draw).join(' '))
+  const { open, words } = shelfOf(texts)
+  const all = texts.map((_, slot) => slot)
+  for (let i = 0; i < 20; i++) {
+    const text = Array.from({ length: 6 }, draw).join(' ')
+    // How rare a pair is is judged by the candidates.
+    const question = { ...readQuestion(words, text), pairs: [] }
+    const best = score(words, question, all).sort((a, b) => b.score - a.score || a.slot - b.slot)
+    const found = rank(words, question, open, 10)
+    const shared = found.filter(({ slot }) => best.slice(0, 10).some((other) => other.slot === slot)).length
+    assert.equal(found[0]?.slot, best[0]?.slot, text)
+    assert.ok(shared >= 9, `${shared} of 10: ${text}`)
+  }
+})
+
+test('lists in one array keep what is pushed, in order', () => {
+  fc.assert(
+    fc.property(fc.array(fc.nat({ max: 20 }), { maxLength: 3_000 }), (pushes) => {
+      const lists = new Lists()
+      const expected = Array.from({ length: 21 }, () => [] as number[])
+      for (const list of expected.keys()) assert.equal(lists.open(), list)
+      for (const [value, list] of pushes.entries()) {
+        lists.push(list, value)
+        expected[list]?.push(value)
+      }
+      for (const [list, values] of expected.entries()) {
+        const read: number[] = []
+        lists.read(list, (numbers, from, to) => read.push(...numbers.subarray(from, to)))
+        assert.deepEqual(read, values)
+      }
+    }),
+  )
+})
