@@ -90,7 +90,7 @@ export async function createServers(
     const about = (server: 'api' | 'storefront') => ({
       securitySchemes: SECURITY_SCHEMES,
       tags: rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
-      examples: readExamples()[server],
+      examples: () => readExamples()[server],
       entitlements,
     })
     if (api) await describeApi(api, platform, about('api'))

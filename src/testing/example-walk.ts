@@ -292,7 +292,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
 }
 
-if (import.meta.main) {
+if (import.meta.main) void write()
+
+async function write(): Promise<void> {
   const endings: (() => unknown)[] = []
   const examples = await walkEverything({ after: (ending: () => unknown) => endings.push(ending) } as never)
   writeFileSync(EXAMPLES_FILE, `${JSON.stringify(examples, null, 2)}\n`)
