@@ -119,6 +119,24 @@ test('long names fit on a phone, and push nothing out of reach', async (t) => {
     await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
     await assertNotWider(page, path)
   }
+
+  const { db, clock } = app.platform
+  const spent = { user_id: wolfe.userId, percent: 80, limit_nanos: 20e9, used_nanos: 17e9, created_at: clock.now() }
+  await db
+    .insertInto('usage_alerts')
+    .values({ ...spent, period: `${clock.now().slice(0, 7)}-01/month`, sent_at: null })
+    .execute()
+  await db.updateTable('usage_budgets').set({ used_nanos: 17e9 }).where('scope', '=', '').execute()
+  await page.goto(`${base}/usage`)
+  await page.getByText('$17 of this month’s $20 are used.').waitFor()
+  await page.getByText(/80 % used on .*; we wrote you an email/).waitFor()
+  await assertNotWider(page, 'an alert of the allowance')
+  await page.getByRole('button', { name: 'Put away' }).click()
+  await page.goto(`${base}/dashboard`)
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.locator('html:not(:has([aria-busy=true]))').waitFor({ state: 'attached' })
+  assert.equal(await page.getByRole('region', { name: 'Your allowance' }).count(), 0)
+
   await page.goto(`${base}/ask`)
   await page.getByRole('textbox', { name: 'Question' }).fill(`What does ${name}${name} say?`)
   await page.keyboard.press('Enter')
