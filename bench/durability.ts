@@ -25,7 +25,7 @@ export async function run([kills = '5', calls = '1000']: string[]): Promise<void
         'whole',
         'told of a failure',
         'killed: recorded',
-        'killed: younger than 2 s',
+        'killed: young, unrecorded',
         'killed: not asked',
       ],
       APIS.map(({ path }) => rowOf(path, killed.calls)),

@@ -107,7 +107,7 @@ async function people(service: RunningService, folder: string): Promise<Person[]
   }
   return [
     { name: 'storefront, a customer', ...storefront, header: cookie },
-    { name: 'storefront, a stranger', ...storefront, header: null },
+    { name: 'storefront, nobody', ...storefront, header: null },
     { name: 'a paying user', ...api, header: bearer(payer) },
     { name: 'a superuser', ...api, header: bearer(superuser) },
     { name: 'a stranger', ...api, header: null },

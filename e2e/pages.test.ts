@@ -48,6 +48,7 @@ const APP_PAGES = [
   '/admin?tab=messages',
   '/admin?tab=money',
   '/admin?tab=jobs',
+  '/admin?tab=switches',
 ]
 const STOREFRONT_PAGES = [
   '/',

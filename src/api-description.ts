@@ -133,7 +133,9 @@ const union = (types: string[]) => [...new Set(types)].join(' | ')
 const comment = ({ description }: Schema, indent: string) =>
   description ? `${indent}/** ${description.replaceAll('*/', '* /')} */\n` : ''
 
-if (import.meta.main) {
+if (import.meta.main) void write()
+
+async function write(): Promise<void> {
   const { api, storefront } = await descriptions()
   writeFileSync(OPENAPI_FILE, descriptionText(api))
   writeFileSync(STOREFRONT_FILE, descriptionText(storefront))

@@ -19,12 +19,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   billing: ['audit', 'mail', 'identity'],
   'api-keys': ['audit', 'identity'],
   usage: [],
-  ai: ['models', 'embeddings', 'usage'],
+  ai: ['models', 'embeddings', 'usage', 'switches'],
   rag: ['models', 'embeddings', 'ai'],
   storefront: ['audit', 'mail', 'identity', 'billing'],
-  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage'],
+  switches: ['audit', 'identity', 'api-keys', 'models'],
+  admin: ['audit', 'mail', 'identity', 'billing', 'storefront', 'usage', 'switches'],
   sandbox: [],
-  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'usage', 'ai', 'rag', 'storefront'],
+  cli: ['audit', 'mail', 'identity', 'billing', 'api-keys', 'models', 'usage', 'ai', 'rag', 'storefront', 'switches'],
 }
 
 const files = globSync('**/*.ts', { cwd: SRC }).filter(

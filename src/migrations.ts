@@ -9,6 +9,7 @@ import type { Migration } from '#platform/db/migrate.ts'
 import { platformMigrations } from '#platform/migrations.ts'
 import { ragMigrations } from '#rag/migrations.ts'
 import { storefrontMigrations } from '#storefront/migrations.ts'
+import { switchMigrations } from '#switches/migrations.ts'
 import { usageMigrations } from '#usage/migrations.ts'
 
 export const migrations: Migration[] = [
@@ -19,6 +20,7 @@ export const migrations: Migration[] = [
   ...billingMigrations,
   ...storefrontMigrations,
   ...apiKeyMigrations,
+  ...switchMigrations,
   ...usageMigrations,
   ...aiMigrations,
   ...ragMigrations,

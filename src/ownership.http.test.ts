@@ -53,6 +53,12 @@ const ASKED: Record<string, Asked> = {
   'GET /api/usage/calls key': { thing: 'key', status: 200, query: (id) => `?key=${id}` },
   'GET /api/usage/calls cursor': { thing: 'cursor', status: 422, query: (id) => `?cursor=${id}` },
   'PATCH /api/admin/users/:id id': { thing: 'user', status: 403, owner: 'root', body: () => ({ is_verified: true }) },
+  'GET /api/admin/audit user_id': {
+    thing: 'user',
+    status: 403,
+    owner: 'root',
+    query: (id) => `?user_id=${id}`,
+  },
   'POST /api/admin/jobs/:id/retry id': { thing: 'job', status: 403, owner: 'root' },
   'GET /api/download purchase_id': { thing: 'purchase', status: 403, query: (id) => `?purchase_id=${id}` },
   // Of what was bought by nobody nothing was downloaded.

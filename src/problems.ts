@@ -9,6 +9,7 @@ import { platformProblem } from '#platform/problems.ts'
 import { ragProblem } from '#rag/problems.ts'
 import { sandboxProblem } from '#sandbox/problems.ts'
 import { storefrontProblem } from '#storefront/problems.ts'
+import { switchedOffProblem, switchProblem } from '#switches/problems.ts'
 import { usageProblem } from '#usage/problems.ts'
 
 export const catalogues = {
@@ -21,6 +22,7 @@ export const catalogues = {
   ai: aiProblem.catalogue,
   rag: ragProblem.catalogue,
   storefront: storefrontProblem.catalogue,
+  switches: { ...switchedOffProblem.catalogue, ...switchProblem.catalogue },
   admin: adminProblem.catalogue,
   sandbox: sandboxProblem.catalogue,
 }

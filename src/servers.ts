@@ -5,7 +5,7 @@ import { isOfAnthropic } from '#ai/anthropic-messages/models.ts'
 import { openAiErrors } from '#ai/openai-compat/errors.ts'
 import { createEntitlements } from '#catalogue/entitlements.ts'
 import { catalogueProblem } from '#catalogue/problems.ts'
-import type { Authenticators, Limits } from '#platform/http/access-control.ts'
+import type { Authenticators, Entitlements, Limits } from '#platform/http/access-control.ts'
 import { type App, createApp, type ServiceState } from '#platform/http/app.ts'
 import { createBodyAdmission } from '#platform/http/bodies.ts'
 import { healthRoutes } from '#platform/http/health.ts'
@@ -19,6 +19,8 @@ import type { Sandbox } from '#sandbox/sandbox.ts'
 import { STOREFRONT_API } from '#storefront/api-path.ts'
 import { storefrontErrors } from '#storefront/errors.ts'
 import { SESSION_COOKIE } from '#storefront/sessions/sessions.ts'
+import type { LiveSwitches } from '#switches/live.ts'
+import { switchedOffProblem } from '#switches/problems.ts'
 import type { Config } from './config.ts'
 import { configured } from './configured.ts'
 import { readExamples } from './examples.ts'
@@ -52,6 +54,7 @@ type Needs = {
   state: ServiceState
   sandbox: Sandbox | null
   userApp: boolean
+  switches: LiveSwitches
 }
 
 /** `health`: where neither is served; who only works is looked at all the same. */
@@ -61,7 +64,7 @@ export async function createServers(
 ): Promise<{ api: App | null; storefront: App | null; health: App | null }> {
   const { config } = platform
   const { authenticators, state, sandbox, rooms } = needs
-  const entitlements = createEntitlements(config.catalogue, config)
+  const entitlements = withSwitches(createEntitlements(config.catalogue, config), needs.switches)
   const shared = {
     ...{ authenticators, entitlements, state, documented: DOCUMENTED, bodies: createBodyAdmission(platform) },
     limits: Object.assign({}, ...rooms.map(({ limits }) => limits)) as Limits,
@@ -87,7 +90,7 @@ export async function createServers(
     const about = (server: 'api' | 'storefront') => ({
       securitySchemes: SECURITY_SCHEMES,
       tags: rooms.filter((room) => (room.server ?? 'api') === server).flatMap(({ tags }) => tags ?? []),
-      examples: readExamples()[server],
+      examples: () => readExamples()[server],
       entitlements,
     })
     if (api) await describeApi(api, platform, about('api'))
@@ -106,6 +109,17 @@ export async function createServers(
   // Last, since it answers every address that is nobody else's.
   if (api && needs.userApp) await userAppRoutes(api, platform.log)
   return { ...servers, health }
+}
+
+/** What the operator has switched off is granted by no plan. */
+function withSwitches({ require, describe }: Entitlements, switches: LiveSwitches): Entitlements {
+  return {
+    describe,
+    require(caller, policy) {
+      switches.requireCaller(caller, policy)
+      require(caller, policy)
+    },
+  }
 }
 
 function errorsOfApi(path: string, headers: IncomingHttpHeaders): ErrorShape {
@@ -127,7 +141,12 @@ async function describeApi(app: App, { config: { urls } }: Platform, about: Abou
   const title = 'Latchkey'
   const description = `Accounts, billing, AI gateway, retrieval, API keys, administration. The storefront describes its own: ${urls.storefront}/openapi.json`
   const info = { title, version, description }
-  await describeRoutes(app, { ...about, info, url: urls.base, problems: catalogueProblem.catalogue })
+  await describeRoutes(app, {
+    ...about,
+    info,
+    url: urls.base,
+    problems: { ...catalogueProblem.catalogue, ...switchedOffProblem.catalogue },
+  })
   await referencePages(app, title)
 }
 

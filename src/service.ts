@@ -17,6 +17,7 @@ import type { Platform, PlatformOptions } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
+import { createSwitches } from '#switches/switches.ts'
 import { createUsage, type Usage } from '#usage/usage.ts'
 import type { Config } from './config.ts'
 import { createListener } from './listener.ts'
@@ -71,12 +72,13 @@ export async function createService(
   const processor = openProcessor(config.processor)
   const billing = add(createBilling(platform, processor))
   const shop = add(createStorefront(platform, { mail, processor, billing, identity }))
+  const switches = add(createSwitches(platform))
   const apiKeys: ApiKeys = add(createApiKeys(platform, { keyUse: (...key) => usage.keyUse(...key) }))
-  const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets }))
+  const usage: Usage = add(createUsage(platform, { keyBudgets: apiKeys.budgets, tellOwner: identity.tellOfAllowance }))
   const localEmbedder = add(createLocalEmbedder())
-  const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder }))
+  const ai = add(createAi(platform, { ledger: usage.ledger, localEmbedder, switches: switches.live }))
   const rag = add(await createRag(platform, { gateway: ai.gateway, version }))
-  add(createAdmin(platform, identity, billing))
+  add(createAdmin(platform, { identity, billing, switches: switches.live }))
 
   const authenticators: Authenticators = {
     bearer(token, { keys, fresh }) {
@@ -89,7 +91,10 @@ export async function createService(
   const state = { draining: false }
   const { userApp = true } = options
   const sandbox = config.sandbox.on && config.serve.has('api') ? openSandbox(platform, localEmbedder) : null
-  const { api, storefront, health } = await createServers(platform, { rooms, authenticators, state, sandbox, userApp })
+  const { api, storefront, health } = await createServers(platform, {
+    ...{ rooms, authenticators, state, sandbox, userApp },
+    switches: switches.live,
+  })
   const listener = createListener(config, api ?? health, storefront)
   let closing: Promise<void> | null = null
 

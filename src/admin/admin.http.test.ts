@@ -18,6 +18,7 @@ test('every address of the administration refuses the unknown and those who are 
     ['GET', '/api/admin/users'],
     ['PATCH', '/api/admin/users/0190a6a8-0000-7000-8000-000000000000'],
     ['GET', '/api/admin/contact-messages'],
+    ['GET', '/api/admin/switches'],
     ['GET', '/api/admin/jobs'],
     ['POST', '/api/admin/jobs/0190a6a8-0000-7000-8000-000000000000/retry'],
   ]

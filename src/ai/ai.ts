@@ -2,6 +2,7 @@
 import type { Embedder } from '#embeddings/embedder.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import type { LiveSwitches } from '#switches/live.ts'
 import type { Ledger } from '#usage/ledger.ts'
 import { anthropicErrorDialect } from './anthropic-messages/errors.ts'
 import { anthropicRoutes } from './anthropic-messages/routes.ts'
@@ -15,11 +16,11 @@ import { aiRoutes } from './routes.ts'
 
 export type Ai = ReturnType<typeof createAi>
 
-export type AiNeeds = { ledger: Ledger; localEmbedder: Embedder }
+export type AiNeeds = { ledger: Ledger; localEmbedder: Embedder; switches: LiveSwitches }
 
-export function createAi(platform: Platform, { ledger, localEmbedder }: AiNeeds) {
+export function createAi(platform: Platform, { ledger, localEmbedder, switches }: AiNeeds) {
   const replies = createReplyCache(platform)
-  const gateway = openGateway(platform, ledger, replies)
+  const gateway = openGateway(platform, ledger, replies, switches)
   let stopSweeping = () => {}
 
   return {

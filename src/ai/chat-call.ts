@@ -3,7 +3,6 @@
 import { knownModel, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
-import type { Config } from '#src/config.ts'
 import type { Reservation } from '#usage/ledger.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { type CallRecord, type NewCall, NOTHING, openCall, type RecordDeps, type Spent } from './call-record.ts'
@@ -12,11 +11,11 @@ import { type Extras, NO_EXTRAS } from './cost.ts'
 import { type Affinity, affinityOf } from './endpoints.ts'
 import { guessTokens, jsonTokens, keepsAnHour, promptTokens } from './estimate.ts'
 import type { Latencies } from './latencies.ts'
-import { fallbackChain } from './routing.ts'
+import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
-import { compacts, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
-import type { NativeRequest, Usage } from './vendors/vendor.ts'
+import { compacts, NO_SEARCHES, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
+import type { NativeRequest, Usage, Vendor } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
   caller: Pick<Caller, 'userId' | 'keyId' | 'tier' | 'models' | 'budget'>
@@ -45,7 +44,12 @@ export type PreparedCall = {
   release(): void
 }
 
-type Deps = RecordDeps & { config: Config['ai']; limiter: ConcurrencyLimiter; latencies: Latencies }
+type Deps = RecordDeps & {
+  config: RoutingConfig
+  limiter: ConcurrencyLimiter
+  latencies: Latencies
+  targets: Readonly<Record<string, { vendor: Vendor }>>
+}
 
 /**
  * Tokens that a budget holds for an answer whose length the caller did not limit: as many as its model can answer with, so
@@ -68,7 +72,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
   // A vendor refuses what is longer than its model can read.
   const prompt = Math.min(guessed, longest.prompt)
   const wanted = limit === null ? longest.answer : Math.min(limit, longest.isSure ? longest.answer : limit)
-  const { record, searchesMax } = await opened(deps, call, {
+  const { record, searchesMax } = await opened(deps, call, routes, {
     caller,
     route,
     kind: 'chat',
@@ -100,7 +104,7 @@ export async function prepareCall(deps: Deps, call: GatewayCall, isStream: boole
 }
 
 /** How long a prompt and an answer can be at those that may be asked; `isSure`: no answer can be longer. */
-function longestOf(config: Config['ai'], routes: readonly Route[]) {
+function longestOf(config: RoutingConfig, routes: readonly Route[]) {
   const longest = { prompt: 0, answer: 0, isSure: true }
   for (const { vendor, model } of routes) {
     const known = knownModel(config, vendor, model)
@@ -111,7 +115,7 @@ function longestOf(config: Config['ai'], routes: readonly Route[]) {
   return longest
 }
 
-function longestAnswerOf({ vendors }: Config['ai'], vendor: string): number {
+function longestAnswerOf({ vendors }: RoutingConfig, vendor: string): number {
   let longest = 0
   for (const { outputTokensMax } of ofVendor(vendors, vendor).models) longest = Math.max(longest, outputTokensMax ?? 0)
   return longest || UNLIMITED_TOKENS.unknown
@@ -133,13 +137,14 @@ function sizeOf({ request, native }: Asked): { promptTokens: number; limit: numb
 async function opened(
   deps: Deps,
   call: GatewayCall,
+  routes: readonly Route[],
   record: NewCall,
 ): Promise<{ record: CallRecord; searchesMax: number }> {
-  const wanted = extrasOf(call, Number.POSITIVE_INFINITY)
+  const wanted = extrasOf(deps, call, routes, Number.POSITIVE_INFINITY)
   try {
     return { record: await openCall(deps, { ...record, extras: wanted }), searchesMax: Number.POSITIVE_INFINITY }
   } catch (error) {
-    const least = extrasOf(call, 1)
+    const least = extrasOf(deps, call, routes, 1)
     const isShort = error instanceof Problem && error.status === 429 && least.searches.calls < wanted.searches.calls
     if (!isShort) throw error
     return { record: await openCall(deps, { ...record, extras: least }), searchesMax: 1 }
@@ -147,14 +152,25 @@ async function opened(
 }
 
 /** `searchesMax`: as `searchesIn` has it. */
-function extrasOf({ request, native, first }: GatewayCall, searchesMax: number): Extras {
+function extrasOf(
+  { targets }: Deps,
+  { request, native, first }: GatewayCall,
+  routes: readonly Route[],
+  searchesMax: number,
+): Extras {
   if (native !== undefined) {
     const { api, body } = native
     const switches = switchesOf(api, body)
-    const searches = searchesIn(api, body, searchesMax)
-    const readings = compacts(api, body) ? 2 : 1
+    const dialect = api === 'messages' ? 'anthropic' : 'openai'
+    // A translation has none of a vendor's own tools.
+    const isOwn = routes.some(({ vendor, model }) => {
+      const own = ofVendor(targets, vendor).vendor.native
+      return own?.api === api && own.speaks(model)
+    })
+    const searches = isOwn ? searchesIn(api, body, searchesMax) : NO_SEARCHES
+    const readings = isOwn && compacts(api, body) ? 2 : 1
     if (switches.length === 0 && searches.calls === 0 && readings === 1) return NO_EXTRAS
-    return { dialect: api === 'messages' ? 'anthropic' : 'openai', switches, searches, readings, untoldSearches: 0 }
+    return { dialect, switches, searches, readings, untoldSearches: 0 }
   }
   const switches = switchesOf('responses', request)
   // These models search once for each answer.

@@ -7,7 +7,7 @@ import { type NewCall, NOTHING, openCall, type RecordDeps } from './call-record.
 import { guessTokens } from './estimate.ts'
 import type { Gateway } from './gateway.ts'
 import { aiProblem } from './problems.ts'
-import { requireConfigured } from './routing.ts'
+import { requireConfigured, requireOn } from './routing.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import type { EmbeddingInput } from './vendors/vendor.ts'
 
@@ -67,6 +67,7 @@ type VendorDeps = Pick<Gateway, 'config' | 'wire' | 'targets' | 'endpoints' | 'm
 export async function embed(deps: VendorDeps, call: EmbedCall, tally: EmbeddingTally): Promise<Embeddings> {
   const { vendor: name, model } = call.first
   requireConfigured(deps.config, name)
+  requireOn(deps.config, call.first)
   const { embed: embedder } = ofVendor(deps.targets, name).vendor
   if (embedder === undefined) throw aiProblem('embeddings_not_supported', { vendor: name })
 

@@ -184,6 +184,11 @@ suite('what is billed beside tokens', () => {
     assert.deepEqual([refused.status, refused.body.error.code], [429, 'insufficient_quota'])
     assert.equal((await respond({ max_output_tokens: 100 }, one)).status, 200, 'without a search there is enough')
 
+    const poor = await keyOf({ budget: { limit_usd: 0.005, period: 'day' } })
+    const elsewhere = { model: CLAUDE, tools: [search, WEATHER], max_output_tokens: 100 }
+    assert.equal((await respond(elsewhere, poor)).status, 200, 'a model that cannot search needs nothing for it')
+    anthropic.calls.length = 0
+
     const none = await keyOf({ budget: { limit_usd: 0.009, period: 'day' } })
     for (const max_uses of [1, 1e308, -1e9, 0]) {
       const { status } = await message({ tools: [{ ...claudeSearch, max_uses }] }, none)

@@ -5,6 +5,7 @@ import { type Dialect, findModel, knownModel, type Model, ofVendor, type Route }
 import type { Clock } from '#platform/clock.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { VendorConfig } from '#src/config.ts'
+import type { LiveSwitches } from '#switches/live.ts'
 import type { Ledger } from '#usage/ledger.ts'
 import { type AnswerHeaders, answerHeaders, newAttemptLog } from './attempt-log.ts'
 import { attempt } from './attempts.ts'
@@ -16,7 +17,8 @@ import { jsonTokens } from './estimate.ts'
 import { createLatencies, type Latencies } from './latencies.ts'
 import { createGatewayMetrics, type GatewayMetrics } from './metrics.ts'
 import type { ReplyCache } from './reply-cache.ts'
-import { fallbackChain } from './routing.ts'
+import { fallbackChain, type RoutingConfig } from './routing.ts'
+import { createSwitchedOff } from './switched-off.ts'
 import { vendorProblem } from './vendor-problem.ts'
 import { createAnthropic } from './vendors/anthropic.ts'
 import type { ChatRequest } from './vendors/chat-request.ts'
@@ -29,7 +31,7 @@ import { openWire, type Target, targetOf, type Wire } from './vendors/wire.ts'
 export type { GatewayCall } from './chat-call.ts'
 
 export type Gateway = {
-  config: Platform['config']['ai']
+  config: RoutingConfig
   clock: Clock
   log: Platform['log']
   ledger: Ledger
@@ -95,9 +97,10 @@ export function openGateway(
   platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>,
   ledger: Ledger,
   replies: ReplyCache,
+  switches: LiveSwitches,
 ): Gateway {
   const { clock, log } = platform
-  const config = platform.config.ai
+  const config = { ...platform.config.ai, switchedOff: createSwitchedOff(platform.config.ai, switches) }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
   const targetAt = (vendor: VendorConfig, baseUrl: string, apiKey: string) => {
@@ -135,7 +138,7 @@ export function openGateway(
 }
 
 /** Of a model that this vendor does not list (as a proxy does not), what holds in any dialect. */
-function knownAt(config: Platform['config']['ai'], vendor: VendorConfig, id: string): Model | null {
+function knownAt(config: RoutingConfig, vendor: VendorConfig, id: string): Model | null {
   const own = findModel(vendor, id)
   const known = own ?? knownModel(config, vendor.name, id)
   if (known === null || own !== null) return own

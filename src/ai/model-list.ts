@@ -3,7 +3,6 @@
 import { PRICES_AS_OF_SECONDS } from '#models/built-in.ts'
 import {
   type Alias,
-  isAllowed,
   knownModel,
   type Model,
   type ModelAccess,
@@ -12,11 +11,9 @@ import {
   type Route,
   type Strategy,
 } from '#models/catalogue.ts'
-import type { Config, VendorConfig } from '#src/config.ts'
+import type { VendorConfig } from '#src/config.ts'
 import { dearestPrice } from './cost.ts'
-import { routeFor, vendorsInOrder } from './routing.ts'
-
-type AiConfig = Config['ai']
+import { type RoutingConfig as AiConfig, isOpen, routeFor, vendorsInOrder } from './routing.ts'
 
 export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputTokensMax'> & {
   vendor: VendorConfig
@@ -40,14 +37,14 @@ export type ListedModel = Pick<Model, 'id' | 'kind' | 'contextTokens' | 'outputT
 export function listedVendors(ai: AiConfig, access: ModelAccess): { vendor: VendorConfig; usual: string }[] {
   return vendorsInOrder(ai)
     .map((vendor) => ({ vendor, usual: routeFor(ai, access, vendor.name, null).model }))
-    .filter(({ vendor, usual }) => isAllowed(ai, access, { vendor: vendor.name, model: usual }))
+    .filter(({ vendor, usual }) => isOpen(ai, access, { vendor: vendor.name, model: usual }))
 }
 
 export function listedModels(ai: AiConfig, access: ModelAccess): ListedModel[] {
   const usual = new Map(listedVendors(ai, access).map(({ vendor, usual }) => [vendor.name, usual]))
   const named = (vendor: VendorConfig, model: string): ListedModel[] => {
     const route = { vendor: vendor.name, model }
-    if (!isAllowed(ai, access, route)) return []
+    if (!isOpen(ai, access, route)) return []
     return [{ ...modelAt(ai, route), id: model, isDefault: usual.get(vendor.name) === model }]
   }
   const vendors = vendorsInOrder(ai)
@@ -78,7 +75,7 @@ function modelAt(ai: AiConfig, route: Route): Omit<ListedModel, 'id' | 'isDefaul
 
 /** What holds whichever of its models answers. */
 function aliased(ai: AiConfig, access: ModelAccess, id: string, { routes, by }: Alias): ListedModel[] {
-  const allowed = routes.filter((route) => isAllowed(ai, access, route)).map((route) => modelAt(ai, route))
+  const allowed = routes.filter((route) => isOpen(ai, access, route)).map((route) => modelAt(ai, route))
   const configured = allowed.filter(({ vendor }) => vendor.apiKey !== null)
   const open = configured.length > 0 ? configured : allowed
   const [first] = open

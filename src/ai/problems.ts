@@ -48,6 +48,16 @@ export const aiProblem = Problem.define({
     "Vendor '{vendor}' refused this service's access; a retry will not help",
     { advice: 'Whoever runs the service looks at the vendor’s key and account.' },
   ],
+  model_switched_off: [
+    503,
+    "The model '{model}' is switched off: {reason}",
+    { advice: 'Ask another one: `GET /api/ai/models` lists those that are on.' },
+  ],
+  vendor_switched_off: [
+    503,
+    "Vendor '{vendor}' is switched off: {reason}",
+    { advice: 'Ask a model of another vendor: `GET /api/ai/models` lists those that are on.' },
+  ],
   gateway_full: [503, 'Too many requests are waiting; retry shortly'],
   embeddings_not_supported: [400, "Vendor '{vendor}' has no embeddings", { advice: 'Ask a model of another vendor.' }],
   dimensions_fixed: [400, 'The local embedder has no choice of dimensions', { advice: 'Leave `dimensions` out.' }],

@@ -21,12 +21,15 @@ import {
 import { invalid } from '#platform/problems.ts'
 import type { Config, VendorConfig } from '#src/config.ts'
 import { aiProblem } from './problems.ts'
+import type { SwitchedOff } from './switched-off.ts'
 
 /** What a model may be called: letters, digits and signs of ASCII, as all vendors have it. Control characters and halves of
  * characters would break an address or a database on their way. */
 export const MODEL_NAME = { minLength: 1, maxLength: 200, pattern: '^[ -~]+$' }
 
-type AiConfig = Config['ai']
+/** `switchedOff`: what the operator has switched off since the start; left out: nothing. */
+export type RoutingConfig = Config['ai'] & { switchedOff?: SwitchedOff }
+type AiConfig = RoutingConfig
 
 /** Names that a request may use for a vendor. */
 export function providerNames({ vendors }: Pick<AiConfig, 'vendors'>): string[] {
@@ -68,16 +71,21 @@ function slotNamed({ slots }: AiConfig, provider: string): Route | undefined {
   return index === -1 ? undefined : slots[index]
 }
 
-/** Where plan or key leave out what is usual: the first that they have, in the order in which the key names them, or the plan. */
+/**
+ * Where plan or key leave out what is usual, or it is switched off: the first that they have, in the order in which the key
+ * names them, or the plan.
+ */
 function openTo(ai: AiConfig, access: ModelAccess, usual: Route, vendors: readonly VendorConfig[]): Route {
-  if (routesBehind(ai, usual).some((route) => isAllowed(ai, access, route))) return usual
+  if (routesBehind(ai, usual).some((route) => isOpen(ai, access, route))) return usual
   const configured = vendors.filter((vendor) => vendor.apiKey !== null)
-  const open = configured.flatMap(chatRoutes).filter((route) => isAllowed(ai, access, route))
+  const open = configured.flatMap(chatRoutes).filter((route) => isOpen(ai, access, route))
   for (const allowance of [...allowancesOf(ai, access.models ?? []), ...(ai.allow.get(access.tier) ?? [])]) {
     const found = open.find(({ vendor, model }) => covers(allowance, vendor, [model]))
     if (found !== undefined) return found
   }
-  return usual
+  // No list leaves it out: it is switched off, and the next vendor answers, but no sandbox for a real one.
+  const isPlayed = ofVendor(ai.vendors, usual.vendor).sandboxed
+  return open.find(({ vendor }) => isPlayed || !ofVendor(ai.vendors, vendor).sandboxed) ?? usual
 }
 
 function chatRoutes({ name, defaultModel, models }: VendorEntry): Route[] {
@@ -127,8 +135,8 @@ const asListed: RouteOrder = (_alias, routes) => routes
 
 /**
  * The one asked for, or all of its alias, and then LLM_FALLBACKS, each once, as far as the caller's plan and key have them. Where a
- * real vendor was asked, none that the sandbox plays answers instead. @throws Problem 400 when the one asked for has no key,
- * 403 when plan or key leave it out.
+ * real vendor was asked, none that the sandbox plays answers instead. What is switched off is passed over like what has failed.
+ * @throws Problem 400 when the one asked for has no key, 403 when plan or key leave it out, 503 when all are switched off.
  */
 export function fallbackChain(
   ai: AiConfig,
@@ -136,14 +144,18 @@ export function fallbackChain(
   first: Route,
   order: RouteOrder = asListed,
 ): [Route, ...Route[]] {
-  const routes = askedRoutes(ai, access, first, order)
-  const isPlayed = ofVendor(ai.vendors, routes[0].vendor).sandboxed
+  const asked = askedRoutes(ai, access, first, order)
+  const routes = asked.filter((route) => !isOff(ai, route))
+  const isPlayed = ofVendor(ai.vendors, asked[0].vendor).sandboxed
   for (const route of ai.fallbacks) {
     const { apiKey, sandboxed } = ofVendor(ai.vendors, route.vendor)
-    if (apiKey === null || (sandboxed && !isPlayed) || !isAllowed(ai, access, route)) continue
+    if (apiKey === null || (sandboxed && !isPlayed) || !isOpen(ai, access, route)) continue
     if (!routes.some((other) => other.vendor === route.vendor && other.model === route.model)) routes.push(route)
   }
-  return routes
+  const [best, ...others] = routes
+  if (best !== undefined) return [best, ...others]
+  requireOn(ai, asked[0])
+  throw new Error(`${asked[0].vendor} was switched on meanwhile`)
 }
 
 /** Of an alias those that are allowed and have a key; which is missing is told of the first. */
@@ -166,6 +178,27 @@ function askedRoutes(ai: AiConfig, access: ModelAccess, first: Route, order: Rou
 export function requireConfigured(ai: AiConfig, vendor: string): void {
   if (isConfigured(ai, vendor)) return
   throw aiProblem('provider_not_configured', { vendor })
+}
+
+/** Allowed to the caller, and not switched off. */
+export function isOpen(ai: AiConfig, access: ModelAccess, route: Route): boolean {
+  return isAllowed(ai, access, route) && !isOff(ai, route)
+}
+
+function isOff({ switchedOff }: AiConfig, route: Route): boolean {
+  return switchedOff !== undefined && switchedOff(route) !== null
+}
+
+/** @throws Problem 503 where the operator has switched the model or its vendor off. */
+export function requireOn(ai: AiConfig, route: Route): void {
+  const off = ai.switchedOff?.(route)
+  if (!off) return
+  // A client that repeats a 503 would repeat it until somebody decides otherwise.
+  const headers = { 'x-should-retry': 'false' }
+  const { vendor, model } = route
+  throw off.kind === 'vendor'
+    ? aiProblem('vendor_switched_off', { vendor, reason: off.reason }, { headers })
+    : aiProblem('model_switched_off', { model, reason: off.reason }, { headers })
 }
 
 /** @throws Problem 403 */

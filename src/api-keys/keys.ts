@@ -107,6 +107,12 @@ export async function listKeys({ db }: Pick<KeyDeps, 'db'>, userId: string): Pro
     .execute()
 }
 
+/** Null: there is no such key. */
+export async function ownerOfKey(db: Db, id: string): Promise<string | null> {
+  const key = await db.selectFrom('api_keys').select('user_id').where('id', '=', id).executeTakeFirst()
+  return key?.user_id ?? null
+}
+
 /** What is left out stays. */
 export type KeyChange = { [Setting in keyof KeySettings]?: KeySettings[Setting] | undefined }
 

@@ -61,6 +61,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: 'promotes an account, or makes one',
     load: () => import('./superuser.ts'),
   },
+  switch: {
+    usage: 'switch [off|on KIND NAME]',
+    says: 'kill switches of users, keys, models and vendors',
+    load: () => import('./switch.ts'),
+  },
   tour: {
     usage: 'tour [FILE] [--url URL]',
     says: 'walks the main path as a client would',

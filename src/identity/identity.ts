@@ -1,6 +1,8 @@
 // Accounts: who someone is, how they prove it, and what becomes of an account. This composes the room from the files of
 // its nouns.
 import cookie from '@fastify/cookie'
+import type { AllowanceEmail } from '#mail/account-emails.ts'
+import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import type { Room } from '#platform/room.ts'
@@ -12,6 +14,7 @@ import { setupRoutes } from './admin/setup-routes.ts'
 import { addSuperuser, ensureSuperuser, type SuperuserNotice } from './admin/superuser.ts'
 import { startCleaning } from './cleaning.ts'
 import type { IdentityNeeds } from './deps.ts'
+import { notifyAllowance } from './notify-owner.ts'
 import { createProviders } from './oauth/providers.ts'
 import { oauthRoutes } from './oauth/routes.ts'
 import { createHasher, type Hasher } from './passwords/hasher.ts'
@@ -41,6 +44,8 @@ export type Identity = Room & {
   invite(actorId: string, email: string): Promise<void>
   /** Promotes the account, or makes it; see `superuser.ts`. */
   addSuperuser(email: string): Promise<{ user: User }>
+  /** Mails the user how much of their plan's dollars is used. */
+  tellOfAllowance(tx: Db, userId: string, allowance: Omit<AllowanceEmail, 'to' | 'name'>): Promise<void>
   /** How to become the superuser, while there is none; known once the room is open. */
   readonly superuserNotice: SuperuserNotice
 }
@@ -90,6 +95,7 @@ export function createIdentity(
     changeUser: (actorId, userId, changes) => changeUser(deps, actorId, userId, changes),
     invite: (actorId, email) => invite(deps, actorId, email),
     addSuperuser: (email) => addSuperuser(deps, email),
+    tellOfAllowance: (tx, userId, alert) => notifyAllowance(deps, tx, userId, alert),
     get superuserNotice() {
       return superuserNotice
     },

@@ -1,4 +1,10 @@
-import { type AccessChange, type AccessDetails, accessChangedEmail } from '#mail/account-emails.ts'
+import {
+  type AccessChange,
+  type AccessDetails,
+  type AllowanceEmail,
+  accessChangedEmail,
+  allowanceEmail,
+} from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -24,4 +30,17 @@ export async function notifyOwner(
   if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, change))) return
   const { config, clock } = deps
   await sendMail(deps, tx, accessChangedEmail(config, { to: user.email, change, details, at: clock.now() }))
+}
+
+/** Mails the user how much of their plan's dollars is used. Nobody who is switched off hears of it. */
+export async function notifyAllowance(
+  deps: NotifyDeps,
+  tx: Db,
+  userId: string,
+  allowance: Omit<AllowanceEmail, 'to' | 'name'>,
+): Promise<void> {
+  const user = await findUser(tx, userId)
+  if (!user?.is_active) return
+  if (!user.is_verified && !(await countEmail(deps, 'access-emails', user.email, 'allowance'))) return
+  await sendMail(deps, tx, allowanceEmail(deps.config, { to: user.email, name: user.full_name, ...allowance }))
 }

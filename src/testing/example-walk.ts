@@ -277,6 +277,11 @@ async function administer(walk: Walk): Promise<void> {
   await root.post('/api/admin/invitations', { email: 'grace@example.com' })
   await root.get('/api/admin/audit?limit=2')
 
+  const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }
+  await root.post('/api/admin/switches', off)
+  await root.get('/api/admin/switches')
+  await root.delete('/api/admin/switches?kind=model&subject=openai%2Fgpt-6*')
+
   const gaveUp = () => Promise.reject(new Error('the vendor is away'))
   app.platform.jobs.handle('mail.send.example', gaveUp, { delaysMs: [] })
   await app.platform.jobs.enqueue(app.platform.db, 'mail.send.example', {})
@@ -287,7 +292,9 @@ async function administer(walk: Walk): Promise<void> {
   await root.post(`/api/admin/jobs/${dead[0].id}/retry`)
 }
 
-if (import.meta.main) {
+if (import.meta.main) void write()
+
+async function write(): Promise<void> {
   const endings: (() => unknown)[] = []
   const examples = await walkEverything({ after: (ending: () => unknown) => endings.push(ending) } as never)
   writeFileSync(EXAMPLES_FILE, `${JSON.stringify(examples, null, 2)}\n`)

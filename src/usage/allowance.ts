@@ -7,6 +7,7 @@ import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import { Instant, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import type { Platform } from '#platform/platform.ts'
+import { alertsOf } from './alerts.ts'
 import type { PlanBudget } from './ledger.ts'
 import { PERIODS, type Period, periodsAt, spanAt } from './periods.ts'
 import { scopeOf } from './span.ts'
@@ -37,6 +38,10 @@ const Allowance = Type.Object(
         { title: 'KeyAllowance' },
       ),
       { description: 'Live keys that have a budget in dollars of their own.' },
+    ),
+    alerts: Type.Array(
+      Type.Object({ percent: Type.Integer({ description: '80, or 100.' }), at: Instant }, { title: 'AllowanceAlert' }),
+      { description: 'That so much of the month’s dollars is used: each is mailed to the user, once.' },
     ),
   },
   { title: 'Allowance' },
@@ -80,6 +85,7 @@ export function allowanceRoute(app: App, { db, clock }: Deps, { planBudget, keyB
             return { id, limit_usd: limitNanos / 1e9, used_usd: used / 1e9, period, period_end: span.end }
           }),
         ),
+        alerts: keyId === null ? await alertsOf(db, userId, at) : [],
       }
     },
   )

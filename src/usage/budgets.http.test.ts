@@ -53,6 +53,7 @@ test('a plan has its dollars by default, spends them to the end and no further, 
     used_usd: 0,
     reserved_usd: 0,
     keys: [],
+    alerts: [],
   })
   const key = await makeKey()
   const ask = () => key.ask({ max_tokens: 128_000 })
@@ -227,7 +228,7 @@ test('a plan of the catalogue without an allowance has no limit, and one of noth
   const budgets = { ...app.platform.config.catalogue }
   const plans = budgets.plans.map((plan) => ({ ...plan, allowanceUsd: plan.tier === 'pro' ? null : 0 }))
   const config = { ...app.platform.config, catalogue: { ...budgets, plans } }
-  const usage = createUsage({ ...app.platform, config }, { keyBudgets: async () => [] })
+  const usage = createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} })
   t.after(() => usage.close())
   const call = callOf('ada', null)
   assert.equal((await usage.ledger.reserve(call)).granted, null)
@@ -257,7 +258,9 @@ test('a thousand calls at once over many keys and two services overspend neither
   const { catalogue } = app.platform.config
   const plans = catalogue.plans.map((plan) => ({ ...plan, allowanceUsd: (paid * used + 100_000 - 1) / 1e9 }))
   const config = { ...app.platform.config, catalogue: { ...catalogue, plans } }
-  const services = [0, 1].map(() => createUsage({ ...app.platform, config }, { keyBudgets: async () => [] }))
+  const services = [0, 1].map(() =>
+    createUsage({ ...app.platform, config }, { keyBudgets: async () => [], tellOwner: async () => {} }),
+  )
   t.after(() => Promise.all(services.map((service) => service.close())))
   const keys = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j']
   /** The first key's own budget ends long before the plan's. */
@@ -303,7 +306,7 @@ test('a thousand calls at once over many keys and two services overspend neither
 
 test('a price of a part of a nanodollar is claimed once and rounded up, and never without end', async (t) => {
   const { app } = await setting(t)
-  const usage = createUsage(app.platform, { keyBudgets: async () => [] })
+  const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
   t.after(() => usage.close())
   for (let left = 180; left < 195; left++) {
     const dollars = { limitNanos: left, period: 'day' as const }

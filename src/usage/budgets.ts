@@ -7,6 +7,7 @@ import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
+import { alertDue, looked, NEARLY, needsLook } from './alerts.ts'
 import { compiledQueries } from './compiled.ts'
 import { type Period, periodsAt, spanAt } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
@@ -116,7 +117,10 @@ async function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Pro
     if (refusal === null) return { is: 'granted', granted: granted(claim, completionTokens) }
     const { scope, period, unit, fit, isHeldByOthers } = refusal
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
-    if (fit < Math.min(1, claim.completionTokens)) return { is: 'exhausted', scope, period, unit }
+    if (fit < Math.min(1, claim.completionTokens)) {
+      if (scope === '' && unit === 'nanos') await alertOfRefusal(tx, claim, refusal)
+      return { is: 'exhausted', scope, period, unit }
+    }
     // Who set no limit gets half of what is left, so that the next finds something, too.
     if (fit < completionTokens) completionTokens = Math.min(fit, Math.max(least, Math.floor(fit / 2)))
   }
@@ -136,7 +140,10 @@ function granted(claim: BudgetClaim, completionTokens: number): Granted {
 }
 
 /** `fit`: the tokens of an answer that what is left would hold; below nothing where it does not even hold the prompt. */
-type Refusal = { scope: string; period: Period; unit: Unit; fit: number; isHeldByOthers: boolean }
+type Refusal = { scope: string; period: Period; unit: Unit; fit: number; isHeldByOthers: boolean } & Pick<
+  Budget,
+  'used_nanos' | 'alerted_nanos'
+> & { nanosMax: number | null }
 type Amounts = { tokens: number; nanos: number }
 
 /**
@@ -220,7 +227,7 @@ async function openPeriod({ db, run }: BudgetTx, { userId, at }: BudgetClaim, li
       .insertInto('usage_budgets')
       .values({
         ...{ user_id: userId, scope, period },
-        ...{ used_tokens: 0, used_nanos: 0, reserved_tokens: 0, reserved_nanos: 0 },
+        ...{ used_tokens: 0, used_nanos: 0, reserved_tokens: 0, reserved_nanos: 0, alerted_nanos: 0 },
       })
       .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
       .compile(),
@@ -250,7 +257,10 @@ async function openPeriod({ db, run }: BudgetTx, { userId, at }: BudgetClaim, li
 
 const KEPT_MS = 40 * DAY_MS
 
-type Budget = Pick<Tables['usage_budgets'], 'used_tokens' | 'used_nanos' | 'reserved_tokens' | 'reserved_nanos'>
+type Budget = Pick<
+  Tables['usage_budgets'],
+  'used_tokens' | 'used_nanos' | 'reserved_tokens' | 'reserved_nanos' | 'alerted_nanos'
+>
 
 /** Locked, so that what is decided on it holds. */
 async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: BudgetLimit): Promise<Budget | null> {
@@ -261,7 +271,7 @@ async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: Budg
       db,
       db
         .selectFrom('usage_budgets')
-        .select(['used_tokens', 'used_nanos', 'reserved_tokens', 'reserved_nanos'])
+        .select(['used_tokens', 'used_nanos', 'reserved_tokens', 'reserved_nanos', 'alerted_nanos'])
         .where('user_id', '=', userId)
         .where('scope', '=', scope)
         .where('period', '=', period),
@@ -279,7 +289,50 @@ function refusalOf(claim: BudgetClaim, { scope, period, tokens, nanos }: BudgetL
   if (dollarsFit > 0 && Math.ceil(dollarsFit * tokenNanos) > nanosLeft) dollarsFit--
   const unit = dollarsFit < tokensLeft ? 'nanos' : 'tokens'
   const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
-  return { scope, period, unit, fit: Math.min(dollarsFit, tokensLeft), isHeldByOthers: held > 0 }
+  const { used_nanos, alerted_nanos } = row
+  const fit = Math.min(dollarsFit, tokensLeft)
+  return { scope, period, unit, fit, isHeldByOthers: held > 0, used_nanos, alerted_nanos, nanosMax: nanos }
+}
+
+/** The plan's dollars do not hold this call, and most of them are used: they are used up. */
+async function alertOfRefusal(tx: BudgetTx, { userId, at }: BudgetClaim, refusal: Refusal): Promise<void> {
+  const { nanosMax, used_nanos: usedNanos, alerted_nanos: alertedNanos } = refusal
+  if (nanosMax === null || usedNanos < nanosMax * NEARLY || alertedNanos >= nanosMax) return
+  await writeAlert(tx, { userId, at, percent: 100, atNanos: nanosMax, limitNanos: nanosMax, usedNanos })
+}
+
+type NewAlert = {
+  userId: string
+  at: Instant
+  percent: number
+  atNanos: number
+  limitNanos: number
+  usedNanos: number
+}
+
+/** Once: whoever comes second finds it told. */
+async function writeAlert({ db, run }: BudgetTx, alert: NewAlert): Promise<void> {
+  const { userId, at, percent, atNanos, limitNanos, usedNanos } = alert
+  const period = periodsAt(at).month
+  const marked = await run(
+    db
+      .updateTable('usage_budgets')
+      .set({ alerted_nanos: atNanos })
+      .where('user_id', '=', userId)
+      .where('scope', '=', '')
+      .where('period', '=', period)
+      .where('alerted_nanos', '<', atNanos)
+      .compile(),
+  )
+  if (!hasChanged(marked)) return
+  const amounts = { limit_nanos: limitNanos, used_nanos: usedNanos }
+  await run(
+    db
+      .insertInto('usage_alerts')
+      .values({ user_id: userId, period, percent, ...amounts, created_at: at, sent_at: null })
+      .onConflict((conflict) => conflict.doNothing())
+      .compile(),
+  )
 }
 
 /** Whose reservation it is, so that those of a node that died can be given back. */
@@ -298,16 +351,14 @@ function ownOf(db: Db, row: { node_id: string; user_id: string; scope: string; p
 }
 
 /** Gives reservations back and counts what was used, also of calls that ran without a budget. */
-export async function settleBudgets(
-  tx: BudgetTx,
-  nodeId: string,
-  settled: { granted: Granted | null; record: UsageRecord | null }[],
-): Promise<void> {
+export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settlement[]): Promise<void> {
   for (const change of changesOf(settled)) {
     const isFreed = change.freedTokens > 0 || change.freedNanos > 0
     if (isFreed && !hasChanged(await tx.run(giveBackOwnOf(tx.db, nodeId, change))))
       await freeWhatIsLeft(tx, nodeId, change)
-    await tx.run(settleOf(tx.db, change))
+    const { rows } = await tx.run(settleOf(tx.db, change))
+    const [budget] = rows as Pick<Budget, 'used_nanos' | 'alerted_nanos'>[]
+    if (budget !== undefined) await alertOfUse(tx, change, budget)
   }
 }
 
@@ -332,6 +383,9 @@ async function freeWhatIsLeft({ db, run }: BudgetTx, nodeId: string, change: Cha
   if (own !== undefined) await run(giveBackOwnOf(db, nodeId, change))
 }
 
+/** `allowanceNanos`: what the plan of the record's user has in a month; null or left out: no limit. */
+export type Settlement = { granted: Granted | null; record: UsageRecord | null; allowanceNanos?: number | null }
+
 /** `period`: the one that is changed; of a key's use, which may be limited in any of them, null. */
 type Change = {
   userId: string
@@ -342,25 +396,30 @@ type Change = {
   usedNanos: number
   freedTokens: number
   freedNanos: number
+  /** Of the user's own budget, where their plan has a limit in dollars. */
+  allowanceNanos: number | null
 }
 
 /** Sorted, so that two nodes lock rows in one order. */
-function changesOf(settled: { granted: Granted | null; record: UsageRecord | null }[]): Change[] {
+function changesOf(settled: Settlement[]): Change[] {
   const changes = new Map<string, Change>()
   const changeOf = (userId: string, scope: string, at: Instant, period: Period | null) => {
     const name = `${userId}|${scope}|${period === null ? at.slice(0, 10) : periodsAt(at)[period]}`
     let change = changes.get(name)
     if (change === undefined) {
-      change = { userId, scope, at, period, usedTokens: 0, usedNanos: 0, freedTokens: 0, freedNanos: 0 }
+      const none = { usedTokens: 0, usedNanos: 0, freedTokens: 0, freedNanos: 0, allowanceNanos: null }
+      change = { userId, scope, at, period, ...none }
       changes.set(name, change)
     }
     return change
   }
-  for (const { granted: grant, record } of settled) {
+  for (const { granted: grant, record, allowanceNanos = null } of settled) {
     if (record) {
       const tokens = record.promptTokens + record.completionTokens
       // Plans' budgets are monthly.
-      const all = [changeOf(record.userId, '', record.startedAt, 'month')]
+      const own = changeOf(record.userId, '', record.startedAt, 'month')
+      own.allowanceNanos = allowanceNanos
+      const all = [own]
       if (record.keyId !== null) all.push(changeOf(record.userId, record.keyId, record.startedAt, null))
       for (const change of all) {
         change.usedTokens += tokens
@@ -394,13 +453,16 @@ function giveBackOwnOf(db: Db, nodeId: string, { userId, scope, at, period, free
   )
 }
 
+/** Gives the row back where an alert may be due. */
 function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): CompiledQuery {
   const { usedTokens, usedNanos, freedTokens, freedNanos } = change
+  const isWatched =
+    change.allowanceNanos !== null && usedNanos > 0 && needsLook(userId, change.allowanceNanos, usedNanos)
   const { day, week, month } = periodsAt(at)
   const names = period === null ? [day, week, month] : [periodsAt(at)[period]]
   const parameters = [usedTokens, usedNanos, freedTokens, freedNanos, userId, scope, ...names]
-  return compiled(db, `settle:${names.length}`, parameters, () =>
-    db
+  return compiled(db, `settle:${names.length}${isWatched ? ':watched' : ''}`, parameters, () => {
+    const query = db
       .updateTable('usage_budgets')
       .set({
         used_tokens: sql`used_tokens + ${usedTokens}`,
@@ -410,8 +472,20 @@ function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): Com
       })
       .where('user_id', '=', userId)
       .where('scope', '=', scope)
-      .where('period', 'in', names),
-  )
+      .where('period', 'in', names)
+    return isWatched ? query.returning(['used_nanos', 'alerted_nanos']) : query
+  })
+}
+
+async function alertOfUse(
+  tx: BudgetTx,
+  { userId, at, allowanceNanos }: Change,
+  { used_nanos: usedNanos, alerted_nanos: alertedNanos }: Pick<Budget, 'used_nanos' | 'alerted_nanos'>,
+): Promise<void> {
+  if (allowanceNanos === null) return
+  const due = alertDue(allowanceNanos, usedNanos, alertedNanos)
+  looked(userId, allowanceNanos, usedNanos, alertedNanos)
+  if (due !== null) await writeAlert(tx, { userId, at, ...due, limitNanos: allowanceNanos, usedNanos })
 }
 
 type Held = { userId: string; scope: string; period: string } & Amounts

@@ -3,13 +3,12 @@ import './tables.ts'
 import type { CompiledQuery } from 'kysely'
 import { commitAsync, type Run } from '#platform/db/async-commit.ts'
 import type { Db } from '#platform/db/db.ts'
-import { type BudgetAnswer, type BudgetClaim, type Granted, reserveAll, settleBudgets } from './budgets.ts'
+import { type BudgetAnswer, type BudgetClaim, reserveAll, type Settlement, settleBudgets } from './budgets.ts'
 import { removalOf } from './open-calls.ts'
-import type { UsageRecord } from './record.ts'
 import { isRecorded, recordQueries } from './store.ts'
 
 export type Entry =
-  | { kind: 'settle'; granted: Granted | null; record: UsageRecord | null; note: Note | null; id: string }
+  | ({ kind: 'settle'; note: Note | null; id: string } & Settlement)
   | { kind: 'reserve'; claim: BudgetClaim }
 /** Of a running call, to be removed with its end. */
 type Note = { userId: string; id: string }

@@ -85,8 +85,10 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
     if (note !== null && !spool.isFailing()) await note.noting
     // Known before the first try: whether one that broke off was committed cannot be told, and it is booked once.
     const id = note?.id ?? nextId(record?.startedAt ?? clock.now())
-    const entry = { kind: 'settle' as const, granted, record, note: note && { userId: note.userId, id }, id }
-    const keep = () => spool.add({ granted, record, note: entry.note, id, nodeId })
+    const allowanceNanos = record === null ? null : needs.planBudget(record.tier).nanos
+    const settled = { granted, record, allowanceNanos, note: note && { userId: note.userId, id }, id }
+    const entry = { kind: 'settle' as const, ...settled }
+    const keep = () => spool.add({ ...settled, nodeId })
     if (spool.isFailing()) return keep()
     let isFirst = true
     for (const delay of [...RETRY_DELAYS_MS, null]) {

@@ -73,8 +73,20 @@ export const usageMigrations: Migration[] = [
         used_nanos {bigint} not null,
         reserved_tokens {bigint} not null,
         reserved_nanos {bigint} not null,
+        alerted_nanos {bigint} not null,
         primary key (user_id, scope, period)
       );
+      create table usage_alerts (
+        user_id {id} not null,
+        period text not null,
+        percent {bigint} not null,
+        limit_nanos {bigint} not null,
+        used_nanos {bigint} not null,
+        created_at {timestamp} not null,
+        sent_at {timestamp},
+        primary key (user_id, period, percent, limit_nanos)
+      );
+      create index usage_alerts_unsent on usage_alerts (created_at) where sent_at is null;
       create table usage_reservations (
         node_id {id} not null,
         user_id {id} not null,

@@ -298,6 +298,7 @@ export async function eraseUsage(tx: Db, userId: string): Promise<void> {
     'usage_records',
     'usage_days',
     'usage_budgets',
+    'usage_alerts',
     'usage_reservations',
     'usage_open_calls',
   ] as const) {

@@ -57,6 +57,20 @@ type UsageBudgetsTable = {
   used_nanos: number
   reserved_tokens: number
   reserved_nanos: number
+  /** Up to where its user was told of what is used; 0: of nothing. */
+  alerted_nanos: number
+}
+
+/** That so much of a plan's dollars is used, once for a month and an amount of them. */
+type UsageAlertsTable = {
+  user_id: string
+  period: string
+  percent: number
+  limit_nanos: number
+  used_nanos: number
+  created_at: string
+  /** Null: no letter was made of it yet. */
+  sent_at: string | null
 }
 
 /** Whose reservations they are, so that those of a node that died can be given back. */
@@ -104,6 +118,7 @@ declare module '#platform/db/tables.ts' {
     usage_records: UsageRecordsTable
     usage_days: UsageDaysTable
     usage_budgets: UsageBudgetsTable
+    usage_alerts: UsageAlertsTable
     usage_reservations: UsageReservationsTable
     usage_open_calls: UsageOpenCallsTable
     usage_nodes: UsageNodesTable

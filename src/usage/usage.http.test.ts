@@ -289,7 +289,7 @@ test('what a node reserves after it was taken for dead is given back, in whateve
   const app = await testApp(t)
   const ada = await app.as('ada', { tier: 'pro' })
   const { db } = app.platform
-  const node = createUsage(app.platform, { keyBudgets: async () => [] })
+  const node = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
   await node.open()
   t.after(() => node.close())
   const reserve = (completionTokens: number) =>
@@ -440,7 +440,10 @@ test('nodes whose clocks are 100 s apart take each other for alive, and a call i
       ms: () => clock.ms() + skewMs,
       now: () => new Date(clock.ms() + skewMs).toISOString(),
     }
-    const node = createUsage({ ...app.platform, clock: wrong }, { keyBudgets: async () => [] })
+    const node = createUsage(
+      { ...app.platform, clock: wrong },
+      { keyBudgets: async () => [], tellOwner: async () => {} },
+    )
     t.after(() => node.close())
     return node.open()
   }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
+import { startAlerts, type TellOwner } from './alerts.ts'
 import { allowanceRoute, type KeyAllowance, keyUse } from './allowance.ts'
 import { callRoutes } from './calls-routes.ts'
 import { timeOrderedIds } from './ids.ts'
@@ -19,10 +20,10 @@ export type Usage = ReturnType<typeof createUsage>
 
 const NO_BUDGET: PlanBudget = { tokens: null, nanos: null }
 
-/** `keyBudgets`: the user's live keys that have a budget in dollars. */
-export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]> }
+/** `keyBudgets`: the user's live keys that have a budget in dollars. `tellOwner`: sends the letter of an alert. */
+export type UsageNeeds = { keyBudgets(userId: string): Promise<KeyAllowance[]>; tellOwner: TellOwner }
 
-export function createUsage(platform: Platform, { keyBudgets }: UsageNeeds) {
+export function createUsage(platform: Platform, { keyBudgets, tellOwner }: UsageNeeds) {
   const { budgets, catalogue } = platform.config
   const nodeId = randomUUID()
   const openCalls = createOpenCalls(platform, nodeId, timeOrderedIds())
@@ -34,6 +35,7 @@ export function createUsage(platform: Platform, { keyBudgets }: UsageNeeds) {
   )
   const planBudget = (tier: string) => planBudgets.get(tier) ?? NO_BUDGET
   const ledger = createLedger(platform, { planBudget }, nodeId, openCalls)
+  let stopAlerts = () => {}
   const nodes = watchNodes(platform, nodeId, recordOrphans)
 
   return {
@@ -55,6 +57,10 @@ export function createUsage(platform: Platform, { keyBudgets }: UsageNeeds) {
       await nodes.start()
       openCalls.start()
     },
+    start() {
+      stopAlerts = startAlerts(platform, tellOwner)
+    },
+    stop: () => stopAlerts(),
     async close() {
       openCalls.stop()
       await ledger.close()

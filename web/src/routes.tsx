@@ -218,12 +218,12 @@ const appPages = [
     validateSearch: (
       search,
     ): {
-      tab?: 'usage' | 'messages' | 'money' | 'jobs' | undefined
+      tab?: 'usage' | 'messages' | 'money' | 'jobs' | 'switches' | undefined
       page?: number | undefined
       days?: 7 | 90 | undefined
       group_by?: AllUsageGrouping | undefined
     } => ({
-      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs']),
+      tab: oneOf(search.tab, ['usage', 'messages', 'money', 'jobs', 'switches']),
       page: within(search.page, 1, 1_000_000),
       days: Number(search.days) === 7 ? 7 : Number(search.days) === 90 ? 90 : undefined,
       group_by: oneOf(search.group_by, ['vendor', 'model', 'plan', 'user', 'outcome']),

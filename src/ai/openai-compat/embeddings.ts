@@ -8,7 +8,7 @@ import { type EmbeddingTally, embed, recordEmbedding } from '../embeddings.ts'
 import { guessTextTokens } from '../estimate.ts'
 import type { Gateway } from '../gateway.ts'
 import { aiProblem } from '../problems.ts'
-import { isConfigured, requireAllowed, requireOfKey, routeForModel } from '../routing.ts'
+import { isConfigured, requireAllowed, requireOfKey, requireOn, routeForModel } from '../routing.ts'
 import type { EmbeddingInput } from '../vendors/vendor.ts'
 
 /** The local embedder answers what no vendor is configured for. */
@@ -40,8 +40,10 @@ export async function embeddingsReply(
   )
   const local = isConfigured(gateway.config, first.vendor) && call.model !== 'local' ? null : needs.localEmbedder
   // The local embedder costs nothing and is part of every plan.
-  if (local === null) requireAllowed(gateway.config, caller, first)
-  else requireOfKey(gateway.config, caller, first)
+  if (local === null) {
+    requireAllowed(gateway.config, caller, first)
+    requireOn(gateway.config, first)
+  } else requireOfKey(gateway.config, caller, first)
   const asked = local === null ? first : { vendor: LOCAL_VENDOR, model: local.model }
   const record = { caller, route: '/v1/embeddings', first: asked, promptTokens: guess, signal, origin }
   const how = { isStream: false, kind: 'embedding' as const, routes: [asked] }

@@ -50,7 +50,8 @@ export async function readDatabase(
   scratch: string,
 ): Promise<Snapshot & { faults(): string[]; close(): void }> {
   for (const entry of manifest.files) {
-    if (entry.path.startsWith('database/')) await fetchFile(place, entry, join(scratch, ...entry.path.split('/')))
+    if (entry.path.startsWith('database/'))
+      await fetchFile(place, entry, join(scratch, ...entry.path.split('/')), { flush: false })
   }
   if (manifest.engine === 'sqlite') return openSqliteFile(join(scratch, ...DATABASE_FILE.split('/')))
   const here = folderPlace(scratch)
@@ -70,8 +71,13 @@ export async function readDatabase(
 }
 
 /** @throws Error with a sentence where what came is not what was backed up. */
-export async function fetchFile(place: Place, entry: FileEntry, to: string): Promise<void> {
-  const written = await writeFileAt(to, await place.read(entry.path))
+export async function fetchFile(
+  place: Place,
+  entry: FileEntry,
+  to: string,
+  options?: { flush: boolean },
+): Promise<void> {
+  const written = await writeFileAt(to, await place.read(entry.path), options)
   if (isSame(written, entry)) return
   await rm(to, { force: true })
   throw new Error(

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { Place } from './place.ts'
+import type { Place, Written } from './place.ts'
 import { diskSink, metered, sumOf } from './streams.ts'
 
 /** A folder of this machine, open to its owner alone: it holds what the database holds. */
@@ -64,13 +64,13 @@ export function folderPlace(folder: string): Place {
 }
 
 /** Under another name first: a file that stands there is whole, and on the disk. */
-export async function writeFileAt(path: string, content: Readable) {
+export async function writeFileAt(path: string, content: Readable, { flush = true } = {}): Promise<Written> {
   await mkdir(dirname(path), { recursive: true, mode: 0o700 })
   if (existsSync(path)) throw new Error(`${path} is there already`)
   const partial = `${path}.partial`
   const { meter, written } = metered()
   try {
-    await pipeline(content, meter, diskSink(partial))
+    await pipeline(content, meter, diskSink(partial, { flush }))
     await rename(partial, path)
   } catch (error) {
     await rm(partial, { force: true })

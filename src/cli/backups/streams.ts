@@ -17,8 +17,9 @@ export function metered(): { meter: Transform; written(): Written } {
   return { meter, written: () => ({ bytes, sha256: hash.digest('hex') }) }
 }
 
-/** A file of its owner's alone, which the disk has when it is closed. */
-export const diskSink = (path: string): Writable => createWriteStream(path, { mode: 0o600, flush: true })
+/** A file of its owner's alone, which the disk has when it is closed, where it is to stay. */
+export const diskSink = (path: string, { flush }: { flush: boolean }): Writable =>
+  createWriteStream(path, { mode: 0o600, flush })
 
 /** Reads to the end, for the sum alone. */
 export async function sumOf(content: AsyncIterable<Buffer>): Promise<Written> {

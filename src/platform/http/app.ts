@@ -127,9 +127,9 @@ export async function createApp(
   app.server.maxConnections = CONNECTIONS_MAX
   app.setValidatorCompiler(validatorCompiler)
   app.setSerializerCompiler(({ schema }) => {
-    let stringify: ((value: unknown) => string) | null = null
+    let stringify: Stringify | null = null
     return (value) => {
-      stringify ??= fastJson(schema as Parameters<typeof fastJson>[0])
+      stringify ??= stringifyBy(schema as object)
       return stringify(value)
     }
   })
@@ -191,6 +191,19 @@ export async function createApp(
     replyWithError(errorsOf(pathOf(request), request.headers), platformProblem('not_found'), request, reply),
   )
   return app as unknown as App
+}
+
+type Stringify = (value: unknown) => string
+
+/** Compiled at a schema's first reply, once a process: most routes refuse in the same form. */
+const stringifiers = new WeakMap<object, Stringify>()
+
+function stringifyBy(schema: object): Stringify {
+  const known = stringifiers.get(schema)
+  if (known) return known
+  const stringify = fastJson(schema as Parameters<typeof fastJson>[0])
+  stringifiers.set(schema, stringify)
+  return stringify
 }
 
 /** Hops are counted from the socket's own: with one proxy in front, the address that it has seen is the last of the header. */

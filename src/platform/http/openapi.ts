@@ -61,8 +61,8 @@ export type Reference = {
   /** What the routes of every tag may refuse, beside the platform's own. */
   problems: Problems
   entitlements: Entitlements
-  /** By operation. */
-  examples: Record<string, Example>
+  /** By operation; read when the description is asked for, which it is of few starts. */
+  examples: () => Record<string, Example>
 }
 
 /** What a route says of itself beside its schema; carried through the plugin as `x-policy`. */
@@ -104,10 +104,11 @@ const SECURITY: Record<Access, Json[]> = {
 /** Completes what the plugin has made of the routes, in place. @throws Error when a title stands for two shapes */
 export function completeDescription(
   description: Description,
-  { tags, problems, examples }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
+  { tags, problems, examples: read }: Pick<Reference, 'tags' | 'problems' | 'examples'>,
 ): void {
   const schemas: Record<string, Json> = {}
   const responses: Record<string, Json> = {}
+  const examples = read()
   const name = (schema: unknown, wanted?: string) => withComponents(schema, schemas, wanted)
   for (const [path, operations] of Object.entries(description.paths)) {
     // The same operation under the same name: a client has no use for two.

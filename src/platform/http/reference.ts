@@ -68,10 +68,11 @@ export async function referencePages(app: App, title: string): Promise<void> {
   })
 
   // Redoc starts itself on a <redoc> element, so that no inline script is needed.
-  const bundle = readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'))
-  app.get('/redoc/redoc.js', OPEN, (_request, reply) =>
-    reply.type('text/javascript').header('cache-control', 'max-age=3600').send(bundle),
-  )
+  let bundle: Buffer | null = null
+  app.get('/redoc/redoc.js', OPEN, (_request, reply) => {
+    bundle ??= readFileSync(require.resolve('redoc/bundles/redoc.standalone.js'))
+    return reply.type('text/javascript').header('cache-control', 'max-age=3600').send(bundle)
+  })
   app.get('/redoc', OPEN, (_request, reply) =>
     page(
       reply.header('content-security-policy', POLICY),

@@ -36,12 +36,12 @@ const LOCATIONS: Record<string, string> = {
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart }) => {
   const part = httpPart ?? 'body'
   const isText = part !== 'body'
-  const hasDefaults = JSON.stringify(schema).includes('"default":')
   // Compiled at the first request: a start compiles nothing it may never need.
-  let compiled: ReturnType<typeof Compile> | null = null
+  let checker: Checker | null = null
 
   return (input: unknown) => {
-    compiled ??= Compile(schema)
+    checker ??= checkerOf(schema)
+    const { compiled, hasDefaults } = checker
     let value = input
     if (hasDefaults && typeof value === 'object' && value !== null) value = Value.Default(schema, value)
     if (isText) value = fromText(schema, value)
@@ -50,6 +50,19 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
       error: new ValidationFailure(issuesOf(LOCATIONS[part] ?? part, input, compiled.Errors(value) as SchemaError[])),
     }
   }
+}
+
+type Checker = { compiled: ReturnType<typeof Compile>; hasDefaults: boolean }
+
+/** Once a process: routes share schemas, and services too. */
+const checkers = new WeakMap<TSchema, Checker>()
+
+function checkerOf(schema: TSchema): Checker {
+  const known = checkers.get(schema)
+  if (known) return known
+  const checker = { compiled: Compile(schema), hasDefaults: JSON.stringify(schema).includes('"default":') }
+  checkers.set(schema, checker)
+  return checker
 }
 
 /** Where a whole number is wanted the conversion cuts a fraction off: then the text stays, and the check refuses it. */

@@ -42,7 +42,9 @@ ${tableOf(outcomes, CASES, DOOR_NAMES)}
 `
 }
 
-if (import.meta.main) {
+if (import.meta.main) void write()
+
+async function write(): Promise<void> {
   const endings: (() => unknown)[] = []
   const outcomes = await playMatrix({ after: (ending: () => unknown) => endings.push(ending) } as never)
   writeFileSync(CONFORMANCE_FILE, pageOf(outcomes))

@@ -2,6 +2,7 @@ import { Stack, Tabs } from '@mantine/core'
 import { IconDatabase, IconDevices, IconShieldLock, IconUser } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { Page } from '../components/page.tsx'
+import { Activity } from './activity.tsx'
 import { DataExport } from './data-export.tsx'
 import { DeleteAccount } from './delete-account.tsx'
 import { EmailForm } from './email-form.tsx'
@@ -60,7 +61,10 @@ export function AccountPage() {
           </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="sessions">
-          <Sessions />
+          <Stack>
+            <Sessions />
+            <Activity />
+          </Stack>
         </Tabs.Panel>
         <Tabs.Panel value="data">
           <Stack>

@@ -1,5 +1,13 @@
 import { SimpleGrid, Skeleton, Tabs } from '@mantine/core'
-import { IconChartBar, IconLock, IconMail, IconProgressBolt, IconScale, IconUsers } from '@tabler/icons-react'
+import {
+  IconChartBar,
+  IconLock,
+  IconMail,
+  IconPower,
+  IconProgressBolt,
+  IconScale,
+  IconUsers,
+} from '@tabler/icons-react'
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../api/client.ts'
@@ -15,11 +23,12 @@ import { AllUsage } from './all-usage.tsx'
 import { ContactMessages } from './contact-messages.tsx'
 import { Jobs } from './jobs.tsx'
 import { Money } from './money.tsx'
+import { Switches } from './switches.tsx'
 import { UserTable } from './user-table.tsx'
 
 const route = getRouteApi('/app/admin')
 /** Beside the users, which the address does not name. */
-const TABS = ['usage', 'messages', 'money', 'jobs'] as const
+const TABS = ['usage', 'messages', 'money', 'jobs', 'switches'] as const
 
 export function AdminPage() {
   const { is_superuser: superuser } = useUser()
@@ -89,6 +98,9 @@ function AdminPanel() {
           <Tabs.Tab value="jobs" leftSection={<IconProgressBolt size={18} aria-hidden />}>
             Jobs
           </Tabs.Tab>
+          <Tabs.Tab value="switches" leftSection={<IconPower size={18} aria-hidden />}>
+            Switches
+          </Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="users">
           <UserTable />
@@ -104,6 +116,9 @@ function AdminPanel() {
         </Tabs.Panel>
         <Tabs.Panel value="jobs">
           <Jobs />
+        </Tabs.Panel>
+        <Tabs.Panel value="switches">
+          <Switches />
         </Tabs.Panel>
       </Tabs>
     </Page>

@@ -125,3 +125,8 @@ export function device(userAgent: string | null): string {
   if (!browser) return userAgent.slice(0, 60)
   return system ? `${browser} on ${system}` : browser
 }
+
+/** Budgets turn at midnight in UTC. */
+export function utcDay(iso: string): string {
+  return new Date(iso).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
+}

@@ -26,6 +26,7 @@ import { Wordmark } from '../components/logo.tsx'
 import { FreshSignInDialog } from '../session/fresh-sign-in-dialog.tsx'
 import { useSignOut } from '../session/sign-out.ts'
 import { UserContext } from '../session/user.ts'
+import { AllowanceBar } from './allowance-bar.tsx'
 import classes from './app-layout.module.css'
 import { useMainFocus } from './main-focus.ts'
 import { ADMIN_NAV_ITEM, NAV_ITEMS } from './navigation.ts'
@@ -82,6 +83,7 @@ export function AppLayout() {
           {(data) => (
             <UserContext value={data}>
               {!data.is_verified && <VerifyBar email={data.email} />}
+              {data.entitlements.includes('ai') && <AllowanceBar />}
               <Outlet />
               <FreshSignInDialog user={data} />
             </UserContext>

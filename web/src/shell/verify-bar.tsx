@@ -4,7 +4,7 @@ import { useMutation } from '@tanstack/react-query'
 import { api } from '../api/client.ts'
 import { messageOf } from '../api/problem.ts'
 import { SandboxMail } from '../components/sandbox-mail.tsx'
-import classes from './verify-bar.module.css'
+import classes from './bar.module.css'
 
 /** Reminds of the address that is not verified yet, and sends the link again. */
 export function VerifyBar({ email }: { email: string }) {

@@ -2,7 +2,7 @@ import { Card, Group, Progress, Skeleton, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { keysQuery } from '../api/queries.ts'
 import type { Allowance, KeyAllowance } from '../api/types.ts'
-import { dollars } from '../components/format.ts'
+import { dollars, moment, utcDay } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { useUser } from '../session/user.ts'
 import { allowanceQuery } from './usage-query.ts'
@@ -23,7 +23,8 @@ export function AllowanceCard() {
   )
 }
 
-function Meters({ allowance: { limit_usd, used_usd, reserved_usd, period_end, keys } }: { allowance: Allowance }) {
+function Meters({ allowance }: { allowance: Allowance }) {
+  const { limit_usd, used_usd, reserved_usd, period_end, keys, alerts } = allowance
   const isGranted = useUser().entitlements.includes('api_keys')
   const { data } = useQuery({ ...keysQuery, enabled: keys.length > 0 && isGranted })
   const nameOf = ({ id }: KeyAllowance) => data?.find((key) => key.id === id)?.name ?? `${id.slice(0, 8)}…`
@@ -38,6 +39,11 @@ function Meters({ allowance: { limit_usd, used_usd, reserved_usd, period_end, ke
           renews={`begins anew on ${utcDay(period_end)}`}
         />
       )}
+      {alerts.map(({ percent, at }) => (
+        <Text key={at + percent} c="dimmed" size="sm">
+          {percent === 100 ? 'Used up' : `${percent} % used`} on {moment(at)}; we wrote you an email.
+        </Text>
+      ))}
       {keys.map((key) => (
         <Meter
           key={key.id}
@@ -84,9 +90,4 @@ function Meter({ name, used, held, limit, renews }: MeterProps) {
 /** Not a cent is promised that is not there. */
 function roundedDown(amount: number): number {
   return amount < 1 ? amount : Math.floor(amount * 100) / 100
-}
-
-/** Budgets turn at midnight in UTC. */
-function utcDay(iso: string): string {
-  return new Date(iso).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' })
 }

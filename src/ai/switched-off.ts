@@ -1,0 +1,38 @@
+// Which routes the operator has switched off. A model is meant by any name of its: as it is asked for, without the date behind it, as
+// the catalogue calls it, in whichever case.
+import { allowancesOf, covers, knownModel, type Route, undated } from '#models/catalogue.ts'
+import type { Config } from '#src/config.ts'
+import type { LiveSwitches } from '#switches/live.ts'
+
+/** Why a route is off; null: it is on. */
+export type SwitchedOff = (route: Route) => { kind: 'model' | 'vendor'; reason: string } | null
+
+export function createSwitchedOff(ai: Config['ai'], live: LiveSwitches): SwitchedOff {
+  /** By the list that it was made of: patterns and all names in small letters beside those as they were written. */
+  let compiled: { from: readonly string[]; words: { switched: string; list: readonly string[] }[] } = {
+    from: [],
+    words: [],
+  }
+  const wordsOf = (from: readonly string[]) => {
+    if (compiled.from !== from) {
+      compiled = { from, words: from.map((switched) => ({ switched, list: [switched, switched.toLowerCase()] })) }
+    }
+    return compiled.words
+  }
+
+  return ({ vendor, model }) => {
+    const ofVendor = live.reasonFor('vendor', vendor)
+    if (ofVendor !== undefined) return { kind: 'vendor', reason: ofVendor }
+    const off = live.models()
+    if (off.length === 0) return null
+    const known = knownModel(ai, vendor, model)?.id
+    const names = [model, undated(model), ...(known === undefined ? [] : [known])]
+    const all = [...names, ...names.map((name) => name.toLowerCase())]
+    for (const { switched, list } of wordsOf(off)) {
+      if (allowancesOf(ai, list).some((one) => covers(one, vendor, all))) {
+        return { kind: 'model', reason: live.reasonFor('model', switched) ?? '' }
+      }
+    }
+    return null
+  }
+}

@@ -1,0 +1,69 @@
+// What is switched off, as this process knows it: each call asks, so it is held in memory and read again every second, and at once
+// when the bus tells of a change. The trap: while the database is away, what was read last goes on holding.
+import './tables.ts'
+import type { RoutePolicy } from '#platform/http/access-control.ts'
+import type { Platform } from '#platform/platform.ts'
+import { seldom } from '#platform/telemetry/log.ts'
+import { switchedOffProblem } from './problems.ts'
+import type { SwitchKind } from './tables.ts'
+
+export const SWITCHES_CHANGED = 'switches.changed'
+
+const READ_MS = 1_000
+
+export type LiveSwitches = ReturnType<typeof createLiveSwitches>
+
+export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus' | 'log'>) {
+  let off: Record<SwitchKind, ReadonlyMap<string, string>> = NOTHING
+  let models: readonly string[] = []
+  let [asked, applied] = [0, 0]
+  let timer: NodeJS.Timeout | null = null
+
+  const reload = async () => {
+    const turn = ++asked
+    const rows = await db.selectFrom('switches').select(['kind', 'subject', 'reason']).execute()
+    // A slow read may end after one that was begun later.
+    if (turn < applied) return
+    applied = turn
+    const of = (kind: SwitchKind) =>
+      new Map(rows.filter((row) => row.kind === kind).map(({ subject, reason }) => [subject, reason]))
+    off = rows.length === 0 ? NOTHING : { user: of('user'), key: of('key'), model: of('model'), vendor: of('vendor') }
+    const names = [...off.model.keys()]
+    // The same list while nothing changes: whoever compiles it remembers what came of it.
+    if (names.length !== models.length || names.some((name, index) => name !== models[index])) models = names
+  }
+  const say = seldom((details, message) => log.warn(details, message))
+  const safely = () =>
+    void reload().catch((err) => say({ err }, 'the switches were not read; those that were known hold'))
+  bus.on(SWITCHES_CHANGED, safely)
+
+  return {
+    /** What a change of this process does by itself, for whoever waits for it. */
+    reload,
+    /** Once, whichever part of the service begins first. */
+    async start() {
+      if (timer !== null) return
+      timer = setInterval(safely, READ_MS).unref()
+      await reload()
+    },
+    stop() {
+      if (timer !== null) clearInterval(timer)
+    },
+    /** @throws Problem 403 where the operator has switched off the key, or what its user's calls use. */
+    requireCaller({ userId, keyId }: { userId: string; keyId: string | null }, { needs }: RoutePolicy): void {
+      if (off === NOTHING) return
+      const ofKey = keyId === null ? undefined : off.key.get(keyId)
+      if (ofKey !== undefined) throw switchedOffProblem('key_switched_off', { reason: ofKey })
+      // Whoever is signed in still comes to the account, its keys and its bills.
+      const isCall = keyId !== null || (needs !== undefined && needs !== 'api_keys')
+      const ofUser = isCall ? off.user.get(userId) : undefined
+      if (ofUser !== undefined) throw switchedOffProblem('user_switched_off', { reason: ofUser })
+    },
+    reasonFor: (kind: 'model' | 'vendor', subject: string): string | undefined => off[kind].get(subject),
+    /** Names and patterns, in the words of a plan's list. */
+    models: (): readonly string[] => models,
+  }
+}
+
+const NONE: ReadonlyMap<string, string> = new Map()
+const NOTHING = { user: NONE, key: NONE, model: NONE, vendor: NONE }

@@ -1,0 +1,99 @@
+// Sets and lifts the operator's kill switches, for the superuser's routes and the command line alike. Each change is audited, and told
+// to all nodes once it is committed.
+
+import { ownerOfKey } from '#api-keys/keys.ts'
+import { recordAudit } from '#audit/audit.ts'
+import { findUser } from '#identity/users.ts'
+import { vendorNamed } from '#models/catalogue.ts'
+import { afterCommit, type Db, transaction } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { SWITCHES_CHANGED } from './live.ts'
+import { switchProblem } from './problems.ts'
+import type { SwitchesTable, SwitchKind } from './tables.ts'
+
+export type SwitchDeps = Pick<Platform, 'db' | 'clock' | 'bus' | 'config'>
+export type Switch = SwitchesTable
+
+/** All are read each second by each process. */
+const SWITCHES_MAX = 1_000
+
+/** By kind and name. */
+export function listSwitches(db: Db): Promise<Switch[]> {
+  return db.selectFrom('switches').selectAll().orderBy('kind').orderBy('subject').execute()
+}
+
+/**
+ * Again for what is off already gives it another reason. `actorId`: null for the command line.
+ * @throws Problem 404 for a user, key or vendor that there is not, 409 when there are too many.
+ */
+export async function switchOff(
+  deps: SwitchDeps,
+  actorId: string | null,
+  { kind, subject: named, reason }: { kind: SwitchKind; subject: string; reason: string },
+): Promise<Switch> {
+  const { db, clock } = deps
+  return transaction(db, async (tx) => {
+    const { subject, userId } = await subjectOf(deps, tx, kind, named)
+    const { count } = await tx
+      .selectFrom('switches')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    if (Number(count) >= SWITCHES_MAX) throw switchProblem('switch_limit_reached', { max: SWITCHES_MAX })
+    const row = { kind, subject, user_id: userId, reason, set_at: clock.now() }
+    await tx
+      .insertInto('switches')
+      .values(row)
+      .onConflict((conflict) => conflict.columns(['kind', 'subject']).doUpdateSet({ reason, set_at: row.set_at }))
+      .execute()
+    await changed(deps, tx, actorId, 'switch.off', row, { reason })
+    return row
+  })
+}
+
+/** @throws Problem 404 when it is not switched off. */
+export async function switchOn(
+  deps: SwitchDeps,
+  actorId: string | null,
+  { kind, subject }: { kind: SwitchKind; subject: string },
+): Promise<void> {
+  await transaction(deps.db, async (tx) => {
+    const { numDeletedRows } = await tx
+      .deleteFrom('switches')
+      .where('kind', '=', kind)
+      .where('subject', '=', subject)
+      .executeTakeFirstOrThrow()
+    if (numDeletedRows === 0n) throw switchProblem('switch_not_found')
+    await changed(deps, tx, actorId, 'switch.on', { kind, subject })
+  })
+}
+
+/** A vendor under its first name, a user and a key by their ids; a model is any name or pattern, in the words of a plan's list. */
+async function subjectOf({ config }: SwitchDeps, tx: Db, kind: SwitchKind, named: string) {
+  const unknown = () => switchProblem('switch_subject_unknown', { kind: kind === 'key' ? 'API key' : kind })
+  if (kind === 'model') return { subject: named, userId: null }
+  if (kind === 'vendor') {
+    const vendor = vendorNamed(config.ai, named)
+    if (vendor === undefined) throw unknown()
+    return { subject: vendor.name, userId: null }
+  }
+  const userId = kind === 'user' ? ((await findUser(tx, named))?.id ?? null) : await ownerOfKey(tx, named)
+  if (userId === null) throw unknown()
+  return { subject: named, userId }
+}
+
+const AUDITED = { user: 'user', key: 'api-key', model: 'model', vendor: 'vendor' } as const
+
+async function changed(
+  { clock, bus }: SwitchDeps,
+  tx: Db,
+  actorId: string | null,
+  action: 'switch.off' | 'switch.on',
+  { kind, subject }: Pick<Switch, 'kind' | 'subject'>,
+  data?: { reason: string },
+): Promise<void> {
+  afterCommit(tx, () => bus.publish(SWITCHES_CHANGED, {}))
+  await recordAudit(tx, {
+    ...{ actorId, action, subject: `${AUDITED[kind]}:${subject}`, at: clock.now() },
+    ...(data && { data }),
+  })
+}

@@ -1,0 +1,307 @@
+// Kill switches: what is off is refused at every door with a code of its own, at once here and soon elsewhere, and comes back.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, beforeEach, suite, test } from 'node:test'
+import { sql } from 'kysely'
+import { run as switchCommand } from '#cli/switch.ts'
+import { type Client, PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from '#testing/app.ts'
+import { type MockVendor, mockVendor, type Step, says } from '#testing/mock-vendor.ts'
+import { suiteContext } from '#testing/suite.ts'
+import { createLiveSwitches } from './live.ts'
+
+suite('kill switches', () => {
+  const t = suiteContext()
+  const HI = [{ role: 'user', content: 'Hi' }]
+  const LUNA = 'gpt-6-luna'
+  const HAIKU = 'claude-haiku-5-5'
+  const REASON = 'leaked on the web'
+  let app: TestApp
+  let openai: MockVendor
+  let anthropic: MockVendor
+  let root: Client
+
+  const answers =
+    (text: string): Step =>
+    (call, reply) => {
+      if (!/embeddings|count_tokens/.test(call.path)) return says(text)(call, reply)
+      reply.setHeader('content-type', 'application/json')
+      if (call.path.endsWith('count_tokens')) return void reply.end('{"input_tokens": 3}')
+      const data = [call.body.input].flat().map((_: unknown, index: number) => ({ index, embedding: [1, 2, 3] }))
+      reply.end(JSON.stringify({ data, model: call.body.model, usage: { prompt_tokens: 7 } }))
+    }
+
+  before(async () => {
+    openai = await mockVendor(t)
+    anthropic = await mockVendor(t)
+    const folder = mkdtempSync(join(tmpdir(), 'latchkey-switches-'))
+    t.after(() => rmSync(folder, { recursive: true }))
+    const MODELS = join(folder, 'models.json')
+    writeFileSync(MODELS, JSON.stringify({ aliases: { either: { models: [`openai/${LUNA}`, `anthropic/${HAIKU}`] } } }))
+    app = await testApp(t, { env: { ...openai.env.openai, ...anthropic.env.anthropic, MODELS, EMBEDDER: 'local' } })
+    const { userId } = await app.as('root')
+    await sql`update users set is_superuser = ${true} where id = ${userId}`.execute(app.platform.db)
+    app.platform.bus.publish('identity.changed', { userId })
+    root = await app.as('root')
+  })
+  beforeEach(() => {
+    openai.play(answers('from OpenAI'))
+    anthropic.play(answers('from Anthropic'))
+  })
+
+  const off = (kind: string, subject: string, reason = REASON) =>
+    root.post('/api/admin/switches', { kind, subject, reason })
+  const on = (kind: string, subject: string) =>
+    root.request('DELETE', `/api/admin/switches?kind=${kind}&subject=${encodeURIComponent(subject)}`)
+  async function whileOff(kind: string, subject: string, work: () => Promise<void>) {
+    const { status, text } = await off(kind, subject)
+    assert.equal(status, 200, text)
+    try {
+      await work()
+    } finally {
+      assert.equal((await on(kind, subject)).status, 200)
+    }
+  }
+  const keyOf = async (who: Client): Promise<{ id: string; bearer: RequestOptions }> => {
+    const { body } = await who.post('/api/api-keys', { name: 'key' })
+    return { id: body.id, bearer: { headers: { authorization: `Bearer ${body.key}` } } }
+  }
+  const codeOf = ({ body }: Reply): string => body.code ?? body.error?.code ?? body.error?.type
+
+  /** Every door that takes a key: what asks a model, documents, and the account's own figures. */
+  const doors = (options: RequestOptions): [string, Promise<Reply>][] => [
+    ['chat', app.post('/api/ai/chat', { messages: HI }, options)],
+    ['stream', app.post('/api/ai/chat', { messages: HI, stream: true }, options)],
+    ['completions', app.post('/api/ai/completions', { prompt: 'Hi' }, options)],
+    ['models', app.get('/api/ai/models', options)],
+    ['/v1/models', app.get('/v1/models', options)],
+    ['/v1/chat', app.post('/v1/chat/completions', { model: LUNA, messages: HI }, options)],
+    ['/v1/responses', app.post('/v1/responses', { model: LUNA, input: 'Hi' }, options)],
+    ['/v1/messages', app.post('/v1/messages', { model: HAIKU, messages: HI, max_tokens: 9 }, options)],
+    ['count', app.post('/v1/messages/count_tokens', { model: HAIKU, messages: HI }, options)],
+    ['/v1/embeddings', app.post('/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hi' }, options)],
+    ['search', app.post('/api/rag/search', { query: 'Hi' }, options)],
+    ['query', app.post('/api/rag/query', { question: 'Hi' }, options)],
+    ['ingest', app.post('/api/rag/ingest/text', { content: 'Hi' }, options)],
+    ['/mcp', app.post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' }, options)],
+    ['usage', app.get('/api/usage', options)],
+    ['calls', app.get('/api/usage/calls', options)],
+    ['allowance', app.get('/api/usage/allowance', options)],
+    ['self', app.get('/api/api-keys/self', options)],
+  ]
+
+  test('a key that is off is refused at every door with the reason, and another key and its owner are not', async () => {
+    const ada = await app.as('ada', { tier: 'pro' })
+    const [leaked, good] = [await keyOf(ada), await keyOf(ada)]
+    for (const [name, reply] of doors(leaked.bearer)) assert.equal((await reply).status, 200, `${name} while it is on`)
+    const asked = openai.calls.length + anthropic.calls.length
+    await whileOff('key', leaked.id, async () => {
+      for (const [name, reply] of doors(leaked.bearer)) {
+        const { status, text } = await reply
+        assert.equal(status, 403, name)
+        assert.ok(text.includes(`This API key is switched off: ${REASON}`), `${name}: ${text}`)
+      }
+      assert.equal(openai.calls.length + anthropic.calls.length, asked, 'no vendor was asked')
+      assert.equal(codeOf(await app.post('/api/ai/chat', { messages: HI }, leaked.bearer)), 'key_switched_off')
+      assert.equal((await app.post('/api/ai/chat', { messages: HI }, good.bearer)).status, 200)
+      assert.equal((await ada.post('/api/ai/chat', { messages: HI })).status, 200)
+    })
+    assert.equal((await app.post('/api/ai/chat', { messages: HI }, leaked.bearer)).status, 200)
+  })
+
+  test('a user who is off calls nothing, by session or by any key, and still comes to the account', async () => {
+    const eve = await app.as('eve', { tier: 'pro' })
+    const key = await keyOf(eve)
+    await whileOff('user', eve.userId, async () => {
+      for (const [name, reply] of doors(key.bearer)) assert.equal((await reply).status, 403, name)
+      for (const [path, body] of [
+        ['/api/ai/chat', { messages: HI }],
+        ['/v1/chat/completions', { model: LUNA, messages: HI }],
+        ['/api/rag/search', { query: 'Hi' }],
+      ] as const) {
+        assert.equal(codeOf(await eve.post(path, body)), 'user_switched_off', path)
+      }
+      for (const path of ['/api/users/me', '/api/usage', '/api/api-keys', '/api/billing/subscription']) {
+        assert.equal((await eve.get(path)).status, 200, path)
+      }
+      assert.equal((await app.as('ada', { tier: 'pro' }).post('/api/ai/chat', { messages: HI })).status, 200)
+    })
+    assert.equal((await eve.post('/api/ai/chat', { messages: HI })).status, 200)
+  })
+
+  test('a model that is off is asked under none of its names, nor by an alias, nor from the cache, and is not listed', async () => {
+    const ada = await app.as('ada', { tier: 'enterprise' })
+    const ask = (model: string, options: RequestOptions = {}) =>
+      ada.post('/v1/chat/completions', { model, messages: HI }, options)
+    const cached = { headers: { 'x-latchkey-cache': '3600' } }
+    assert.equal((await ask(LUNA, cached)).status, 200)
+    assert.equal((await ask(LUNA, cached)).headers.get('x-latchkey-cache'), 'hit')
+    for (const words of [LUNA, `openai/${LUNA}`, 'GPT-6-LUNA', 'gpt-6-l*']) {
+      await whileOff('model', words, async () => {
+        for (const name of [LUNA, `openai/${LUNA}`, `${LUNA}-2026-09-22`, 'GPT-6-Luna', `openai/${LUNA}-latest`]) {
+          const refused = await ask(name)
+          assert.deepEqual([refused.status, codeOf(refused)], [503, 'model_switched_off'], `${words}: ${name}`)
+          assert.equal(refused.headers.get('x-should-retry'), 'false')
+          assert.ok(refused.text.includes(REASON))
+        }
+        assert.equal((await ask(LUNA, cached)).status, 503)
+        assert.match((await ask('either')).text, /from Anthropic/)
+        const { body } = await ada.get('/api/ai/models')
+        assert.equal(
+          body.models.some(({ id }: { id: string }) => id === LUNA),
+          false,
+        )
+        assert.equal((await ask('gpt-4o')).status, 200, 'others of the vendor answer')
+        assert.equal(
+          (await ada.post('/api/ai/chat', { messages: HI })).status,
+          200,
+          'another answers what names no model',
+        )
+      })
+      assert.equal((await ask(LUNA)).status, 200)
+    }
+  })
+
+  test('a vendor that is off is not asked for words or for vectors; others stand in where an alias names them', async () => {
+    const ada = await app.as('ada', { tier: 'enterprise' })
+    await whileOff('vendor', 'openai', async () => {
+      openai.play(answers('from OpenAI'))
+      const doors: [string, object][] = [
+        ['/v1/chat/completions', { model: LUNA, messages: HI }],
+        ['/v1/chat/completions', { model: 'openai/some-model', messages: HI, stream: true }],
+        ['/v1/responses', { model: LUNA, input: 'Hi' }],
+        ['/v1/messages', { model: LUNA, messages: HI, max_tokens: 9 }],
+        ['/v1/embeddings', { model: 'text-embedding-3-small', input: 'Hi' }],
+        ['/api/ai/chat', { messages: HI, provider: 'openai' }],
+      ]
+      for (const [path, body] of doors) {
+        const { status, text } = await ada.post(path, body)
+        assert.equal(status, 503, path)
+        assert.ok(text.includes(`Vendor 'openai' is switched off: ${REASON}`), text)
+      }
+      assert.match((await ada.post('/v1/chat/completions', { model: 'either', messages: HI })).text, /from Anthropic/)
+      assert.match((await ada.post('/api/ai/chat', { messages: HI })).text, /from Anthropic/)
+      assert.deepEqual(openai.calls, [])
+      const { providers } = (await ada.get('/api/ai/models')).body
+      assert.equal(
+        providers.some(({ provider }: { provider: string }) => provider === 'openai'),
+        false,
+      )
+    })
+    await whileOff('vendor', 'anthropic', async () => {
+      await off('vendor', 'openai')
+      const none = await ada.post('/v1/chat/completions', { model: 'either', messages: HI })
+      assert.deepEqual([none.status, codeOf(none)], [503, 'vendor_switched_off'])
+      await on('vendor', 'openai')
+    })
+  })
+
+  test('another process follows by itself, and a command is followed at once', async () => {
+    const ada = await app.as('ada', { tier: 'pro' })
+    const { platform } = app
+    const said: string[] = []
+    const command = (...args: string[]) =>
+      switchCommand(args, { platform: async () => platform, print: (line = '') => said.push(line) } as never)
+    const status = async () => (await ada.post('/api/ai/chat', { messages: HI })).status
+    assert.equal(await command('off', 'user', 'ADA@example.com', '--reason', 'a loop'), 0)
+    while ((await status()) !== 403);
+    assert.equal(await command(), 0)
+    assert.ok(said.some((line) => line.startsWith(`user ${ada.userId}`) && line.endsWith('a loop')))
+    assert.equal(await command('on', 'user', ada.userId), 0)
+    while ((await status()) !== 200);
+    for (const wrong of [
+      ['off'],
+      ['off', 'house', 'x'],
+      ['on', 'user'],
+      ['off', 'model', 'a b'],
+      ['off', 'model', 'm', 'n'],
+    ]) {
+      assert.equal(await command(...wrong), 2, wrong.join())
+    }
+    await assert.rejects(command('off', 'vendor', 'nobody'), /There is no vendor of this name/)
+
+    // As another node writes it: no news of it comes over the bus.
+    const row = {
+      kind: 'user' as const,
+      subject: ada.userId,
+      user_id: ada.userId,
+      reason: REASON,
+      set_at: app.clock.now(),
+    }
+    await platform.db.insertInto('switches').values(row).execute()
+    const other = createLiveSwitches(platform)
+    t.after(other.stop)
+    await other.start()
+    assert.throws(
+      () => other.requireCaller({ userId: ada.userId, keyId: null }, { needs: 'ai' }),
+      /a user|switched off/,
+    )
+    while ((await status()) !== 403) await new Promise((resolve) => setTimeout(resolve, 50))
+    await platform.db.deleteFrom('switches').execute()
+    while ((await status()) !== 200) await new Promise((resolve) => setTimeout(resolve, 50))
+  })
+
+  test('superusers alone set them, of what there is, and each change is in the audit log', async () => {
+    const ada = await app.as('ada', { tier: 'enterprise' })
+    for (const [method, path, body] of [
+      ['GET', '/api/admin/switches'],
+      ['POST', '/api/admin/switches', { kind: 'vendor', subject: 'openai', reason: 'mine' }],
+      ['DELETE', '/api/admin/switches?kind=vendor&subject=openai'],
+    ] as const) {
+      assert.equal(codeOf(await ada.request(method, path, body && { body })), 'not_superuser', path)
+    }
+    for (const [kind, subject] of [
+      ['user', 'nobody'],
+      ['key', ada.userId],
+      ['vendor', 'nobody'],
+    ] as const) {
+      assert.equal(codeOf(await off(kind, subject)), 'switch_subject_unknown', kind)
+    }
+    for (const reason of ['', 'a\nb', 'x'.repeat(201)]) assert.equal((await off('model', 'm', reason)).status, 422)
+    assert.equal((await off('model', 'two words')).status, 422)
+    assert.equal(codeOf(await on('model', 'm')), 'switch_not_found')
+
+    await whileOff('user', ada.userId, async () => {
+      assert.equal((await off('user', ada.userId, 'another reason')).body.reason, 'another reason')
+      const { switches } = (await root.get('/api/admin/switches')).body
+      const [{ set_at, ...only }, ...others] = switches
+      assert.ok(Date.parse(set_at) <= app.clock.ms())
+      assert.deepEqual(
+        [only, ...others],
+        [
+          {
+            kind: 'user',
+            subject: ada.userId,
+            email: 'ada@example.com',
+            reason: 'another reason',
+          },
+        ],
+      )
+    })
+    const log = await app.platform.db
+      .selectFrom('audit_log')
+      .select(['action', 'details'])
+      .where('action', 'like', 'switch.%')
+      .orderBy('position', 'desc')
+      .limit(3)
+      .execute()
+    assert.deepEqual(
+      log.map(({ action, details }) => [action, details]),
+      [
+        ['switch.on', null],
+        ['switch.off', '{"reason":"another reason"}'],
+        ['switch.off', `{"reason":"${REASON}"}`],
+      ],
+    )
+  })
+
+  test('a deleted user takes their switches along', async () => {
+    const dan = await app.as('dan', { tier: 'pro' })
+    const key = await keyOf(dan)
+    await off('user', dan.userId)
+    await off('key', key.id)
+    assert.equal((await dan.delete('/api/users/me', { password: PASSWORD })).status, 200)
+    assert.deepEqual((await root.get('/api/admin/switches')).body.switches, [])
+  })
+})

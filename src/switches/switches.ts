@@ -1,0 +1,28 @@
+// The operator's kill switches: a user, a key, a model or a vendor is off on all nodes within a second or two, whatever its plan says.
+import type { Db } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
+import { createLiveSwitches } from './live.ts'
+
+export type Switches = ReturnType<typeof createSwitches>
+
+export function createSwitches(platform: Platform) {
+  const live = createLiveSwitches(platform)
+  return {
+    live,
+    open: () => live.start(),
+    start: () => live.start(),
+    stop: () => live.stop(),
+    erase: async (tx: Db, userId: string) => {
+      await tx.deleteFrom('switches').where('user_id', '=', userId).execute()
+    },
+    /** For the user's full export. */
+    collect: async (db: Db, userId: string) => {
+      const own = await db
+        .selectFrom('switches')
+        .select(['kind', 'subject', 'reason', 'set_at'])
+        .where('user_id', '=', userId)
+        .execute()
+      return { switched_off: own.length > 0 ? own : null }
+    },
+  }
+}

@@ -1,0 +1,23 @@
+import type { Instant } from '#platform/clock.ts'
+
+export type SwitchKind = 'user' | 'key' | 'model' | 'vendor'
+
+/** What is switched off; what is on has no row. */
+type SwitchesTable = {
+  kind: SwitchKind
+  /** The id of a user or a key, the name of a vendor, or a model's name or pattern. */
+  subject: string
+  /** Whom it is about, of a user and a key; null of all others. */
+  user_id: string | null
+  /** Told to whoever is refused. */
+  reason: string
+  set_at: Instant
+}
+
+declare module '#platform/db/tables.ts' {
+  interface Tables {
+    switches: SwitchesTable
+  }
+}
+
+export type { SwitchesTable }

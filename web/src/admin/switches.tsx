@@ -1,0 +1,114 @@
+import { Button, Card, Group, NativeSelect, Paper, Skeleton, Stack, Text, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { IconCircleCheck } from '@tabler/icons-react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import type { Switch, SwitchKind } from '../api/types.ts'
+import { FormProblem, setFieldErrors } from '../components/form-problem.tsx'
+import { moment } from '../components/format.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { Notice } from '../components/notice.tsx'
+
+const switchesKey = ['admin', 'switches']
+
+const KINDS: Record<SwitchKind, { label: string; asks: string; hint: string }> = {
+  user: { label: 'A user’s calls', asks: 'The user’s id', hint: 'Their account, its bills and its export stay open' },
+  key: { label: 'An API key', asks: 'The key’s id', hint: 'Refused everywhere; its owner’s other keys go on' },
+  model: { label: 'Models', asks: 'Name, alias or pattern', hint: 'gpt-6-luna, groq/*: others of an alias stand in' },
+  vendor: { label: 'A vendor', asks: 'The vendor’s name', hint: 'None of its models is asked, by anybody' },
+}
+
+/** The operator's kill switches: what is off, and one more. */
+export function Switches() {
+  const switches = useQuery({
+    queryKey: switchesKey,
+    queryFn: ({ signal }) => api.get('/api/admin/switches', { signal }),
+    refetchInterval: 10_000,
+  })
+  return (
+    <Stack>
+      <SwitchOff />
+      <Card component="section" aria-label="Switched off">
+        <Loaded query={switches} skeleton={<Skeleton h={160} />}>
+          {({ switches: off }) =>
+            off.length === 0 ? (
+              <Notice icon={IconCircleCheck} title="Nothing is switched off">
+                What is switched off is refused on every node within seconds, and stands here until you switch it on.
+              </Notice>
+            ) : (
+              <Stack gap="sm">
+                {off.map((one) => (
+                  <SwitchRow key={`${one.kind} ${one.subject}`} off={one} />
+                ))}
+              </Stack>
+            )
+          }
+        </Loaded>
+      </Card>
+    </Stack>
+  )
+}
+
+function SwitchOff() {
+  const form = useForm({ initialValues: { kind: 'key' as SwitchKind, subject: '', reason: '' } })
+  const off = useMutation({
+    mutationFn: (values: typeof form.values) => api.post('/api/admin/switches', values),
+    onSuccess: () => {
+      form.reset()
+      return queries.invalidateQueries({ queryKey: switchesKey })
+    },
+    onError: (problem) => setFieldErrors(form, problem),
+  })
+  const { asks, hint } = KINDS[form.values.kind]
+  return (
+    <Card component="form" aria-label="Switch off" onSubmit={form.onSubmit((values) => off.mutate(values))}>
+      <Group align="start" grow preventGrowOverflow={false} wrap="wrap">
+        <NativeSelect
+          label="Switch off"
+          data={Object.entries(KINDS).map(([value, { label }]) => ({ value, label }))}
+          {...form.getInputProps('kind')}
+        />
+        <TextInput label={asks} description={hint} required maxLength={200} {...form.getInputProps('subject')} />
+        <TextInput
+          label="Reason"
+          description="Told to whoever is refused"
+          required
+          maxLength={200}
+          {...form.getInputProps('reason')}
+        />
+      </Group>
+      <Group mt="md">
+        <Button type="submit" color="red" loading={off.isPending}>
+          Switch off
+        </Button>
+      </Group>
+      <FormProblem problem={off.error} fields={['kind', 'subject', 'reason']} />
+    </Card>
+  )
+}
+
+function SwitchRow({ off: { kind, subject, email, reason, set_at } }: { off: Switch }) {
+  const on = useMutation({
+    mutationFn: () => api.delete('/api/admin/switches', undefined, { query: { kind, subject } }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: switchesKey }),
+  })
+  return (
+    <Paper withBorder radius="md" p="md" component="article">
+      <Group justify="space-between" gap="sm">
+        <div>
+          <Text fw={550} style={{ overflowWrap: 'anywhere' }}>
+            {KINDS[kind].label}: {kind === 'user' && email !== null ? email : subject}
+          </Text>
+          <Text c="dimmed" size="sm">
+            {kind === 'key' && email !== null && `of ${email}, `}since {moment(set_at)}: {reason}
+          </Text>
+        </div>
+        <Button variant="default" loading={on.isPending} onClick={() => on.mutate()}>
+          Switch on
+        </Button>
+      </Group>
+      <FormProblem problem={on.error} />
+    </Paper>
+  )
+}
