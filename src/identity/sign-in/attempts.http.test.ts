@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Secret, TOTP } from 'otpauth'
+import { dialectOf } from '#platform/db/db.ts'
 import { Problem } from '#platform/problem.ts'
 import { createMetrics } from '#platform/telemetry/metrics.ts'
 import { PASSWORD, type Reply, type TestApp, testApp } from '#testing/app.ts'
@@ -49,13 +50,15 @@ describe('attempts', () => {
       codes.set(refused.code, (codes.get(refused.code) ?? 0) + 1)
     }
     const addresses = Array.from({ length: 500 }, (_, index) => `10.3.${index >> 2}.${index & 3}`)
-    for (let round = 0; round < 20; round++) await Promise.all(addresses.map(guess))
-    assert.equal(codes.get('credentials_wrong'), 30)
-    assert.equal(
-      [...codes.values()].reduce((sum, count) => sum + count),
-      10_000,
-    )
-    assert.equal(codes.get('proof_required'), 125 * 10 - 30, 'the rest is more than ten a minute of a network')
+    // PostgreSQL compiled to WebAssembly takes its time, and four rounds are past every limit.
+    const rounds = dialectOf(app.platform.db) === 'sqlite' ? 20 : 4
+    for (let round = 0; round < rounds; round++) await Promise.all(addresses.map(guess))
+    assert.deepEqual(Object.fromEntries(codes), {
+      credentials_wrong: 30,
+      proof_required: 125 * 10 - 30,
+      // More than ten a minute of a network.
+      rate_limited: rounds * 500 - 125 * 10,
+    })
 
     const elsewhere = await signIn(app, email, '198.51.100.77', { cookie: device })
     assert.equal(elsewhere.status, 200, 'a known device, wherever it is')
