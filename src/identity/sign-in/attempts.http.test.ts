@@ -79,6 +79,34 @@ describe('attempts', () => {
     assert.equal(proofs.addresses.length, 20)
   })
 
+  test('the audit log of an account grows by a bounded number of small entries, whoever fails however often', async () => {
+    const email = await register(app, 'noisy')
+    const { db } = app.platform
+    const failed = createFailedSignIns({ ...app.platform, metrics: createMetrics() })
+    const [user] = await db.selectFrom('users').select('id').where('email', '=', email).execute()
+    const person = await db.selectFrom('audit_persons').selectAll().where('user_id', '=', user!.id).executeTakeFirst()
+    const detailsOf = async () => {
+      const audit = db.selectFrom('audit_log').select('details').where('action', '=', 'sign-in.failed')
+      const rows = await audit.where('subject', '=', `user:${person!.pseudonym}`).execute()
+      return rows.map(({ details }) => JSON.parse(details ?? ''))
+    }
+    const origin = { userAgent: 'x'.repeat(15_000), address: '203.0.113.8' }
+    for (let index = 0; index < 50; index++) {
+      failed.note({ account: email, origin, reason: 'rate_limited' })
+      failed.note({ account: `nobody${index}@example.com`, origin, reason: 'rate_limited' })
+      await failed.flush()
+    }
+    failed.note({ account: email, origin, reason: 'credentials_wrong' })
+    await Promise.all([failed.flush(), failed.flush()])
+    const details = await detailsOf()
+    assert.equal(details.length, 21, 'twenty an hour, and another reason has its own')
+    assert.ok(details.every(({ user_agent }) => user_agent.length === 400))
+    app.clock.advance(60 * MINUTE)
+    failed.note({ account: email, origin, reason: 'rate_limited' })
+    await failed.flush()
+    assert.equal((await detailsOf()).length, 22)
+  })
+
   test('within any hour fewer than a hundred passwords are tried without a proof, whoever tries from wherever', async () => {
     const email = await register(app, 'hourly')
     assert.equal((await signIn(app, email, '203.0.113.5')).status, 200)

@@ -1,12 +1,13 @@
 // Failed sign-ins: at once a line of the log (which fail2ban reads) and a metric; into the audit log of the account some
 // seconds later, many as one entry. A reply never waits for that, or else its time would tell who has an account.
 import { recordAudit } from '#audit/audit.ts'
-import { type Instant, SECOND_MS } from '#platform/clock.ts'
+import { HOUR_MS, type Instant, SECOND_MS } from '#platform/clock.ts'
 import { transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { Problem } from '#platform/problem.ts'
 import type { Origin } from '../origin.ts'
-import { findUserByEmail } from '../users.ts'
+import { USER_AGENT_MAX } from '../sessions/sessions.ts'
+import { findUser, findUserByEmail, lockUser } from '../users.ts'
 
 export type FailedSignIn = { account: string; origin: Origin; reason: string; place?: 'storefront' | undefined }
 
@@ -20,6 +21,8 @@ const FLUSH_MS = 5 * SECOND_MS
 /** Accounts and reasons within one interval; past it only the log tells. */
 const PENDING_MAX = 5_000
 const ADDRESSES_MAX = 20
+/** Entries of one account for one reason, so that nobody grows its log from outside; past it only the log tells. */
+const AUDITED = { requests: 20, seconds: HOUR_MS / 1_000 }
 
 type Pending = {
   failed: FailedSignIn
@@ -28,10 +31,13 @@ type Pending = {
   at: Instant
 }
 
-export function createFailedSignIns({ db, clock, log, metrics }: Pick<Platform, 'db' | 'clock' | 'log' | 'metrics'>) {
+type Deps = Pick<Platform, 'db' | 'clock' | 'limiter' | 'log' | 'metrics'>
+
+export function createFailedSignIns({ db, clock, limiter, log, metrics }: Deps): FailedSignIns {
   const count = metrics.counts('latchkey_failed_sign_ins_total', 'Sign-ins that were refused', ['reason'])
   const pending = new Map<string, Pending>()
   let timer: NodeJS.Timeout | null = null
+  let writing: Promise<void> | null = null
 
   return {
     note(failed: FailedSignIn) {
@@ -54,33 +60,54 @@ export function createFailedSignIns({ db, clock, log, metrics }: Pick<Platform, 
   async function flush(): Promise<void> {
     if (timer) clearTimeout(timer)
     timer = null
+    // One at a time: what comes meanwhile is gathered.
+    while (writing) await writing
+    if (pending.size === 0) return
     const entries = [...pending.values()]
     pending.clear()
-    if (entries.length === 0) return
-    try {
-      await transaction(db, async (tx) => {
-        for (const { failed, attempts, addresses, at } of entries) {
-          const user = await findUserByEmail(tx, failed.account)
-          if (!user) continue
-          const { reason, place, origin } = failed
-          await recordAudit(tx, {
-            actorId: null,
-            action: 'sign-in.failed',
-            subject: `user:${user.id}`,
-            data: {
-              reason,
-              attempts,
-              addresses: [...addresses],
-              user_agent: origin.userAgent,
-              ...(place === undefined ? {} : { place }),
-            },
-            at,
-          })
-        }
+    writing = write(entries).finally(() => {
+      writing = null
+    })
+    await writing
+  }
+
+  async function write(entries: readonly Pending[]): Promise<void> {
+    let missing = 0
+    let cause: unknown
+    for (const entry of entries) {
+      await writeEntry(entry).catch((error) => {
+        missing++
+        cause = error
       })
-    } catch (error) {
-      log.error({ err: error, entries: entries.length }, 'failed sign-ins are missing in the audit log')
     }
+    if (missing > 0) log.error({ err: cause, entries: missing }, 'failed sign-ins are missing in the audit log')
+  }
+
+  async function writeEntry({ failed, attempts, addresses, at }: Pending): Promise<void> {
+    const { account, reason, place, origin } = failed
+    const user = await findUserByEmail(db, account)
+    if (!user) return
+    const { allowed } = await limiter.hit('audited-sign-ins', `${user.id}:${reason}`, AUDITED)
+    if (!allowed) return
+    // A transaction for each entry: the head of the log is everybody's.
+    await transaction(db, async (tx) => {
+      await lockUser(tx, user.id)
+      // Who was deleted meanwhile gets no new pseudonym.
+      if (!(await findUser(tx, user.id))) return
+      await recordAudit(tx, {
+        actorId: null,
+        action: 'sign-in.failed',
+        subject: `user:${user.id}`,
+        data: {
+          reason,
+          attempts,
+          addresses: [...addresses],
+          user_agent: origin.userAgent?.slice(0, USER_AGENT_MAX) ?? null,
+          ...(place === undefined ? {} : { place }),
+        },
+        at,
+      })
+    })
   }
 }
 

@@ -9,7 +9,7 @@ import { platformProblem } from '#platform/problems.ts'
 import { rememberDevice } from '../known-devices.ts'
 import type { Origin } from '../origin.ts'
 import { identityProblem } from '../problems.ts'
-import { openSession, signPair, type TokenPair } from '../sessions/sessions.ts'
+import { openSession, signPair, type TokenPair, USER_AGENT_MAX } from '../sessions/sessions.ts'
 import type { TokenDeps } from '../sessions/tokens.ts'
 import type { User } from '../users.ts'
 
@@ -43,7 +43,7 @@ export async function completeSignIn<T extends { sessionId: string }>(
     data: {
       method,
       address: origin.address,
-      user_agent: origin.userAgent,
+      user_agent: origin.userAgent?.slice(0, USER_AGENT_MAX) ?? null,
       new_device: isNew,
       ...(place === undefined ? {} : { place }),
     },
