@@ -38,8 +38,8 @@ export async function revokeOtherSessions(
 }
 
 /**
- * Ends what was signed in and what was half-way: sessions (but the one to keep), open two-factor challenges and reset
- * links. Rooms with sessions of their own take part through `sessionsElsewhere`.
+ * Ends what was signed in and what was half-way: sessions (but the one to keep), open two-factor challenges, codes for
+ * the storefront and reset links. Rooms with sessions of their own take part through `sessionsElsewhere`.
  */
 export async function revokeSessions(
   { clock, sessionsElsewhere }: RevocationDeps,
@@ -48,6 +48,6 @@ export async function revokeSessions(
   keepId: string | null = null,
 ): Promise<void> {
   await endSessions({ clock }, tx, userId, keepId)
-  await voidTokens({ clock }, tx, userId, ['challenge', 'reset'])
+  await voidTokens({ clock }, tx, userId, ['challenge', 'reset', 'storefront'])
   for (const room of sessionsElsewhere) await room.endAll(tx, userId)
 }

@@ -29,7 +29,8 @@ export async function returnFromAccount(
   reply: FastifyReply,
   { code, origin }: { code: string; origin: DeviceOrigin },
 ): Promise<{ token: string; target: string } | null> {
-  const [secret = '', target = ''] = (request.cookies[COOKIE] ?? '').split('.')
+  const [secret = '', ...rest] = (request.cookies[COOKIE] ?? '').split('.')
+  const target = rest.join('.')
   reply.clearCookie(COOKIE, scope(deps.config))
   const user = secret === '' ? null : await spendHandOff(deps, code, secret)
   if (!user?.is_active) return null

@@ -340,7 +340,7 @@ test('whatever opens the account opens the storefront: in the browser that set o
   const viaGoogle = await throughProvider(shop.app, 'google', { email: 'olga@example.com' })
   const olga = { headers: { authorization: `Bearer ${viaGoogle.target.searchParams.get('access_token')}` } }
   const setOut = async () => {
-    const left = await shop.store('GET', '/login/account?redirect=/contact')
+    const left = await shop.store('GET', '/login/account?redirect=/contact?of=v1.2.3')
     assert.equal(left.status, 302)
     const state = new URL(left.headers.get('location') ?? '').searchParams.get('state') ?? ''
     return { cookie: cookieOf(left), state }
@@ -364,11 +364,14 @@ test('whatever opens the account opens the storefront: in the browser that set o
 
   const again = await codeFor(own.state)
   const back = await comeBack(again, own.cookie)
-  assert.deepEqual([back.status, back.headers.get('location')], [303, '/contact'])
+  assert.deepEqual([back.status, back.headers.get('location')], [303, '/contact?of=v1.2.3'])
   const session = back.headers.getSetCookie().find((cookie) => cookie.startsWith('store_session=')) ?? ''
   const purchases = await shop.store('GET', '/api/purchases', { headers: { cookie: session.split(';')[0] ?? '' } })
   assert.equal(purchases.status, 200)
   assert.equal((await comeBack(again, own.cookie)).status, 400, 'once')
+  const stolen = await codeFor(own.state)
+  assert.equal((await shop.app.request('DELETE', '/api/users/me/sessions', olga)).status, 200)
+  assert.equal((await comeBack(stolen, own.cookie)).status, 400, 'not after everything was signed out')
   const late = await codeFor(own.state)
   shop.clock.advance(3 * 60_000)
   assert.equal((await comeBack(late, own.cookie)).status, 400, 'for two minutes')
