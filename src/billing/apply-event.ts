@@ -11,7 +11,7 @@ import { applyState } from './apply-state.ts'
 import type { BillingEvent } from './billing-events.ts'
 import { noteCustomer, ownerOf } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
-import { keepInvoice, readInvoice } from './money/invoices.ts'
+import { keepInvoice, keepInvoiceAlone, readInvoice } from './money/invoices.ts'
 import { requireProcessor, unlessMissing } from './processor.ts'
 import { type Prices, type SubscriptionFacts, type SubscriptionState, stateOf, tierOf } from './subscription-state.ts'
 import { syncUser } from './sync.ts'
@@ -36,7 +36,7 @@ export async function applyEvent(deps: BillingDeps, event: BillingEvent, settle:
   }
   const present = await syncUser(deps, user.id, { checkedOut, settle: { isEnough, write } })
   if (isEnough(present)) return
-  if (invoice) await transaction(deps.db, (tx) => keepInvoice(deps, tx, invoice))
+  if (invoice) await keepInvoiceAlone(deps, invoice)
   if (await isKnown(deps, event)) return
   await applyUnconfirmed(deps, user.id, event)
 }

@@ -4,7 +4,8 @@
  */
 import type { Selectable } from 'kysely'
 import type { Stripe } from 'stripe'
-import { type Db, forUpdate } from '#platform/db/db.ts'
+import { lockUser } from '#identity/users.ts'
+import { type Db, forUpdate, transaction } from '#platform/db/db.ts'
 import { instantOf } from '../accounts.ts'
 import { ownerOf } from '../customers.ts'
 import { requireProcessor, unlessMissing } from '../processor.ts'
@@ -23,7 +24,20 @@ export function readInvoice({ processor }: Pick<MoneyDeps, 'processor'>, id: str
   return unlessMissing(requireProcessor(processor).invoices.retrieve(id, { expand: [WITH_PAYMENTS] }))
 }
 
-/** Keeps it, unless it is none of a customer of ours. */
+/** As `keepInvoice`, for who holds no lock of the user's: a deletion that is under way ends before this looks who is there. */
+export async function keepInvoiceAlone(
+  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db'>,
+  invoice: Stripe.Invoice,
+): Promise<void> {
+  const customerId = idOf(invoice.customer)
+  await transaction(deps.db, async (tx) => {
+    const userId = customerId === null ? null : await ownerOf(tx, customerId)
+    if (userId !== null) await lockUser(tx, userId)
+    await keepInvoice(deps, tx, invoice)
+  })
+}
+
+/** Keeps it, unless it is none of a customer of ours; with the user's row or account locked. */
 export async function keepInvoice(
   { config, clock }: Pick<MoneyDeps, 'config' | 'clock'>,
   tx: Db,

@@ -72,7 +72,8 @@ export async function isDisputed(db: Db, id: string): Promise<boolean> {
 
 /** The books keep amounts and dates; the person goes. */
 export async function forgetPayer(tx: Db, userId: string): Promise<void> {
-  for (const table of ['payments', 'invoices'] as const) {
+  // Locked in the order in which an invoice is kept.
+  for (const table of ['invoices', 'payments'] as const) {
     await tx.updateTable(table).set({ user_id: null, customer_id: null }).where('user_id', '=', userId).execute()
   }
 }

@@ -5,11 +5,11 @@
  */
 import type { Stripe } from 'stripe'
 import { DAY_MS, HOUR_MS, type Instant, plus } from '#platform/clock.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
+import type { Db } from '#platform/db/db.ts'
 import { moveCursor, readCursor } from '../cursors.ts'
 import { knownCustomers } from '../customers.ts'
 import { requireProcessor } from '../processor.ts'
-import { type InvoiceRow, isKept, keepInvoice, WITH_PAYMENTS } from './invoices.ts'
+import { type InvoiceRow, isKept, keepInvoiceAlone, WITH_PAYMENTS } from './invoices.ts'
 import type { PaymentRow } from './payments.ts'
 import { disputeStateOf, idOf, type MoneyDeps, refreshPayment } from './refresh.ts'
 
@@ -208,7 +208,7 @@ async function* ofInvoices(deps: Deps, invoices: readonly Stripe.Invoice[]): Asy
       user_id: kept?.user_id ?? owner ?? null,
       ours: kept ? kept.status : 'none',
       theirs: String(invoice.status),
-      mend: () => transaction(deps.db, (tx) => keepInvoice(deps, tx, invoice)),
+      mend: () => keepInvoiceAlone(deps, invoice),
     }
   }
 }

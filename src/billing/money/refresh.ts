@@ -3,7 +3,7 @@
  * last reading decides: one during which another was written begins anew.
  */
 import type { Stripe } from 'stripe'
-import { findUser } from '#identity/users.ts'
+import { findUser, lockUser } from '#identity/users.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { instantOf } from '../accounts.ts'
 import { ownerOf } from '../customers.ts'
@@ -115,8 +115,12 @@ async function writeState(
   { id, version, state }: { id: string; version: number; state: PaymentState },
 ): Promise<Refreshed | 'outdated'> {
   const { customerId, metadata, refunds, disputes, row } = state
-  const owner = customerId === null ? null : await ownerOf(tx, customerId)
   const isPurchase = metadata.user_id !== undefined && metadata.tier !== undefined
+  const ownerNow = () => (customerId === null ? null : ownerOf(tx, customerId))
+  // The user's row first: a deletion that is under way ends before this looks who is there.
+  const payer = (await ownerNow()) ?? (isPurchase ? metadata.user_id : null)
+  if (payer) await lockUser(tx, payer)
+  const owner = await ownerNow()
   if (owner === null && !isPurchase && !(await findPayment(tx, id))) return 'foreign'
 
   const known = await lockPayment(tx, id, deps.clock.now())

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Stripe } from 'stripe'
+import { lockUser } from '#identity/users.ts'
+import { dialectOf, transaction } from '#platform/db/db.ts'
+import { type TestApp, testApp } from '#testing/app.ts'
+import { eraseBilling } from '../account-deletion.ts'
+import type { Processor } from '../processor.ts'
+import { keepInvoiceAlone } from './invoices.ts'
+import { refreshPayment } from './refresh.ts'
+
+test('who is deleted while a payment or an invoice is read does not come back with it', async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const customer = 'cus_leaving'
+  const row = { customer_id: customer, state: 'present' as const, checkout_at: null }
+
+  const reads: Record<string, () => Promise<unknown>> = {
+    payment: () => refreshPayment({ ...app.platform, processor: processorWith(customer), followers: [] }, 'pi_new'),
+    invoice: () => keepInvoiceAlone(app.platform, invoiceOf(customer)),
+  }
+  for (const [name, read] of Object.entries(reads)) {
+    const { userId } = await app.as(name)
+    await db
+      .insertInto('billing_customers')
+      .values({ ...row, user_id: userId })
+      .execute()
+    const reading = await transaction(db, async (tx) => {
+      await lockUser(tx, userId)
+      await eraseBilling(app.platform, tx, userId)
+      const begun = { promise: read() }
+      await Promise.race([begun.promise, isWaiting(app)])
+      await tx.deleteFrom('users').where('id', '=', userId).execute()
+      return begun
+    })
+    await reading.promise
+    const payments = await db.selectFrom('payments').select(['user_id', 'customer_id']).execute()
+    const invoices = await db.selectFrom('invoices').select(['user_id', 'customer_id']).execute()
+    assert.deepEqual([...payments, ...invoices], [], name)
+  }
+})
+
+/** Where there are several connections, until one of them waits for another. */
+async function isWaiting({ platform: { db }, config }: TestApp): Promise<void> {
+  if (dialectOf(db) === 'sqlite' || config.databaseUrl?.includes('max=1')) return
+  for (;;) {
+    const { rows } = await sql`select from pg_locks where not granted`.execute(db)
+    if (rows.length > 0) return
+    await wait(10)
+  }
+}
+
+function processorWith(customer: string): Processor {
+  const charge = {
+    id: 'ch_new',
+    status: 'succeeded',
+    customer,
+    amount: 299,
+    amount_captured: 299,
+    currency: 'usd',
+    created: 1,
+  }
+  const listOf = (data: object[]) => ({ list: async () => ({ data }) })
+  return { charges: listOf([charge]), refunds: listOf([]), disputes: listOf([]) } as unknown as Processor
+}
+
+function invoiceOf(customer: string): Stripe.Invoice {
+  return {
+    id: 'in_new',
+    customer,
+    status: 'paid',
+    total: 299,
+    amount_paid: 299,
+    currency: 'usd',
+    created: 1,
+    status_transitions: { paid_at: 1 },
+    lines: { data: [] },
+    payments: { data: [{ status: 'paid', payment: { payment_intent: 'pi_of_invoice' } }] },
+  } as unknown as Stripe.Invoice
+}
