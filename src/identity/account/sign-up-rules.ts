@@ -9,6 +9,8 @@ import { emailKey } from '../users.ts'
 /** What is free of a proof within an hour: of one network, and in all. */
 const FREE = { requests: 3, seconds: HOUR_MS / 1_000 }
 const FREE_IN_ALL = { requests: 100, seconds: HOUR_MS / 1_000 }
+/** Challenges that an address may ask for without being counted as one who registers. */
+const CHALLENGES = { requests: 60, seconds: HOUR_MS / 1_000 }
 
 /** @throws Problem 400 `email_domain_refused`. */
 export function requireAllowedDomain({ config }: Pick<Platform, 'config'>, email: string): void {
@@ -40,8 +42,9 @@ export async function requireSignUpProof(
     if (ofNetwork.allowed && (await limiter.hit('free-sign-ups', 'all', FREE_IN_ALL)).allowed) return
   }
   await requireProof(deps, `sign-up:${emailKey(email)}`, proof).catch(async (error) => {
-    // What only asked for a challenge is no registration.
-    await limiter.takeBack('signup', addressKey(address))
+    // What only asked for a challenge is no registration, unless it asks without end.
+    const asked = await limiter.hit('sign-up-challenges', addressKey(address), CHALLENGES)
+    if (asked.allowed) await limiter.takeBack('signup', addressKey(address))
     throw error
   })
 }

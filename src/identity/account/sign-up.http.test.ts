@@ -75,6 +75,16 @@ test('registrations from one network prove work after the third within an hour; 
     assert.equal((await register(index, { proof })).status, 201)
   }
   assert.equal((await register(99)).body.code, 'rate_limited')
+
+  const ask = (index: number) =>
+    app.post(
+      '/api/auth/register',
+      { email: `bot${index}@example.com`, password: PASSWORD, proof: 'made up' },
+      { headers: { 'x-forwarded-for': '198.51.100.8' } },
+    )
+  const codes = (await Promise.all(Array.from({ length: 80 }, (_, index) => ask(index)))).map(({ body }) => body.code)
+  assert.equal(codes.filter((code) => code === 'proof_required').length, 66, 'who asks without end is counted')
+  assert.equal(codes.filter((code) => code === 'rate_limited').length, 14)
 })
 
 test('with REQUIRE_VERIFIED_EMAIL nothing that costs is done for an address that nobody has proven', async (t) => {
