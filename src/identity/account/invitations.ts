@@ -5,7 +5,7 @@ import { invitationEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
-import { issueToken, type OneTimeTokenDeps, spendToken } from '../one-time-tokens.ts'
+import { issueToken, type OneTimeTokenDeps, peekToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
 import { emailKey, findUserByEmail } from '../users.ts'
 
@@ -23,6 +23,12 @@ export async function invite(
     await sendMail(deps, tx, invitationEmail(deps.config, { to: email, name: null, token }))
     await recordAudit(tx, { actorId, action: 'invited', data: { email }, at: deps.clock.now() })
   })
+}
+
+/** Looks without spending. @throws Problem 403 `invitation_required` unless it is open and for this address. */
+export async function requireInvitation(deps: OneTimeTokenDeps, db: Db, token: string | undefined, email: string) {
+  const known = token === undefined ? null : await peekToken<Invitation>(deps, db, 'invitation', token)
+  if (known?.state !== 'open' || known.data.email !== emailKey(email)) throw identityProblem('invitation_required')
 }
 
 /** @throws Problem 403 `invitation_required` unless it was open and for this address. */

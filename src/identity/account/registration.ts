@@ -9,7 +9,7 @@ import type { Hasher } from '../passwords/hasher.ts'
 import { refuseWeak } from '../passwords/password-rules.ts'
 import { identityProblem } from '../problems.ts'
 import { findUserByEmail, insertUser, type User } from '../users.ts'
-import { spendInvitation } from './invitations.ts'
+import { requireInvitation, spendInvitation } from './invitations.ts'
 import { requireAllowedDomain, requireSignUpProof } from './sign-up-rules.ts'
 
 export type RegistrationDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets' | 'log'> & {
@@ -34,7 +34,8 @@ export async function register(deps: RegistrationDeps, registration: Registratio
   const { email, password, full_name = null, invitation, proof } = registration
   const { invitedOnly } = deps.config.signUp
   requireAllowedDomain(deps, email)
-  if (invitedOnly && invitation === undefined) throw identityProblem('invitation_required')
+  // Who is not invited learns nothing of who has an account, and costs nothing.
+  if (invitedOnly) await requireInvitation(deps, db, invitation, email)
   await requireSignUpProof(deps, { email, address, proof })
   await refuseWeak(deps, 'password', password, email)
   if (await findUserByEmail(db, email)) throw taken()

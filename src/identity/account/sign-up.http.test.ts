@@ -39,6 +39,8 @@ test('who is not invited makes no account, by password as by provider; an invita
     [(await register('ada@example.com')).status, (await register('ada@example.com')).body.code],
     [403, 'invitation_required'],
   )
+  const madeUp = await register('root@example.com', 'made-up')
+  assert.deepEqual([madeUp.status, madeUp.body.code], [403, 'invitation_required'], 'whether there is such an account')
   const stranger = await throughProvider(app, 'google', { email: 'eve@example.com' })
   assert.equal(stranger.target.searchParams.get('error'), 'invitation_required')
 
