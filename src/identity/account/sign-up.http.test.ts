@@ -131,10 +131,12 @@ test('a user reads what was tried at the account, a superuser everything, and ne
   app.clock.advance(1_000)
   const weak = await eve.get(`/api/admin/audit?user_id=${ada.userId}`)
   assert.deepEqual([weak.status, weak.body.code], [403, 'two_factor_needed'])
+  assert.equal((await eve.get('/metrics')).status, 401)
   await app.platform.db.updateTable('users').set({ is_totp_on: true }).where('id', '=', eve.userId).execute()
   app.clock.advance(1_000)
   const all = await eve.get('/api/admin/audit?action=sign-in.failed')
   assert.deepEqual([all.body.total, all.body.entries[0].subject], [1, `user:${ada.userId}`])
+  assert.equal((await eve.get('/metrics')).status, 200)
 })
 
 test('a refused sign-in is a line that fail2ban finds, and security.txt says whom to tell', async (t) => {

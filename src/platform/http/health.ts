@@ -37,7 +37,7 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
     const token = request.headers.authorization?.replace(/^Bearer /i, '') ?? ''
     if (config.metricsToken === null || !sameText(token, config.metricsToken)) {
       const caller = await authenticators.bearer(token, { keys: false, fresh: true })
-      if (!caller?.isActive || !caller.isSuperuser) throw unauthenticated()
+      if (!caller?.isActive || !caller.isSuperuser || caller.lacksTwoFactor) throw unauthenticated()
     }
     metrics.collectDefaults()
     const [jobs, freeBytes] = await Promise.all([
