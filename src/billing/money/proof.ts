@@ -11,7 +11,7 @@ import { knownCustomers } from '../customers.ts'
 import { requireProcessor } from '../processor.ts'
 import { type InvoiceRow, isKept, keepInvoiceAlone, WITH_PAYMENTS } from './invoices.ts'
 import type { PaymentRow } from './payments.ts'
-import { disputeStateOf, idOf, type MoneyDeps, refreshPayment } from './refresh.ts'
+import { idOf, type MoneyDeps, refreshPayment, wordOf } from './refresh.ts'
 
 /** Who makes something of a payment that billing itself does not: the storefront. */
 export type Seller = {
@@ -173,15 +173,14 @@ async function* ofDisputes(deps: Deps, disputes: readonly Stripe.Dispute[]): Asy
   for (const { id, dispute } of listed) {
     const payment = payments.get(id)
     const ours = kept.find((row) => row.id === dispute.id)?.status ?? 'none'
-    // One that was lost may be reinstated, and is called lost as before.
-    const isReinstated = disputeStateOf(dispute) === 'won' && payment?.dispute === 'lost'
-    if (!payment || (ours === dispute.status && !isReinstated)) continue
+    const theirs = wordOf(dispute)
+    if (!payment || ours === theirs) continue
     yield {
       about: 'dispute',
       id: dispute.id,
       user_id: payment.user_id,
       ours,
-      theirs: isReinstated ? `${dispute.status}, reinstated` : dispute.status,
+      theirs,
       mend: () => refreshPayment(deps, id),
     }
   }

@@ -129,7 +129,7 @@ async function writeState(
   const buyer = isPurchase ? await findUser(tx, metadata.user_id ?? '') : null
   const userId = known.user_id ?? owner ?? buyer?.id ?? null
   for (const dispute of disputes) {
-    await keepDispute(tx, { ...rowOf(dispute, id), status: dispute.status })
+    await keepDispute(tx, { ...rowOf(dispute, id), status: wordOf(dispute) })
     if (disputeStateOf(dispute) === 'open') await tellOfDispute(deps, tx, dispute, { payment: id, userId })
   }
   await changePayment(deps, tx, known, {
@@ -165,6 +165,11 @@ export function disputeStateOf({ status, balance_transactions }: Stripe.Dispute)
     default:
       return null
   }
+}
+
+/** The processor's word, and our own for one that was reinstated, which the processor calls lost as before. */
+export function wordOf(dispute: Stripe.Dispute): string {
+  return dispute.status === 'lost' && disputeStateOf(dispute) === 'won' ? 'reinstated' : dispute.status
 }
 
 export function idOf(value: string | { id: string } | null | undefined): string | null {

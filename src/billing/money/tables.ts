@@ -45,7 +45,7 @@ type DisputesTable = {
   payment_id: string
   amount_cents: number
   currency: string
-  /** The processor's word: `needs_response`, `under_review`, `won`, `lost`, or a warning. */
+  /** The processor's word: `needs_response`, `under_review`, `won`, `lost`, or a warning; and `reinstated`. */
   status: string
   reason: string | null
   created_at: Instant

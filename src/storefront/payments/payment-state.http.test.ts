@@ -142,6 +142,21 @@ test('a refund and a lost dispute that no event tells of are found within the ho
   shop.clock.advance(1.01 * DAY_MS)
   await reconcile(shop)
   assert.deepEqual(await tiers(ada, 'refunded'), ['basic', 'pro'])
+
+  // Others of the same payment are won and reinstated.
+  inSandbox(
+    shop,
+    `insert into stripe_objects (id, object, owner, body, side)
+     select 'du_won', object, owner, json_set(body, '$.id', 'du_won', '$.status', 'won'), side
+     from stripe_objects where object = 'dispute';
+     insert into stripe_objects (id, object, owner, body, side)
+     select 'du_back', object, owner, json_set(body, '$.id', 'du_back', '$.status', 'lost',
+       '$.balance_transactions', json('[{"amount":-1499},{"amount":1499}]')), side
+     from stripe_objects where id = 'du_won'`,
+  )
+  assert.ok(((await shop.app.service.billing.sync())?.mended ?? 0) > 0)
+  const again = await shop.app.service.billing.sync()
+  assert.deepEqual([again?.mended, again?.failed], [0, 0], 'what is mended does not disagree again')
 })
 
 test('a purchase whose payment no event and no buyer told of is made from the payment itself', async (t) => {
