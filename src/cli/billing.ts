@@ -22,7 +22,7 @@ export async function run([verb, ...args]: string[], context: Context): Promise<
   }
   const { events, accounts, mended, failed } = done
   print(`${events} events that had not come, ${accounts} customers read, ${mended} payments and the like mended`)
-  if (failed > 0) print(`${failed} could not be read`)
+  if (failed > 0) print(`${failed} could not be read or mended`)
   return done.failed === 0 ? 0 : 1
 }
 

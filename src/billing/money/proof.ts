@@ -31,6 +31,7 @@ export type Disagreement = {
   theirs: string
 }
 
+/** `mend` returns false where asking again would find the same. */
 type Found = Disagreement & { mend(): Promise<unknown> }
 type Deps = MoneyDeps & { sellers: readonly Seller[] }
 
@@ -43,6 +44,7 @@ const WHOLE_EVERY_MS = DAY_MS
 const OVERLAP_MS = HOUR_MS
 const PAGE = 100
 
+/** `failed`: what could not be read, and what nothing is known of to mend it by. */
 export type Proven = { mended: number; failed: number }
 
 /** Mends what disagrees. `everything`: all of the last half year, however recently that was looked at. */
@@ -54,21 +56,25 @@ export async function proveMoney(deps: Deps, { everything = false } = {}): Promi
   const since = isWhole ? plus(now, -WHOLE_MS) : plus(reached, -OVERLAP_MS)
   let mended = 0
   let failed = 0
+  let unread = 0
   for await (const { mend, ...disagreement } of findDisagreements(deps, since)) {
-    await mend().then(
-      () => {
+    try {
+      if ((await mend()) === false) {
+        failed++
+        log.warn(disagreement, 'what disagrees with the processor cannot be mended: it knows of nothing to mend it by')
+      } else {
         mended++
         log.info(disagreement, 'what disagreed with the processor is mended')
-      },
-      (error) => {
-        failed++
-        log.warn({ err: error, ...disagreement }, 'what disagrees with the processor cannot be mended yet')
-      },
-    )
+      }
+    } catch (error) {
+      failed++
+      unread++
+      log.warn({ err: error, ...disagreement }, 'what disagrees with the processor cannot be mended yet')
+    }
   }
-  // What failed is met again.
-  if (failed === 0) await moveCursor(db, CURSOR, now)
-  if (failed === 0 && isWhole) await moveCursor(db, WHOLE_CURSOR, now)
+  // What could not be read is met again; what cannot be mended every day.
+  if (unread === 0) await moveCursor(db, CURSOR, now)
+  if (unread === 0 && isWhole) await moveCursor(db, WHOLE_CURSOR, now)
   return { mended, failed }
 }
 
@@ -110,8 +116,12 @@ async function* ofCharges(deps: Deps, charges: readonly Stripe.Charge[]): AsyncG
   })
   for (const seller of deps.sellers) {
     for (const id of await seller.unrecorded(deps.db, sold)) {
-      const userId = sold.find((one) => one.id === id)?.userId ?? null
-      const mend = () => seller.record(id)
+      const ofId = sold.filter((one) => one.id === id)
+      const userId = ofId[0]?.userId ?? null
+      const mend = async () => {
+        await seller.record(id)
+        return (await seller.unrecorded(deps.db, ofId)).length === 0
+      }
       yield { about: 'purchase', id, user_id: userId, ours: 'none', theirs: 'paid', mend }
     }
   }

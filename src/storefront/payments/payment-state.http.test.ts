@@ -167,6 +167,14 @@ test('a purchase whose payment no event and no buyer told of is made from the pa
   assert.deepEqual(await statuses(ada), [])
   await reconcile(shop)
   assert.deepEqual(await statuses(ada), ['completed'])
+
+  // A checkout that the processor does not list any more is a sale that is lost, and nothing that was mended.
+  await pay(shop, ada, 'basic')
+  inSandbox(shop, `delete from stripe_objects where object = 'checkout.session'`)
+  for (let looks = 1; looks <= 2; looks++) {
+    const synced = await shop.app.service.billing.sync()
+    assert.deepEqual([synced?.mended, synced?.failed], [0, 1])
+  }
 })
 
 test('a payment that cannot be read hides no other, and is tried again every hour', async (t) => {
