@@ -7,8 +7,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { systemClock } from '#platform/clock.ts'
+import type { Db } from '#platform/db/db.ts'
 import { type Migration, migrate } from '#platform/db/migrate.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { openPgvector } from '#rag/search/stores/pgvector.ts'
@@ -43,6 +46,16 @@ async function migratedFile(migrations: Migration[]): Promise<Uint8Array> {
   const file = readFileSync(join(dataDir, 'latchkey.db'))
   rmSync(dataDir, { recursive: true, force: true })
   return file
+}
+
+/** Until one connection waits for another's lock; at once where there is only one connection. */
+export async function untilOneWaits(db: Db): Promise<void> {
+  if (!process.env.TEST_DATABASE_URL) return
+  for (;;) {
+    const { rows } = await sql`select 1 from pg_locks where not granted`.execute(db)
+    if (rows.length > 0) return
+    await setTimeout(10)
+  }
 }
 
 /** A schema of its own: quicker than a database of its own, and as separate. */

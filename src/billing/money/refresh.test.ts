@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setTimeout as wait } from 'node:timers/promises'
-import { sql } from 'kysely'
 import type { Stripe } from 'stripe'
 import { lockUser } from '#identity/users.ts'
-import { dialectOf, transaction } from '#platform/db/db.ts'
-import { type TestApp, testApp } from '#testing/app.ts'
+import { transaction } from '#platform/db/db.ts'
+import { testApp } from '#testing/app.ts'
+import { untilOneWaits } from '#testing/database.ts'
 import { eraseBilling } from '../account-deletion.ts'
 import type { Processor } from '../processor.ts'
 import { keepInvoiceAlone } from './invoices.ts'
@@ -31,7 +30,7 @@ test('who is deleted while a payment or an invoice is read does not come back wi
       await lockUser(tx, userId)
       await eraseBilling(app.platform, tx, userId)
       const begun = { promise: read() }
-      await Promise.race([begun.promise, isWaiting(app)])
+      await Promise.race([begun.promise, untilOneWaits(db)])
       await tx.deleteFrom('users').where('id', '=', userId).execute()
       return begun
     })
@@ -41,16 +40,6 @@ test('who is deleted while a payment or an invoice is read does not come back wi
     assert.deepEqual([...payments, ...invoices], [], name)
   }
 })
-
-/** Where there are several connections, until one of them waits for another. */
-async function isWaiting({ platform: { db }, config }: TestApp): Promise<void> {
-  if (dialectOf(db) === 'sqlite' || config.databaseUrl?.includes('max=1')) return
-  for (;;) {
-    const { rows } = await sql`select from pg_locks where not granted`.execute(db)
-    if (rows.length > 0) return
-    await wait(10)
-  }
-}
 
 function processorWith(customer: string): Processor {
   const charge = {

@@ -7,7 +7,6 @@ import { receiveMoneyEvent } from '#billing/money/money-events.ts'
 import type { Sold } from '#billing/money/proof.ts'
 import { type Processor, unlessMissing } from '#billing/processor.ts'
 import { findProduct } from '#catalogue/catalogue.ts'
-import { findUser } from '#identity/users.ts'
 import { DAY_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { InboxEvent } from '#platform/jobs/inbox.ts'
@@ -133,8 +132,7 @@ export async function unrecordedPayments(
 async function record(deps: PaymentDeps, payment: Payment, settle?: InboxEvent['settle']): Promise<void> {
   const { userId, tier } = payment
   if (!(await isOurs(deps, userId, tier))) return
-  const user = await findUser(deps.db, payment.userId)
-  await recordPurchase(deps, payment, user !== null, settle)
+  await recordPurchase(deps, payment, settle)
 }
 
 /** What was taken off the catalogue while its buyer was paying is delivered all the same; what others sell is not ours. */

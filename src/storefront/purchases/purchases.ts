@@ -7,6 +7,7 @@ import { type Static, Type } from 'typebox'
 import { recordAudit } from '#audit/audit.ts'
 import { lockPayment, type PaymentRow, updatePayment } from '#billing/money/payments.ts'
 import type { Tier } from '#catalogue/catalogue.ts'
+import { findUser, lockUser } from '#identity/users.ts'
 import { MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import { Instant, Nullable, OneOf } from '#platform/http/schema.ts'
@@ -43,19 +44,21 @@ export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets'>
 export async function recordPurchase(
   { db, clock, jobs, secrets }: PurchaseDeps,
   payment: Payment,
-  hasAccount: boolean,
   settle: (tx: Db) => Promise<void> = async () => {},
 ) {
   const now = clock.now()
   const key = newLicenseKey()
 
   await transaction(db, async (tx) => {
+    // The buyer's row first: a deletion that is under way ends before this looks who is there.
+    await lockUser(tx, payment.userId)
+    const buyer = await findUser(tx, payment.userId)
     const known = await lockPayment(tx, payment.ref, now)
     const isReversed = isTakenBack(known)
     const id = randomUUID()
     const row: PurchaseRow = {
       id,
-      user_id: hasAccount ? payment.userId : null,
+      user_id: buyer?.id ?? null,
       tier: payment.tier,
       status: isReversed ? 'refunded' : 'completed',
       payment_ref: payment.ref,

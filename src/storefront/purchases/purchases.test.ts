@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { lockUser } from '#identity/users.ts'
+import { transaction } from '#platform/db/db.ts'
+import { testApp } from '#testing/app.ts'
+import { untilOneWaits } from '#testing/database.ts'
+import { recordPurchase } from './purchases.ts'
+import { forgetUser } from './store.ts'
+
+test('who is deleted while a purchase is recorded does not come back with it', async (t) => {
+  const app = await testApp(t)
+  const { db } = app.platform
+  const { userId } = await app.as('leaving')
+  const payment = { ref: 'pi_late', userId, tier: 'pro', amountCents: 299, currency: 'usd', checkoutSessionId: null }
+  const recording = await transaction(db, async (tx) => {
+    await lockUser(tx, userId)
+    await forgetUser(tx, userId)
+    const begun = { promise: recordPurchase(app.platform, payment) }
+    await Promise.race([begun.promise, untilOneWaits(db)])
+    await tx.deleteFrom('users').where('id', '=', userId).execute()
+    return begun
+  })
+  await recording.promise
+  for (const table of ['purchases', 'payments'] as const) {
+    const rows = await db.selectFrom(table).select('user_id').execute()
+    assert.deepEqual(rows, [{ user_id: null }], table)
+  }
+})
