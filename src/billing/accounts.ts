@@ -100,7 +100,7 @@ export async function staleUsers(db: Db, before: Instant, limit: number): Promis
       ),
     )
     .where((e) => e.or([e('synced_at', 'is', null), e('synced_at', '<', before)]))
-    .orderBy('synced_at')
+    .orderBy('synced_at', (order) => order.asc().nullsFirst())
     .limit(limit)
     .execute()
   return rows.map(({ user_id }) => user_id)
@@ -114,7 +114,7 @@ export async function recentUsers(db: Db, limit: number): Promise<string[]> {
     .select('billing_accounts.user_id')
     .distinct()
     .select('synced_at')
-    .orderBy('synced_at', 'desc')
+    .orderBy('synced_at', (order) => order.desc().nullsLast())
     .orderBy('billing_accounts.user_id')
     .limit(limit)
     .execute()

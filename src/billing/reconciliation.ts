@@ -1,6 +1,7 @@
 /**
  * What no event told, for subscriptions and purchases alike: the processor's list of events is read, quiet accounts are read anew, and its
- * lists of money are held against our rows. Hourly and at the start, one at a time, whichever process does it.
+ * lists of money are held against our rows. Hourly and at the start, one of those at a time, whichever process does it; one that an
+ * operator asks for may run beside it.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
@@ -71,7 +72,7 @@ export async function askForSync({ jobs }: Pick<BillingDeps, 'jobs'>, tx: Db): P
 /** Then it waits, among what gave up, for the next hour's call. */
 export const RECONCILE_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS]
 
-/** Asks for a reconciliation now and every hour; one at a time, whichever process runs it. Returns how to stop. */
+/** Asks for a reconciliation now and every hour; one of them at a time, whichever process runs it. Returns how to stop. */
 export function scheduleReconciliation(deps: Pick<BillingDeps, 'jobs' | 'db' | 'log'>): () => void {
   const ask = () =>
     deps.jobs
