@@ -19,7 +19,11 @@ export type KillsResult = {
 type End = 'whole' | 'failed' | 'killed'
 type Call = { api: Api; model: string; stream: boolean; play: Play; killedMs: number | null; end: End; status: number }
 /** `young`: too short a time at the vendor to have been noted, and indeed not recorded. */
-export type Killed = Call & { kept: 'recorded' | 'young' | 'unasked' }
+export type Killed = Call & {
+  kept: 'recorded' | 'young' | 'unasked'
+  /** Recorded by the process after it. */
+  isCrashed: boolean
+}
 
 const AT_ONCE = 40
 const MODELS = ['gpt-6-luna', 'claude-haiku-5-5', 'gemini-3.8-flash']
@@ -159,7 +163,8 @@ function judge(calls: Call[], rows: Row[], book: Record<string, BookEntry>, pric
     if (fault !== null) {
       faults.push(`${api.path} ${model} ${stream ? 'streamed' : 'whole'} ${play.kind} ${call.status}: ${fault}`)
     }
-    return { ...call, kept: own.length > 0 ? 'recorded' : asked === undefined ? 'unasked' : 'young' }
+    const kept = own.length > 0 ? 'recorded' : asked === undefined ? 'unasked' : 'young'
+    return { ...call, kept, isCrashed: own[0]?.error_code === 'crashed' }
   })
   for (const [name, own] of rowsOf) faults.push(`${own.length} rows of ${name || 'nobody'}, who never called`)
   return { judged, faults }

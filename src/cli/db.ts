@@ -1,4 +1,5 @@
 /** The way from SQLite to PostgreSQL: every row of DATA_DIR's file into the empty database of DATABASE_URL, counted and compared. */
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockFolder } from '#platform/data-lock.ts'
 import { openDatabase } from '#platform/db/open.ts'
@@ -15,10 +16,11 @@ export async function run(args: string[], { config, print }: Context): Promise<n
     throw new Error('set DATABASE_URL to the empty PostgreSQL database that is to have the copy')
 
   const file = join(dataDir, 'latchkey.db')
-  const source = openSqliteDatabase(file)
+  if (!existsSync(file)) throw new Error(`there is no database at ${file}`)
+  // Before the copy's moment: who went on writing would lose what came after.
+  const unlock = lockFolder(dataDir, ['api', 'storefront', 'worker'])
   try {
-    // Who went on writing would lose what came after.
-    const unlock = lockFolder(dataDir, ['api', 'storefront', 'worker'])
+    const source = openSqliteDatabase(file)
     const { db, close } = openDatabase({ databaseUrl, dataDir, isGuest: true })
     try {
       const [fault] = source.faults()
@@ -36,9 +38,9 @@ export async function run(args: string[], { config, print }: Context): Promise<n
       return 0
     } finally {
       await close()
-      unlock()
+      source.close()
     }
   } finally {
-    source.close()
+    unlock()
   }
 }

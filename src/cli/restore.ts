@@ -66,11 +66,19 @@ async function filesToCome({ files }: Manifest, config: Config, isWithoutProduct
 }
 
 async function restoreFiles(place: Place, files: readonly Arriving[]): Promise<void> {
-  for (const { home, ...entry } of files) {
-    await fetchFile(place, entry, home)
-    const isProduct = entry.path.startsWith('products/')
-    if (isProduct) await chmod(home, entry.is_executable ? 0o755 : 0o644)
-    if (entry.modified_at) await utimes(home, new Date(), new Date(entry.modified_at))
+  const placed: string[] = []
+  try {
+    for (const { home, ...entry } of files) {
+      await fetchFile(place, entry, home)
+      placed.push(home)
+      const isProduct = entry.path.startsWith('products/')
+      if (isProduct) await chmod(home, entry.is_executable ? 0o755 : 0o644)
+      if (entry.modified_at) await utimes(home, new Date(), new Date(entry.modified_at))
+    }
+  } catch (error) {
+    // None of them was there before.
+    for (const home of placed) await rm(home, { force: true })
+    throw error
   }
 }
 

@@ -111,6 +111,8 @@ describe('what is no backup, or not for here, changes nothing', () => {
     const app = await testApp(t, { env: { SECRET_KEY } })
     await app.as('ada')
     const whole = join(folder, 'whole')
+    // Kept beside the database; a backup copies files, and asks not what is in them.
+    for (const name of ['prices.json', 'sandbox.db']) writeFileSync(join(app.config.dataDir, name), name)
     assert.equal((await run('backup', [whole], app.config)).code, 0)
     await app.service.close(1_000)
     const [name = ''] = readdirSync(whole)
@@ -121,6 +123,7 @@ describe('what is no backup, or not for here, changes nothing', () => {
     const spoilt: [string, Spoil, RegExp][] = [
       ['cut short', (to) => rmSync(join(to, 'manifest.json')), /there is no whole backup at/],
       ['without a file', (to) => rmSync(join(to, 'database', part)), /is missing/],
+      ['without its last file', (to) => rmSync(join(to, 'data', 'sandbox.db')), /is missing/],
       ['truncated', (to) => cut(join(to, 'database', part)), /other bytes|not what was backed up|damaged|end of file/],
       ['changed', (to) => flip(join(to, 'database', part)), /other bytes|not what was backed up|damaged|incorrect/],
       [

@@ -26,17 +26,20 @@ type Fill = {
   atLast?(): Promise<void>
 }
 
+const NOT_EMPTY = 'the database is not empty: nothing is overwritten. Give an empty one (or an empty schema)'
+
 /** @returns what was copied, and the tables that were left out. @throws Error with a sentence; then nothing was changed. */
 export async function fillPostgres(db: Db, { source, migrations, expected, atLast }: Fill) {
   const made = madeBy(await recordsOf(source, 'migrations'), migrations)
   if ((await snapshotOfPostgres(db, ({ tables }) => tables())).length > 0) {
-    throw new Error('the database is not empty: nothing is overwritten. Give an empty one (or an empty schema)')
+    throw new Error(NOT_EMPTY)
   }
   // Outside of the transaction, which a refusal would end.
   await sql`create extension if not exists vector`.execute(db).catch(() => undefined)
 
   return transaction(db, async (tx) => {
-    await migrate(tx, made, new Date().toISOString())
+    // Once more, under the migrations' lock: a service may have started since.
+    if ((await migrate(tx, made, new Date().toISOString())).length < made.length) throw new Error(NOT_EMPTY)
     if (await hasVector(tx)) await openPgvector({ db: tx })
     const here = new Set((await tablesOf(tx)).map(({ name }) => name))
 

@@ -61,7 +61,7 @@ export function ContactMessages() {
                   </Paper>
                 ))}
               </Stack>
-              <Pages paged={data} what="messages" />
+              <Pages paged={data} what="message" />
             </>
           )
         }

@@ -1,7 +1,7 @@
 import { Group, Pagination, Text } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import type { ListUsersResponse } from '../api/types.ts'
-import { count } from '../components/format.ts'
+import { plural } from '../components/format.ts'
 
 const route = getRouteApi('/app/admin')
 
@@ -10,14 +10,14 @@ export function usePage(): number {
   return route.useSearch().page ?? 1
 }
 
-type PagesProps = { paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'>; what: string }
+type PagesProps = { paged: Pick<ListUsersResponse, 'page' | 'pages' | 'total'> /** One of them. */; what: string }
 
 export function Pages({ paged, what }: PagesProps) {
   const navigate = route.useNavigate()
   return (
     <Group justify="space-between" mt="md">
       <Text c="dimmed" size="sm">
-        {count(paged.total)} {what}
+        {plural(paged.total, what)}
       </Text>
       {paged.pages > 1 && (
         <Pagination

@@ -26,10 +26,10 @@ export function UserTable() {
           <>
             {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a box that scrolls must be reachable by the keyboard. */}
             <section className="scroll-x" tabIndex={0} aria-label="Users">
-              <Table miw={{ base: 0, md: 940 }} verticalSpacing="xs">
+              <Table verticalSpacing="xs">
                 <Table.Thead>
                   <Table.Tr>
-                    <Table.Th miw={{ base: 0, md: 230 }}>User</Table.Th>
+                    <Table.Th>User</Table.Th>
                     <Table.Th visibleFrom="md">Plan</Table.Th>
                     <Table.Th visibleFrom="md">State</Table.Th>
                     <Table.Th visibleFrom="md">Since</Table.Th>
@@ -76,7 +76,7 @@ export function UserTable() {
                 </Table.Tbody>
               </Table>
             </section>
-            <Pages paged={data} what="users" />
+            <Pages paged={data} what="user" />
           </>
         )}
       </Loaded>
