@@ -4,7 +4,7 @@
  * chunk could come in; then each candidate is scored by its own terms, with the pairs of words that stand together.
  */
 import { grown } from './arena.ts'
-import { COUNT_BITS, COUNT_MAX, rootKey, type Shelf } from './shelf.ts'
+import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type Shelf } from './shelf.ts'
 import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, rootOf } from './terms.ts'
 
 export type Ranked = {
@@ -27,6 +27,8 @@ const SHORT_PAIR = { lettersMax: 8, weight: 0.8 }
 /** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
 const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.3 }
 const LIKE_WORDS_MAX = 32
+/** Words of a shelf looked at for likeness, for one question: what it has left after that is found as it is written. Nobody else runs meanwhile. */
+const LIKE_LOOKS_MAX = 3_000_000
 /** A pasted page is searched by its first words. */
 const QUESTION_TERMS_MAX = 400
 /** Two words that meet so much more often than chance say something together. */
@@ -70,23 +72,25 @@ export function readQuestion(shelf: Shelf, text: string): Question {
   const order: number[] = []
   const places = new Map<string, number>()
   const words: QuestionWord[] = []
+  const looks = { left: LIKE_LOOKS_MAX }
   eachTerm(text, (name) => {
     if (order.length >= QUESTION_TERMS_MAX) return
     let place = places.get(name)
     if (place === undefined) {
       place = words.length
       places.set(name, place)
-      words.push(questionWord(shelf, name))
+      words.push(questionWord(shelf, name, looks))
     }
     order.push(place)
   })
   return { words, pairs: pairsOf(words, order) }
 }
 
-function questionWord(shelf: Shelf, name: string): QuestionWord {
+function questionWord(shelf: Shelf, name: string, looks: { left: number }): QuestionWord {
   const isOfWords = isWord(name)
   const isStop = isOfWords && isStopWord(name)
-  const found = isOfWords && !isStop && !/\p{N}/u.test(name) ? wordsLike(shelf, name) : exactly(shelf, name)
+  const isAsWritten = !isOfWords || isStop || name.length > LIKE_LETTERS_MAX || /\p{N}/u.test(name) || looks.left <= 0
+  const found = isAsWritten ? exactly(shelf, name) : wordsLike(shelf, name, looks)
   let frequency = 0
   for (const [i, term] of found.terms.entries()) {
     frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
@@ -104,39 +108,50 @@ function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'like
 /** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
 let shared = new Uint8Array(1_024)
 
-function wordsLike(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
+function wordsLike(shelf: Shelf, name: string, looks: { left: number }): Pick<QuestionWord, 'terms' | 'likeness'> {
   const word = folded(name)
-  const root = rootOf(word)
   if (shared.length < shelf.termCount) shared = grown(shared, shelf.termCount)
   const touched: number[] = []
-  const touch = (term: number) => {
-    if (shared[term] === 0) touched.push(term)
-    shared[term] = (shared[term] as number) + 1
-  }
   const pieces = new Set<string>()
   eachPiece(word, (piece) => pieces.add(piece))
-  for (const piece of pieces) shelf.eachWordOf(piece, touch)
-  const least = pieces.size * LIKE.min
-
-  const like: { term: number; likeness: number }[] = []
-  const rooted: number[] = []
-  shelf.eachWordOf(rootKey(root), (term) => rooted.push(term))
-  for (const term of rooted) {
-    if (shelf.frequencies[term] === 0) continue
-    const other = shelf.nameOf(term)
-    like.push({ term, likeness: other === name ? 1 : folded(other) === word ? LIKE.accents : LIKE.root })
-    shared[term] = 0
+  // The word itself may not be in the lists: they have an end.
+  const { terms, likeness } = exactly(shelf, name)
+  const itself = terms[0]
+  const add = (term: number, value: number) => {
+    if (shelf.frequencies[term] === 0) return
+    if (terms.length === LIKE_WORDS_MAX && value <= (likeness.at(-1) as number)) return
+    let at = terms.length
+    while (at > 0 && (likeness[at - 1] as number) < value) at--
+    terms.splice(at, 0, term)
+    likeness.splice(at, 0, value)
+    if (terms.length <= LIKE_WORDS_MAX) return
+    terms.pop()
+    likeness.pop()
   }
-  for (const term of touched) {
-    const count = shared[term] as number
-    shared[term] = 0
-    // A piece may stand twice in a word.
-    if (count >= least && shelf.frequencies[term] !== 0) {
-      like.push({ term, likeness: Math.min(LIKE.piecesMax, count / pieces.size) })
+  try {
+    for (const piece of pieces) {
+      shelf.eachWordOf(piece, (term) => {
+        looks.left--
+        if (shared[term] === 0) touched.push(term)
+        shared[term] = (shared[term] as number) + 1
+      })
     }
+    if (itself !== undefined) shared[itself] = 0
+    shelf.eachWordOf(rootKey(rootOf(word)), (term) => {
+      looks.left--
+      shared[term] = 0
+      if (term !== itself) add(term, folded(shelf.nameOf(term)) === word ? LIKE.accents : LIKE.root)
+    })
+    const least = pieces.size * LIKE.min
+    for (const term of touched) {
+      const count = shared[term] as number
+      // A piece may stand twice in a word.
+      if (count >= least) add(term, Math.min(LIKE.piecesMax, count / pieces.size))
+    }
+  } finally {
+    for (const term of touched) shared[term] = 0
   }
-  const nearest = like.sort((a, b) => b.likeness - a.likeness).slice(0, LIKE_WORDS_MAX)
-  return { terms: nearest.map(({ term }) => term), likeness: nearest.map(({ likeness }) => likeness) }
+  return { terms, likeness }
 }
 
 /** Words that stand together in the question, each pair once. Groups of characters overlap as it is. */

@@ -13,6 +13,13 @@ export const COUNT_MAX = (1 << COUNT_BITS) - 1
 const TERM_BYTES = 90
 const DEAD_MAX = 1_000
 
+/** Longer ones are sequences, base64 and the like: found as they are. Compounds of several words still fit. */
+export const LIKE_LETTERS_MAX = 40
+/** Of one piece or root: what still more words hold says little of any of them. */
+const PIECE_WORDS_MAX = 20_000
+/** Letters behind digits: an id, a hash. A number behind a word (`iphone15`) leaves it a word. */
+const CODE = /\p{N}\P{N}/u
+
 /** Scratch space, all zeros between uses: how often a chunk holds each term. */
 let counts = new Uint32Array(1_024)
 
@@ -27,6 +34,8 @@ export class Shelf {
   /** Pieces and roots of words → words. */
   #pieces = new Map<string, number>()
   #wordsOf = new Lists()
+  /** By list of `#wordsOf`: its words. */
+  #pieceSizes = new Uint32Array(256)
 
   /** By slot: where its terms begin in `sequence`; the next slot's beginning is its end. */
   starts = new Uint32Array(64)
@@ -51,7 +60,9 @@ export class Shelf {
   get bytes(): number {
     const { postings, frequencies, starts, sequence } = this
     const arrays = postings.bytes + frequencies.byteLength + starts.byteLength + sequence.byteLength
-    return arrays + this.#wordsOf.bytes + (this.#names.length + this.#pieces.size) * TERM_BYTES
+    return (
+      arrays + this.#wordsOf.bytes + this.#pieceSizes.byteLength + (this.#names.length + this.#pieces.size) * TERM_BYTES
+    )
   }
 
   /** More dead than alive. */
@@ -100,7 +111,7 @@ export class Shelf {
     return this.#names[term] as string
   }
 
-  /** The words that hold this piece or have this root. */
+  /** The words that hold this piece or have this root, the first `PIECE_WORDS_MAX` of them. */
   eachWordOf(piece: string, each: (term: number) => void): void {
     const list = this.#pieces.get(piece)
     if (list === undefined) return
@@ -116,14 +127,18 @@ export class Shelf {
     this.#terms.set(own, term)
     this.#names.push(own)
     if (term === this.frequencies.length) this.frequencies = grown(this.frequencies, term + 1)
-    if (!isWord(own)) return term
+    if (!isWord(own) || own.length > LIKE_LETTERS_MAX || CODE.test(own)) return term
     const word = folded(own)
     const index = (piece: string) => {
       let list = this.#pieces.get(piece)
       if (list === undefined) {
         list = this.#wordsOf.open()
         this.#pieces.set(piece, list)
+        if (list === this.#pieceSizes.length) this.#pieceSizes = grown(this.#pieceSizes, list + 1)
       }
+      const size = this.#pieceSizes[list] as number
+      if (size === PIECE_WORDS_MAX) return
+      this.#pieceSizes[list] = size + 1
       this.#wordsOf.push(list, term)
     }
     eachPiece(word, index)
