@@ -154,12 +154,18 @@ export class Shelf {
       const term = sequence[i] as number
       counts[term] = (counts[term] as number) + 1
     }
-    for (let i = starts[slot] as number; i < to; i++) {
-      const term = sequence[i] as number
-      const count = counts[term] as number
-      if (count === 0) continue
-      counts[term] = 0
-      each(term, count)
+    let i = starts[slot] as number
+    try {
+      for (; i < to; i++) {
+        const term = sequence[i] as number
+        const count = counts[term] as number
+        if (count === 0) continue
+        counts[term] = 0
+        each(term, count)
+      }
+    } finally {
+      // After a failure: the next shelf may be another user's.
+      for (; i < to; i++) counts[sequence[i] as number] = 0
     }
   }
 }

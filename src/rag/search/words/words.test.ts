@@ -203,3 +203,19 @@ test('long compounds, and words with a number behind them, are found by words li
   assert.equal(find('Lebensversicherungsgesellschaft')[0]?.slot, 0)
   assert.equal(find('iphone')[0]?.slot, 1)
 })
+
+test('of texts that are all alike no more than some are read as a whole, and the nearer ones are among them', () => {
+  const texts = Array.from({ length: 5_000 }, (_, i) => `Invoice ${i} of the harbour company, due in thirty days.`)
+  const { words, find } = shelfOf([...texts, 'Invoice of the harbour company. The harbour company sent the invoice.'])
+  let reads = 0
+  words.sequence = new Proxy(words.sequence, {
+    get(target, key) {
+      reads++
+      return Reflect.get(target, key)
+    },
+  })
+  const [first, ...more] = find('harbour company invoice', 10)
+  assert.deepEqual([first?.slot, more.length], [texts.length, 9])
+  assert.ok(reads < 300 * 20, `${reads} terms were read`)
+  assert.equal(find('harbour company invoice', 1_000).length, 1_000, 'as many as are asked for')
+})
