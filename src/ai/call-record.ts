@@ -38,6 +38,8 @@ export type NewCall = {
   extras?: Extras
   /** What will do where a budget is short. */
   completionTokensMin?: number
+  /** Asked again for less where a budget is short. */
+  isTrial?: boolean
   /** False: it costs nobody anything and needs no place in a budget. */
   isReserved?: boolean
   signal: AbortSignal
@@ -68,7 +70,7 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
 export async function openCall({ config, clock, ledger, metrics }: RecordDeps, call: NewCall): Promise<CallRecord> {
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
-  const { completionTokensMin, signal, extras = NO_EXTRAS } = call
+  const { completionTokensMin, isTrial, signal, extras = NO_EXTRAS } = call
   const { userId, keyId, tier, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
@@ -92,6 +94,7 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
           ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras),
           completionTokens,
           completionTokensMin,
+          isTrial,
           signal,
           call: { route, tier, ...first, costUsd: guess(), ...origin },
         })

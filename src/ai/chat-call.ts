@@ -141,12 +141,13 @@ async function opened(
   record: NewCall,
 ): Promise<{ record: CallRecord; searchesMax: number }> {
   const wanted = extrasOf(deps, call, routes, Number.POSITIVE_INFINITY)
+  const least = wanted.searches.calls > 1 ? extrasOf(deps, call, routes, 1) : wanted
+  const isTrial = least.searches.calls < wanted.searches.calls
   try {
-    return { record: await openCall(deps, { ...record, extras: wanted }), searchesMax: Number.POSITIVE_INFINITY }
+    const opened = await openCall(deps, { ...record, extras: wanted, isTrial })
+    return { record: opened, searchesMax: Number.POSITIVE_INFINITY }
   } catch (error) {
-    const least = extrasOf(deps, call, routes, 1)
-    const isShort = error instanceof Problem && error.status === 429 && least.searches.calls < wanted.searches.calls
-    if (!isShort) throw error
+    if (!isTrial || !(error instanceof Problem) || error.status !== 429) throw error
     return { record: await openCall(deps, { ...record, extras: least }), searchesMax: 1 }
   }
 }

@@ -85,6 +85,28 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('carla'), [80, 100])
   })
 
+  test('a call that is allowed fewer searches than it asked for is no hundredth per cent, and waits for nobody', async () => {
+    vendor.play(says('ok'))
+    const frida = await app.as('frida', { tier: 'pro' })
+    ids.set('frida', frida.userId)
+    const { reserve, settle, release } = ledgerOf('frida')
+    await settle(16.5e9)
+    const { body } = await frida.post('/api/api-keys', { name: 'searches' })
+    const headers = { authorization: `Bearer ${body.key}` }
+    const asked = { model: 'gpt-6-luna', input: 'Hi', max_output_tokens: 100, max_tool_calls: 1_000 }
+    const search = () => app.post('/v1/responses', { ...asked, tools: [{ type: 'web_search' }] }, { headers })
+    assert.equal((await search()).status, 200)
+    assert.equal(vendor.calls.at(-1)?.body.max_tool_calls, 1)
+    assert.deepEqual(await alerts('frida'), [80])
+
+    const held = await reserve(3e9)
+    await assert.rejects(reserve(2e9, true), { code: 'budget_exhausted' }, 'not after a wait for what another holds')
+    assert.deepEqual(await alerts('frida'), [80])
+    await release(held)
+    await assert.rejects(reserve(4e9), { code: 'budget_exhausted' })
+    assert.deepEqual(await alerts('frida'), [80, 100])
+  })
+
   test('of a crowd on two services one is told, and a letter that fails is sent the next time', async () => {
     const dora = await app.as('dora', { tier: 'pro' })
     const [one, two] = [ledgerOf('dora'), ledgerOf('dora')]
@@ -143,11 +165,12 @@ suite('alerts of allowances', () => {
     const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
     t.after(() => usage.close())
     return {
-      reserve: async (promptNanos: number) =>
+      reserve: async (promptNanos: number, isTrial = false) =>
         usage.ledger.reserve({
           ...{ userId: await idOf(name), keyId: null, tier: 'pro', promptTokens: 1, promptNanos },
-          ...{ tokenNanos: 0, completionTokens: 0 },
+          ...{ tokenNanos: 0, completionTokens: 0, isTrial },
         }),
+      release: usage.ledger.release,
       settle: async (nanos: number, tier = 'pro') => {
         const userId = await idOf(name)
         const claim = { promptTokens: 1, promptNanos: 1, tokenNanos: 0, completionTokens: 0 }

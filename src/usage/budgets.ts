@@ -30,6 +30,8 @@ export type BudgetClaim = {
   completionTokens: number
   /** So many will do where a budget is short; none fewer than `completionTokens` where it is left out. */
   completionTokensMin?: number | undefined
+  /** Asked again for less where it does not fit: its refusal is no news, and it waits for nobody. */
+  isTrial?: boolean | undefined
 }
 
 /** What a claim holds, on each of its budgets. */
@@ -106,7 +108,8 @@ function isAlike(a: BudgetClaim, b: BudgetClaim): boolean {
     a.promptNanos === b.promptNanos &&
     a.tokenNanos === b.tokenNanos &&
     a.completionTokens === b.completionTokens &&
-    a.completionTokensMin === b.completionTokensMin
+    a.completionTokensMin === b.completionTokensMin &&
+    a.isTrial === b.isTrial
   )
 }
 
@@ -116,6 +119,7 @@ async function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Pro
     const refusal = await take(tx, nodeId, claim, amountsOf(claim, completionTokens))
     if (refusal === null) return { is: 'granted', granted: granted(claim, completionTokens) }
     const { scope, period, unit, fit, isHeldByOthers } = refusal
+    if (claim.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
     if (fit < Math.min(1, claim.completionTokens)) {
       if (scope === '' && unit === 'nanos') await alertOfRefusal(tx, claim, refusal)
