@@ -104,3 +104,34 @@ test('a shelf that could not be read is read anew', async (t) => {
   assert.equal(await count(), 1)
   assert.equal(await count(), 1)
 })
+
+test('a chunk that is deleted leaves the shelf alone, and no other text is read again for it', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const content = subjects
+    .map((subject) => `The ${subject} is behind the hill. ${'It is old. '.repeat(8)}`)
+    .join('\n\n')
+  const stored = await ada.post('/api/rag/ingest/text', { content, chunk_size: 120, chunk_overlap: 0 })
+  const ids: string[] = stored.body.document_ids
+  const shelves = createShelves(app.platform)
+  const look = () =>
+    shelves.use(ada.userId, ({ words, documents }) => ({ slots: words.slots, live: words.live, documents }))
+  const before = await look()
+  assert.deepEqual([before.slots, before.live], [ids.length, ids.length])
+
+  const { results } = (await ada.post('/api/rag/search', { query: 'glacier' })).body
+  const gone = results[0].id
+  for (const id of [gone, ids.find((id) => id !== gone)]) {
+    assert.equal((await ada.delete(`/api/rag/documents/${id}`)).status, 200)
+  }
+  const after = await look()
+  assert.deepEqual([after.slots, after.live], [ids.length, ids.length - 2])
+  const [document] = after.documents.values()
+  assert.deepEqual(
+    [document?.slots.length, document?.row.chunks, document?.row.edition],
+    [ids.length - 2, ids.length - 2, 2],
+  )
+  const left = (await ada.post('/api/rag/search', { query: 'glacier', top_k: 50 })).body.results
+  assert.equal(left.length, ids.length - 2)
+  assert.ok(!left.some(({ id }: { id: string }) => id === gone))
+})

@@ -5,7 +5,7 @@
  */
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
-import { readTextsOf } from '../documents/chunk-store.ts'
+import { indexesOf, readTextsOf } from '../documents/chunk-store.ts'
 import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/document-store.ts'
 import { grown } from './words/arena.ts'
 import { Shelf } from './words/shelf.ts'
@@ -28,6 +28,7 @@ type CachedShelf = UserShelf & { revision: number; bytes: number; ready: Promise
 const BYTES_MAX = 256 * 1024 * 1024
 const DOCUMENTS_A_READ = 200
 const CHUNKS_A_READ = 500
+const INDEXES_A_READ = 10_000
 /** How long texts are read without letting others run. */
 const TURN_MS = 5
 /** A row with small metadata, and a chunk's place. */
@@ -70,13 +71,17 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
     if (revision === shelf.revision) return
     if (shelf.words.isSparse) Object.assign(shelf, emptyShelf())
 
-    const current = new Map((await listVersions(db, userId)).map((row) => [`${row.version}:${row.edition}`, row]))
-    for (const { row, slots } of shelf.documents.values()) {
-      if (current.delete(`${row.version}:${row.edition}`)) continue
-      shelf.documents.delete(row.version)
-      for (const slot of slots) {
-        shelf.alive[slot] = 0
-        shelf.words.remove(slot)
+    const current = new Map((await listVersions(db, userId)).map((row) => [row.version, row]))
+    for (const document of shelf.documents.values()) {
+      const { version, edition } = document.row
+      const now = current.get(version)
+      current.delete(version)
+      if (now === undefined) {
+        shelf.documents.delete(version)
+        takeDown(shelf, document.slots)
+      } else if (now.edition !== edition) {
+        await takeDownDeleted(userId, shelf, document)
+        document.row = { ...document.row, chunks: document.slots.length, edition: now.edition }
       }
     }
     const fresh = [...current.values()].map(({ id }) => id)
@@ -88,6 +93,21 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
     const { words, places, documents } = shelf
     shelf.bytes = words.bytes + places.length * PLACE_BYTES + documents.size * DOCUMENT_BYTES
     makeRoom(userId)
+  }
+
+  /** Of one version chunks can only go. */
+  async function takeDownDeleted(userId: string, shelf: UserShelf, document: ShelvedDocument): Promise<void> {
+    const { version, total_chunks } = document.row
+    const left = new Set<number>()
+    for (let from = 0; from < total_chunks; from += INDEXES_A_READ) {
+      for (const index of await indexesOf(db, userId, version, from, from + INDEXES_A_READ)) left.add(index)
+      await yieldToOthers()
+    }
+    const { kept = [], gone = [] } = Object.groupBy(document.slots, (slot) =>
+      left.has((shelf.places[slot] as ChunkPlace).index) ? 'kept' : 'gone',
+    )
+    document.slots = kept
+    takeDown(shelf, gone)
   }
 
   /** Small documents are read together, large ones in slices. */
@@ -119,6 +139,13 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
       cache.delete(other)
       total -= bytes
     }
+  }
+}
+
+function takeDown(shelf: UserShelf, slots: number[]): void {
+  for (const slot of slots) {
+    shelf.alive[slot] = 0
+    shelf.words.remove(slot)
   }
 }
 
