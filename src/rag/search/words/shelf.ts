@@ -11,6 +11,7 @@ export const COUNT_MAX = (1 << COUNT_BITS) - 1
 
 /** What a string of a few letters in a Map takes, as measured. */
 const TERM_BYTES = 90
+const FEW_LETTERS = 8
 const DEAD_MAX = 1_000
 
 /** Longer ones are sequences, base64 and the like: found as they are. Compounds of several words still fit. */
@@ -40,6 +41,8 @@ export class Shelf {
   /** By slot: where its terms begin in `sequence`; the next slot's beginning is its end. */
   starts = new Uint32Array(64)
   sequence = new Uint32Array(1_024)
+  /** Of terms, pieces and roots, what is longer than a few letters. */
+  #longBytes = 0
   #slots = 0
   #live = 0
   #liveTerms = 0
@@ -61,7 +64,11 @@ export class Shelf {
     const { postings, frequencies, starts, sequence } = this
     const arrays = postings.bytes + frequencies.byteLength + starts.byteLength + sequence.byteLength
     return (
-      arrays + this.#wordsOf.bytes + this.#pieceSizes.byteLength + (this.#names.length + this.#pieces.size) * TERM_BYTES
+      arrays +
+      this.#wordsOf.bytes +
+      this.#pieceSizes.byteLength +
+      this.#longBytes +
+      (this.#names.length + this.#pieces.size) * TERM_BYTES
     )
   }
 
@@ -126,6 +133,7 @@ export class Shelf {
     const term = this.postings.open()
     this.#terms.set(own, term)
     this.#names.push(own)
+    this.#longBytes += longBytes(own)
     if (term === this.frequencies.length) this.frequencies = grown(this.frequencies, term + 1)
     if (!isWord(own) || own.length > LIKE_LETTERS_MAX || CODE.test(own)) return term
     const word = folded(own)
@@ -134,6 +142,7 @@ export class Shelf {
       if (list === undefined) {
         list = this.#wordsOf.open()
         this.#pieces.set(piece, list)
+        this.#longBytes += longBytes(piece)
         if (list === this.#pieceSizes.length) this.#pieceSizes = grown(this.#pieceSizes, list + 1)
       }
       const size = this.#pieceSizes[list] as number
@@ -168,6 +177,10 @@ export class Shelf {
       for (; i < to; i++) counts[sequence[i] as number] = 0
     }
   }
+}
+
+function longBytes({ length }: string): number {
+  return 2 * Math.max(0, length - FEW_LETTERS)
 }
 
 /** No piece begins so. */
