@@ -130,6 +130,16 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('dora'), [])
   })
 
+  test('who was told of a larger plan is told of a smaller one’s end, too, and of neither twice', async () => {
+    const { reserve, settle } = ledgerOf('gina')
+    await settle(71e9, 'enterprise')
+    assert.deepEqual(await alerts('gina'), [80])
+    for (let index = 0; index < 2; index++) await assert.rejects(reserve(1e9), { code: 'budget_exhausted' })
+    assert.deepEqual(await alerts('gina'), [100, 80])
+    await settle(1e9, 'enterprise')
+    assert.deepEqual(await alerts('gina'), [100, 80])
+  })
+
   test('a month begins anew, and what was not told of the last is told no more', async () => {
     const { settle } = ledgerOf('erik')
     await settle(17e9)
