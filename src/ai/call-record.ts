@@ -1,6 +1,6 @@
 // The record of one call to a model: opened before anybody is asked, settled once whatever became of it.
 // The ledger, its budgets and the metrics learn of a call here and nowhere else, so they tell the same.
-import type { Catalogue, Model, Route } from '#models/catalogue.ts'
+import { type Catalogue, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -10,6 +10,7 @@ import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
 import type { CallOrigin } from './call-origin.ts'
 import { costCeiling, costOf, type Extras, NO_EXTRAS } from './cost.ts'
 import type { GatewayMetrics } from './metrics.ts'
+import { alwaysSearches } from './vendors/extras.ts'
 import type { Usage } from './vendors/vendor.ts'
 
 export type RecordDeps = {
@@ -38,6 +39,8 @@ export type NewCall = {
   extras?: Extras
   /** What will do where a budget is short. */
   completionTokensMin?: number
+  /** Asked again for less where a budget is short. */
+  isTrial?: boolean
   /** False: it costs nobody anything and needs no place in a budget. */
   isReserved?: boolean
   signal: AbortSignal
@@ -68,7 +71,7 @@ export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
 export async function openCall({ config, clock, ledger, metrics }: RecordDeps, call: NewCall): Promise<CallRecord> {
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
-  const { completionTokensMin, signal, extras = NO_EXTRAS } = call
+  const { completionTokensMin, isTrial, signal, extras = NO_EXTRAS } = call
   const { userId, keyId, tier, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
@@ -92,10 +95,19 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
           ...costCeiling(config, routes, kind, readTokens, keepsAnHour, extras),
           completionTokens,
           completionTokensMin,
+          isTrial,
           signal,
           call: { route, tier, ...first, costUsd: guess(), ...origin },
         })
   let firstTokenMs: number | null = null
+  // Whoever left may have left before the vendor's search, and the vendor bills it mostly all the same.
+  const hasAnswered = (outcome: UsageOutcome) =>
+    attemptLog.attempts > 0 && (outcome !== 'failed' || firstTokenMs !== null)
+  const untoldSearchesOf = (vendor: string, model: string) => {
+    const { untoldSearches, areSearchesAsked, dialect } = extras
+    if (untoldSearches === 0 || ofVendor(config.vendors, vendor).dialect !== dialect) return 0
+    return areSearchesAsked || alwaysSearches(model) ? untoldSearches : 0
+  }
 
   return {
     attemptLog,
@@ -105,11 +117,11 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
       metrics.begun(attemptLog.vendor ?? first.vendor, firstTokenMs)
     },
     async settle(outcome, { model: answered, usage: counted, isEstimated }, failure) {
-      const { untoldSearches: webSearches } = extras
-      const said = outcome === 'ok' && webSearches > 0 ? { webSearches, ...counted } : counted
       const vendor = attemptLog.vendor ?? first.vendor
       const asked = attemptLog.model ?? first.model
       const model = answered ?? asked
+      const webSearches = hasAnswered(outcome) ? untoldSearchesOf(vendor, asked) : 0
+      const said = webSearches > 0 ? { webSearches, ...counted } : counted
       const { usd, isListed } = priced(vendor, [model, asked], said)
       let costUsd = usd
       let unansweredTokens = 0

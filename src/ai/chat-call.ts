@@ -14,7 +14,7 @@ import type { Latencies } from './latencies.ts'
 import { fallbackChain, type RoutingConfig } from './routing.ts'
 import { orderOf } from './strategies.ts'
 import { type ChatRequest, SHORT_ANSWER_TOKENS } from './vendors/chat-request.ts'
-import { compacts, NO_SEARCHES, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
+import { alwaysSearches, compacts, NO_SEARCHES, searchesIn, switchesOf, WEB_SEARCH } from './vendors/extras.ts'
 import type { NativeRequest, Usage, Vendor } from './vendors/vendor.ts'
 
 export type GatewayCall = Asked & {
@@ -141,12 +141,13 @@ async function opened(
   record: NewCall,
 ): Promise<{ record: CallRecord; searchesMax: number }> {
   const wanted = extrasOf(deps, call, routes, Number.POSITIVE_INFINITY)
+  const least = wanted.searches.calls > 1 ? extrasOf(deps, call, routes, 1) : wanted
+  const isTrial = least.searches.calls < wanted.searches.calls
   try {
-    return { record: await openCall(deps, { ...record, extras: wanted }), searchesMax: Number.POSITIVE_INFINITY }
+    const opened = await openCall(deps, { ...record, extras: wanted, isTrial })
+    return { record: opened, searchesMax: Number.POSITIVE_INFINITY }
   } catch (error) {
-    const least = extrasOf(deps, call, routes, 1)
-    const isShort = error instanceof Problem && error.status === 429 && least.searches.calls < wanted.searches.calls
-    if (!isShort) throw error
+    if (!isTrial || !(error instanceof Problem) || error.status !== 429) throw error
     return { record: await openCall(deps, { ...record, extras: least }), searchesMax: 1 }
   }
 }
@@ -154,7 +155,7 @@ async function opened(
 /** `searchesMax`: as `searchesIn` has it. */
 function extrasOf(
   { targets }: Deps,
-  { request, native, first }: GatewayCall,
+  { request, native }: GatewayCall,
   routes: readonly Route[],
   searchesMax: number,
 ): Extras {
@@ -173,11 +174,12 @@ function extrasOf(
     return { dialect, switches, searches, readings, untoldSearches: 0 }
   }
   const switches = switchesOf('responses', request)
-  // These models search once for each answer.
-  const isSearch = request.web_search_options != null || first.model.includes('-search-api')
+  const areSearchesAsked = request.web_search_options != null
+  const isSearch = areSearchesAsked || routes.some(({ model }) => alwaysSearches(model))
   if (switches.length === 0 && !isSearch) return NO_EXTRAS
   const calls = isSearch ? Math.max(1, request.n ?? 1) : 0
-  return { dialect: 'openai', switches, searches: { ...WEB_SEARCH, calls }, readings: 1, untoldSearches: calls }
+  const searches = { ...WEB_SEARCH, calls }
+  return { dialect: 'openai', switches, searches, readings: 1, untoldSearches: calls, areSearchesAsked }
 }
 
 /** `wanted`: what the caller wants at most, or the model can say. */

@@ -30,8 +30,9 @@ export type Extras = {
   searches: Searches
   /** How often its prompt is read: twice, where the vendor shortens a conversation on the way. */
   readings: number
-  /** Searches that are made though no vendor tells of them. */
+  /** Searches that are made though no vendor tells of them: where the request asks for them, or by a model that always makes them. */
   untoldSearches: number
+  areSearchesAsked?: boolean
 }
 
 export const NO_EXTRAS: Extras = { dialect: null, switches: [], searches: NO_SEARCHES, readings: 1, untoldSearches: 0 }

@@ -183,7 +183,11 @@ test('documents that were stored without an embedder are found by their words, a
   vendor.play(embeds)
   const app = await testApp(t, { env: { ...vendor.env.openai, EMBEDDER: 'openai:text-embedding-3-small' } })
   const ada = await app.as('ada', { tier: 'pro' })
+  const embeddings = () => vendor.calls.filter(({ path }) => path.endsWith('/embeddings')).length
+  assert.deepEqual((await ada.post('/api/rag/search', { query: question })).body.results, [])
+  assert.equal(embeddings(), 0, 'without documents no vendor is asked')
   await ada.post('/api/rag/ingest/text', { content: `${passage} It is white.` })
+  const stored = embeddings()
   const { db, jobs } = app.platform
   await db.updateTable('rag_documents').set({ embedder: '', kept_in: '' }).execute()
   await db.updateTable('rag_stores').set({ revision: 99 }).execute()
@@ -191,9 +195,15 @@ test('documents that were stored without an embedder are found by their words, a
     (await ada.post('/api/rag/search', { query: question, mode })).body.results[0].score
   assert.ok((await scoreOf('hybrid')) >= 0.5)
   assert.equal(await scoreOf('dense'), 0)
+  assert.equal(embeddings(), stored, 'nor where none is embedded')
 
   await jobs.enqueue(db, 'rag.renew', {})
   await app.settle()
 
   assert.ok((await scoreOf('dense')) > 0)
+  const asked = embeddings()
+  assert.ok(asked > stored)
+  const filter = { topic: 'another' }
+  assert.deepEqual((await ada.post('/api/rag/search', { query: question, filter })).body.results, [])
+  assert.equal(embeddings(), asked, 'nor where no document is in question')
 })

@@ -33,9 +33,17 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     if (names.length !== models.length || names.some((name, index) => name !== models[index])) models = names
   }
   const say = seldom((details, message) => log.warn(details, message))
-  const safely = () =>
-    void reload().catch((err) => say({ err }, 'the switches were not read; those that were known hold'))
-  bus.on(SWITCHES_CHANGED, safely)
+  const safely = () => reload().catch((err) => say({ err }, 'the switches were not read; those that were known hold'))
+  bus.on(SWITCHES_CHANGED, () => void safely())
+  let isReading = false
+  /** A database that does not answer gets no further question each second. */
+  const again = () => {
+    if (isReading) return
+    isReading = true
+    void safely().finally(() => {
+      isReading = false
+    })
+  }
 
   return {
     /** What a change of this process does by itself, for whoever waits for it. */
@@ -43,7 +51,7 @@ export function createLiveSwitches({ db, bus, log }: Pick<Platform, 'db' | 'bus'
     /** Once, whichever part of the service begins first. */
     async start() {
       if (timer !== null) return
-      timer = setInterval(safely, READ_MS).unref()
+      timer = setInterval(again, READ_MS).unref()
       await reload()
     },
     stop() {

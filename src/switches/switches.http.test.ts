@@ -305,3 +305,22 @@ suite('kill switches', () => {
     assert.deepEqual((await root.get('/api/admin/switches')).body.switches, [])
   })
 })
+
+test('a database that does not answer is asked once, however long it takes', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  let reads = 0
+  const silent = {
+    selectFrom: () => {
+      reads++
+      return { select: () => ({ execute: () => new Promise(() => {}) }) }
+    },
+  }
+  const quiet = { on: () => {} }
+  const live = createLiveSwitches({ db: silent, bus: quiet, log: quiet } as unknown as Parameters<
+    typeof createLiveSwitches
+  >[0])
+  void live.start()
+  t.mock.timers.tick(60_000)
+  live.stop()
+  assert.equal(reads, 2, 'at the start, and by the timer')
+})

@@ -85,6 +85,28 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('carla'), [80, 100])
   })
 
+  test('a call that is allowed fewer searches than it asked for is no hundredth per cent, and waits for nobody', async () => {
+    vendor.play(says('ok'))
+    const frida = await app.as('frida', { tier: 'pro' })
+    ids.set('frida', frida.userId)
+    const { reserve, settle, release } = ledgerOf('frida')
+    await settle(16.5e9)
+    const { body } = await frida.post('/api/api-keys', { name: 'searches' })
+    const headers = { authorization: `Bearer ${body.key}` }
+    const asked = { model: 'gpt-6-luna', input: 'Hi', max_output_tokens: 100, max_tool_calls: 1_000 }
+    const search = () => app.post('/v1/responses', { ...asked, tools: [{ type: 'web_search' }] }, { headers })
+    assert.equal((await search()).status, 200)
+    assert.equal(vendor.calls.at(-1)?.body.max_tool_calls, 1)
+    assert.deepEqual(await alerts('frida'), [80])
+
+    const held = await reserve(3e9)
+    await assert.rejects(reserve(2e9, true), { code: 'budget_exhausted' }, 'not after a wait for what another holds')
+    assert.deepEqual(await alerts('frida'), [80])
+    await release(held)
+    await assert.rejects(reserve(4e9), { code: 'budget_exhausted' })
+    assert.deepEqual(await alerts('frida'), [80, 100])
+  })
+
   test('of a crowd on two services one is told, and a letter that fails is sent the next time', async () => {
     const dora = await app.as('dora', { tier: 'pro' })
     const [one, two] = [ledgerOf('dora'), ledgerOf('dora')]
@@ -106,6 +128,16 @@ suite('alerts of allowances', () => {
     assert.deepEqual(await alerts('dora'), [80, 100, 80], 'of the larger plan’s dollars')
     assert.equal((await dora.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
     assert.deepEqual(await alerts('dora'), [])
+  })
+
+  test('who was told of a larger plan is told of a smaller one’s end, too, and of neither twice', async () => {
+    const { reserve, settle } = ledgerOf('gina')
+    await settle(71e9, 'enterprise')
+    assert.deepEqual(await alerts('gina'), [80])
+    for (let index = 0; index < 2; index++) await assert.rejects(reserve(1e9), { code: 'budget_exhausted' })
+    assert.deepEqual(await alerts('gina'), [100, 80])
+    await settle(1e9, 'enterprise')
+    assert.deepEqual(await alerts('gina'), [100, 80])
   })
 
   test('a month begins anew, and what was not told of the last is told no more', async () => {
@@ -143,11 +175,12 @@ suite('alerts of allowances', () => {
     const usage = createUsage(app.platform, { keyBudgets: async () => [], tellOwner: async () => {} })
     t.after(() => usage.close())
     return {
-      reserve: async (promptNanos: number) =>
+      reserve: async (promptNanos: number, isTrial = false) =>
         usage.ledger.reserve({
           ...{ userId: await idOf(name), keyId: null, tier: 'pro', promptTokens: 1, promptNanos },
-          ...{ tokenNanos: 0, completionTokens: 0 },
+          ...{ tokenNanos: 0, completionTokens: 0, isTrial },
         }),
+      release: usage.ledger.release,
       settle: async (nanos: number, tier = 'pro') => {
         const userId = await idOf(name)
         const claim = { promptTokens: 1, promptNanos: 1, tokenNanos: 0, completionTokens: 0 }

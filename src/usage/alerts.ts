@@ -17,6 +17,11 @@ const LEVELS = [100, 80] as const
 /** A refused call means an allowance that is used up only where most of it is: else that call alone was too long. */
 export const NEARLY = 0.8
 
+/** Up to where was told of these dollars: of a larger plan's lay higher, and says nothing of a smaller's. */
+export function toldNanos(limitNanos: number, alerted: { nanos: number; limitNanos: number }): number {
+  return limitNanos < alerted.limitNanos ? 0 : alerted.nanos
+}
+
 /** The highest that was reached and not told, `atNanos` being where it lies; null: none. A larger plan's lie higher. */
 export function alertDue(limitNanos: number, usedNanos: number, alertedNanos: number) {
   for (const percent of LEVELS) {

@@ -7,7 +7,7 @@ import { DAY_MS, type Instant, plus } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
-import { alertDue, looked, NEARLY, needsLook } from './alerts.ts'
+import { alertDue, looked, NEARLY, needsLook, toldNanos } from './alerts.ts'
 import { compiledQueries } from './compiled.ts'
 import { type Period, periodsAt, spanAt } from './periods.ts'
 import { nanosOf, type UsageRecord } from './record.ts'
@@ -30,6 +30,8 @@ export type BudgetClaim = {
   completionTokens: number
   /** So many will do where a budget is short; none fewer than `completionTokens` where it is left out. */
   completionTokensMin?: number | undefined
+  /** Asked again for less where it does not fit: its refusal is no news, and it waits for nobody. */
+  isTrial?: boolean | undefined
 }
 
 /** What a claim holds, on each of its budgets. */
@@ -106,7 +108,8 @@ function isAlike(a: BudgetClaim, b: BudgetClaim): boolean {
     a.promptNanos === b.promptNanos &&
     a.tokenNanos === b.tokenNanos &&
     a.completionTokens === b.completionTokens &&
-    a.completionTokensMin === b.completionTokensMin
+    a.completionTokensMin === b.completionTokensMin &&
+    a.isTrial === b.isTrial
   )
 }
 
@@ -116,6 +119,7 @@ async function reserveOne(tx: BudgetTx, nodeId: string, claim: BudgetClaim): Pro
     const refusal = await take(tx, nodeId, claim, amountsOf(claim, completionTokens))
     if (refusal === null) return { is: 'granted', granted: granted(claim, completionTokens) }
     const { scope, period, unit, fit, isHeldByOthers } = refusal
+    if (claim.isTrial && fit < least) return { is: 'exhausted', scope, period, unit }
     if (isHeldByOthers && fit < least) return { is: 'wait', scope }
     if (fit < Math.min(1, claim.completionTokens)) {
       if (scope === '' && unit === 'nanos') await alertOfRefusal(tx, claim, refusal)
@@ -140,10 +144,9 @@ function granted(claim: BudgetClaim, completionTokens: number): Granted {
 }
 
 /** `fit`: the tokens of an answer that what is left would hold; below nothing where it does not even hold the prompt. */
-type Refusal = { scope: string; period: Period; unit: Unit; fit: number; isHeldByOthers: boolean } & Pick<
-  Budget,
-  'used_nanos' | 'alerted_nanos'
-> & { nanosMax: number | null }
+type Refusal = { scope: string; period: Period; unit: Unit; fit: number; isHeldByOthers: boolean } & Watched & {
+    nanosMax: number | null
+  }
 type Amounts = { tokens: number; nanos: number }
 
 /**
@@ -227,7 +230,8 @@ async function openPeriod({ db, run }: BudgetTx, { userId, at }: BudgetClaim, li
       .insertInto('usage_budgets')
       .values({
         ...{ user_id: userId, scope, period },
-        ...{ used_tokens: 0, used_nanos: 0, reserved_tokens: 0, reserved_nanos: 0, alerted_nanos: 0 },
+        ...{ used_tokens: 0, used_nanos: 0, reserved_tokens: 0, reserved_nanos: 0 },
+        ...{ alerted_nanos: 0, alerted_limit_nanos: 0 },
       })
       .onConflict((conflict) => conflict.columns(['user_id', 'scope', 'period']).doNothing())
       .compile(),
@@ -257,10 +261,9 @@ async function openPeriod({ db, run }: BudgetTx, { userId, at }: BudgetClaim, li
 
 const KEPT_MS = 40 * DAY_MS
 
-type Budget = Pick<
-  Tables['usage_budgets'],
-  'used_tokens' | 'used_nanos' | 'reserved_tokens' | 'reserved_nanos' | 'alerted_nanos'
->
+/** What an alert goes by. */
+type Watched = Pick<Tables['usage_budgets'], 'used_nanos' | 'alerted_nanos' | 'alerted_limit_nanos'>
+type Budget = Pick<Tables['usage_budgets'], 'used_tokens' | 'reserved_tokens' | 'reserved_nanos'> & Watched
 
 /** Locked, so that what is decided on it holds. */
 async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: BudgetLimit): Promise<Budget | null> {
@@ -271,7 +274,8 @@ async function readBudget({ db, run }: BudgetTx, claim: BudgetClaim, limit: Budg
       db,
       db
         .selectFrom('usage_budgets')
-        .select(['used_tokens', 'used_nanos', 'reserved_tokens', 'reserved_nanos', 'alerted_nanos'])
+        .select(['used_tokens', 'used_nanos', 'reserved_tokens', 'reserved_nanos'])
+        .select(['alerted_nanos', 'alerted_limit_nanos'])
         .where('user_id', '=', userId)
         .where('scope', '=', scope)
         .where('period', '=', period),
@@ -289,16 +293,21 @@ function refusalOf(claim: BudgetClaim, { scope, period, tokens, nanos }: BudgetL
   if (dollarsFit > 0 && Math.ceil(dollarsFit * tokenNanos) > nanosLeft) dollarsFit--
   const unit = dollarsFit < tokensLeft ? 'nanos' : 'tokens'
   const held = unit === 'nanos' ? row.reserved_nanos : row.reserved_tokens
-  const { used_nanos, alerted_nanos } = row
+  const { used_nanos, alerted_nanos, alerted_limit_nanos } = row
   const fit = Math.min(dollarsFit, tokensLeft)
-  return { scope, period, unit, fit, isHeldByOthers: held > 0, used_nanos, alerted_nanos, nanosMax: nanos }
+  const watched = { used_nanos, alerted_nanos, alerted_limit_nanos }
+  return { scope, period, unit, fit, isHeldByOthers: held > 0, ...watched, nanosMax: nanos }
 }
 
 /** The plan's dollars do not hold this call, and most of them are used: they are used up. */
 async function alertOfRefusal(tx: BudgetTx, { userId, at }: BudgetClaim, refusal: Refusal): Promise<void> {
-  const { nanosMax, used_nanos: usedNanos, alerted_nanos: alertedNanos } = refusal
-  if (nanosMax === null || usedNanos < nanosMax * NEARLY || alertedNanos >= nanosMax) return
+  const { nanosMax, used_nanos: usedNanos } = refusal
+  if (nanosMax === null || usedNanos < nanosMax * NEARLY || toldOf(nanosMax, refusal) >= nanosMax) return
   await writeAlert(tx, { userId, at, percent: 100, atNanos: nanosMax, limitNanos: nanosMax, usedNanos })
+}
+
+function toldOf(limitNanos: number, { alerted_nanos, alerted_limit_nanos }: Watched): number {
+  return toldNanos(limitNanos, { nanos: alerted_nanos, limitNanos: alerted_limit_nanos })
 }
 
 type NewAlert = {
@@ -317,11 +326,11 @@ async function writeAlert({ db, run }: BudgetTx, alert: NewAlert): Promise<void>
   const marked = await run(
     db
       .updateTable('usage_budgets')
-      .set({ alerted_nanos: atNanos })
+      .set({ alerted_nanos: atNanos, alerted_limit_nanos: limitNanos })
       .where('user_id', '=', userId)
       .where('scope', '=', '')
       .where('period', '=', period)
-      .where('alerted_nanos', '<', atNanos)
+      .where((e) => e.or([e('alerted_nanos', '<', atNanos), e('alerted_limit_nanos', '>', limitNanos)]))
       .compile(),
   )
   if (!hasChanged(marked)) return
@@ -357,7 +366,7 @@ export async function settleBudgets(tx: BudgetTx, nodeId: string, settled: Settl
     if (isFreed && !hasChanged(await tx.run(giveBackOwnOf(tx.db, nodeId, change))))
       await freeWhatIsLeft(tx, nodeId, change)
     const { rows } = await tx.run(settleOf(tx.db, change))
-    const [budget] = rows as Pick<Budget, 'used_nanos' | 'alerted_nanos'>[]
+    const [budget] = rows as Watched[]
     if (budget !== undefined) await alertOfUse(tx, change, budget)
   }
 }
@@ -473,16 +482,14 @@ function settleOf(db: Db, { userId, scope, at, period, ...change }: Change): Com
       .where('user_id', '=', userId)
       .where('scope', '=', scope)
       .where('period', 'in', names)
-    return isWatched ? query.returning(['used_nanos', 'alerted_nanos']) : query
+    return isWatched ? query.returning(['used_nanos', 'alerted_nanos', 'alerted_limit_nanos']) : query
   })
 }
 
-async function alertOfUse(
-  tx: BudgetTx,
-  { userId, at, allowanceNanos }: Change,
-  { used_nanos: usedNanos, alerted_nanos: alertedNanos }: Pick<Budget, 'used_nanos' | 'alerted_nanos'>,
-): Promise<void> {
+async function alertOfUse(tx: BudgetTx, { userId, at, allowanceNanos }: Change, budget: Watched): Promise<void> {
   if (allowanceNanos === null) return
+  const { used_nanos: usedNanos } = budget
+  const alertedNanos = toldOf(allowanceNanos, budget)
   const due = alertDue(allowanceNanos, usedNanos, alertedNanos)
   looked(userId, allowanceNanos, usedNanos, alertedNanos)
   if (due !== null) await writeAlert(tx, { userId, at, ...due, limitNanos: allowanceNanos, usedNanos })

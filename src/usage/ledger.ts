@@ -33,6 +33,8 @@ export type ReserveCall = {
   completionTokens: number
   /** What will do where a budget is short; else the call waits for those that hold the rest of it. */
   completionTokensMin?: number | undefined
+  /** Asked again for less where it does not fit: it waits for nobody, and tells nobody. */
+  isTrial?: boolean | undefined
   signal?: AbortSignal
   /** What to record if the process dies meanwhile; `costUsd` is the prompt's. */
   call?: Omit<OpenCallTerms, 'startedAt'>
@@ -127,7 +129,8 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
   return {
     async reserve(call) {
       const limits = limitsOf(needs, call)
-      const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin, signal } = call
+      const { userId, promptTokens, promptNanos, tokenNanos, completionTokens, completionTokensMin, isTrial, signal } =
+        call
       if (limits.length === 0) {
         const at = clock.now()
         return { completionTokens, at, granted: null, open: opened(call, at) }
@@ -137,7 +140,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       while (true) {
         const claim: BudgetClaim = {
           ...{ userId, at: clock.now(), limits, promptTokens, promptNanos, tokenNanos },
-          ...{ completionTokens, completionTokensMin },
+          ...{ completionTokens, completionTokensMin, isTrial },
         }
         const answer = await claimed(claim)
         if (answer === null) throw new Error('a claim was not answered')
@@ -152,7 +155,7 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
         }
         const budget = waitName(userId, answer.scope)
         if (answer.is === 'exhausted') {
-          waits.wakeAll(budget)
+          if (!isTrial) waits.wakeAll(budget)
           throw exhausted(answer)
         }
         if (performance.now() > until) throw usageProblem('budget_busy', { headers: { 'Retry-After': '5' } })

@@ -74,6 +74,7 @@ export const usageMigrations: Migration[] = [
         reserved_tokens {bigint} not null,
         reserved_nanos {bigint} not null,
         alerted_nanos {bigint} not null,
+        alerted_limit_nanos {bigint} not null,
         primary key (user_id, scope, period)
       );
       create table usage_alerts (

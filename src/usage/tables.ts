@@ -59,6 +59,8 @@ type UsageBudgetsTable = {
   reserved_nanos: number
   /** Up to where its user was told of what is used; 0: of nothing. */
   alerted_nanos: number
+  /** Of which plan's dollars. */
+  alerted_limit_nanos: number
 }
 
 /** That so much of a plan's dollars is used, once for a month and an amount of them. */

@@ -135,6 +135,11 @@ export function searchesIn(api: NativeApi, body: Json, most: number): Searches {
   return { calls: api === 'responses' ? bounded(body.max_tool_calls, most) : calls, usd, tokens }
 }
 
+/** These models search once for each answer. */
+export function alwaysSearches(model: string): boolean {
+  return model.includes('-search-api')
+}
+
 /** The body with as many searches as `searchesIn` told for it; as it is where it has none. */
 export function withSearches(api: NativeApi, body: Json, most: number): Json {
   if (searchesIn(api, body, most) === NO_SEARCHES) return body

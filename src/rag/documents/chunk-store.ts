@@ -68,6 +68,19 @@ export function readTextsOf(db: Db, userId: string, versions: string[], from: nu
     .execute()
 }
 
+/** Which chunks there are, of these. */
+export async function indexesOf(db: Db, userId: string, version: string, from: number, to: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('rag_chunks')
+    .select('chunk_index')
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '>=', from)
+    .where('chunk_index', '<', to)
+    .execute()
+  return rows.map(({ chunk_index }) => chunk_index)
+}
+
 /** The contents of some chunks, by `version/index`. */
 export async function readContents(
   db: Db,

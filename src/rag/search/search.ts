@@ -72,14 +72,17 @@ export async function findChunks(
   { queries, topK, minScore = 0, conditions, mode = 'auto' }: SearchQuery,
   signal: AbortSignal,
 ): Promise<FoundChunk[]> {
-  const embedded = embedder === null ? null : await embedder.embed(queries, 'query', signal)
+  const rowsIn = (shelf: UserShelf) => documentsIn(shelf, conditions, userId).map(({ row }) => row)
+  const scopeOf = (rows: DocumentRow[], { id }: { id: string }) => vectorScope(rows, id, vectors, conditions)
+  // Where nothing is there to compare with, no vendor is asked.
+  const isComparable =
+    embedder !== null && (await shelves.use(userId, (shelf) => scopeOf(rowsIn(shelf), embedder).documents.length > 0))
+  const embedded = isComparable ? await embedder.embed(queries, 'query', signal) : null
   const rankings = Math.max(1, queries.length * (embedded === null || mode === 'dense' ? 1 : 2))
   const count = rankings === 1 ? topK : Math.max(FUSED_MIN, topK * 2)
 
   const { byWords, documents, rest } = await shelves.use(userId, (shelf) => {
-    const documents = new Map(
-      documentsIn(shelf, conditions, userId).map((document) => [document.row.version, document.row]),
-    )
+    const documents = new Map(rowsIn(shelf).map((row) => [row.version, row]))
     const open = openSlots(shelf, documents, conditions)
     return {
       documents,
@@ -89,7 +92,7 @@ export async function findChunks(
   })
   const byVectors: Found[][] = []
   if (embedder !== null && embedded !== null) {
-    const scope = vectorScope([...documents.values()], embedder.id, vectors, conditions)
+    const scope = scopeOf([...documents.values()], embedder)
     for (const vector of embedded.vectors) {
       const nearest = scope.documents.length === 0 ? [] : await vectors.nearest(userId, vector, scope, count)
       byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: cosine })))

@@ -5,7 +5,7 @@
  */
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { Db } from '#platform/db/db.ts'
-import { readTextsOf } from '../documents/chunk-store.ts'
+import { indexesOf, readTextsOf } from '../documents/chunk-store.ts'
 import { type DocumentRow, listVersions, readDocuments, revisionOf } from '../documents/document-store.ts'
 import { grown } from './words/arena.ts'
 import { Shelf } from './words/shelf.ts'
@@ -20,28 +20,44 @@ export type UserShelf = {
   places: ChunkPlace[]
 }
 
-export type ShelvedDocument = { row: DocumentRow; slots: number[] }
+/** `bytes`: without its chunks. */
+export type ShelvedDocument = { row: DocumentRow; slots: number[]; bytes: number }
 export type ChunkPlace = { version: string; index: number }
 
-type CachedShelf = UserShelf & { revision: number; bytes: number; ready: Promise<unknown> }
+type CachedShelf = UserShelf & {
+  revision: number
+  /** With what is being shelved. */
+  bytes: number
+  documentBytes: number
+  isChanging: boolean
+  ready: Promise<unknown>
+}
 
 const BYTES_MAX = 256 * 1024 * 1024
 const DOCUMENTS_A_READ = 200
 const CHUNKS_A_READ = 500
+const INDEXES_A_READ = 10_000
 /** How long texts are read without letting others run. */
 const TURN_MS = 5
-/** A row with small metadata, and a chunk's place. */
+/** A row without metadata, and a chunk's place. */
 const DOCUMENT_BYTES = 1_500
+/** As objects, for each letter of its JSON. */
+const METADATA_BYTES = 4
 const PLACE_BYTES = 60
 
-/** A user who takes more than all of `bytesMax` has the memory alone, as long as nobody else searches. */
+/** A user who takes more than half of `bytesMax` counts as half, so that the others keep theirs and nobody is read again and again. */
 export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { bytesMax?: number } = {}) {
   const cache = new Map<string, CachedShelf>()
 
   return {
     /** Runs `work` on the user's shelf as it is now. */
     use<T>(userId: string, work: (shelf: UserShelf) => T): Promise<T> {
-      const shelf = cache.get(userId) ?? { ...emptyShelf(), revision: 0, bytes: 0, ready: Promise.resolve() }
+      const shelf = cache.get(userId) ?? {
+        ...emptyShelf(),
+        ...NOTHING_READ,
+        isChanging: false,
+        ready: Promise.resolve(),
+      }
       // The last to be used is the last to go.
       cache.delete(userId)
       cache.set(userId, shelf)
@@ -52,8 +68,10 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
         } catch (error) {
           // Half a document may have been shelved.
           if (cache.get(userId) === shelf) cache.delete(userId)
-          Object.assign(shelf, emptyShelf(), { revision: 0, bytes: 0 })
+          Object.assign(shelf, emptyShelf(), NOTHING_READ)
           throw error
+        } finally {
+          shelf.isChanging = false
         }
         return work(shelf)
       })
@@ -68,15 +86,21 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
   async function refresh(userId: string, shelf: CachedShelf): Promise<void> {
     const revision = await revisionOf(db, userId)
     if (revision === shelf.revision) return
-    if (shelf.words.isSparse) Object.assign(shelf, emptyShelf())
+    shelf.isChanging = true
+    if (shelf.words.isSparse) Object.assign(shelf, emptyShelf(), NOTHING_READ)
 
-    const current = new Map((await listVersions(db, userId)).map((row) => [`${row.version}:${row.edition}`, row]))
-    for (const { row, slots } of shelf.documents.values()) {
-      if (current.delete(`${row.version}:${row.edition}`)) continue
-      shelf.documents.delete(row.version)
-      for (const slot of slots) {
-        shelf.alive[slot] = 0
-        shelf.words.remove(slot)
+    const current = new Map((await listVersions(db, userId)).map((row) => [row.version, row]))
+    for (const document of shelf.documents.values()) {
+      const { version, edition } = document.row
+      const now = current.get(version)
+      current.delete(version)
+      if (now === undefined) {
+        shelf.documents.delete(version)
+        shelf.documentBytes -= document.bytes
+        takeDown(shelf, document.slots)
+      } else if (now.edition !== edition) {
+        await takeDownDeleted(userId, shelf, document)
+        document.row = { ...document.row, chunks: document.slots.length, edition: now.edition }
       }
     }
     const fresh = [...current.values()].map(({ id }) => id)
@@ -85,17 +109,34 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
       for (const group of grouped(rows)) await putUp(userId, shelf, group)
     }
     shelf.revision = revision
-    const { words, places, documents } = shelf
-    shelf.bytes = words.bytes + places.length * PLACE_BYTES + documents.size * DOCUMENT_BYTES
-    makeRoom(userId)
+    makeRoom(userId, shelf)
+  }
+
+  /** Of one version chunks can only go. */
+  async function takeDownDeleted(userId: string, shelf: UserShelf, document: ShelvedDocument): Promise<void> {
+    const { version, total_chunks } = document.row
+    const left = new Set<number>()
+    for (let from = 0; from < total_chunks; from += INDEXES_A_READ) {
+      for (const index of await indexesOf(db, userId, version, from, from + INDEXES_A_READ)) left.add(index)
+      await yieldToOthers()
+    }
+    const { kept = [], gone = [] } = Object.groupBy(document.slots, (slot) =>
+      left.has((shelf.places[slot] as ChunkPlace).index) ? 'kept' : 'gone',
+    )
+    document.slots = kept
+    takeDown(shelf, gone)
   }
 
   /** Small documents are read together, large ones in slices. */
-  async function putUp(userId: string, shelf: UserShelf, rows: DocumentRow[]): Promise<void> {
+  async function putUp(userId: string, shelf: CachedShelf, rows: DocumentRow[]): Promise<void> {
     const versions = rows.map(({ version }) => version)
     const chunksMax = Math.max(...rows.map(({ total_chunks }) => total_chunks))
     const step = rows.length > 1 ? chunksMax : CHUNKS_A_READ
-    for (const row of rows) shelf.documents.set(row.version, { row, slots: [] })
+    for (const row of rows) {
+      const bytes = DOCUMENT_BYTES + METADATA_BYTES * JSON.stringify(row.metadata_json).length
+      shelf.documents.set(row.version, { row, slots: [], bytes })
+      shelf.documentBytes += bytes
+    }
     let sinceMs = performance.now()
     for (let from = 0; from < chunksMax; from += step) {
       for (const { version, index, content } of await readTextsOf(db, userId, versions, from, from + step)) {
@@ -108,18 +149,35 @@ export function createShelves({ db }: { db: Db }, { bytesMax = BYTES_MAX }: { by
         await yieldToOthers()
         sinceMs = performance.now()
       }
+      makeRoom(userId, shelf)
     }
   }
 
-  function makeRoom(userId: string): void {
-    let total = cache.values().reduce((sum, { bytes }) => sum + bytes, 0)
-    for (const [other, { bytes }] of cache) {
+  function makeRoom(userId: string, shelf: CachedShelf): void {
+    shelf.bytes = bytesOf(shelf)
+    const shareOf = ({ bytes }: CachedShelf) => Math.min(bytes, bytesMax / 2)
+    let total = cache.values().reduce((sum, other) => sum + shareOf(other), 0)
+    for (const [id, other] of cache) {
       if (total <= bytesMax) return
-      if (other === userId) continue
-      cache.delete(other)
-      total -= bytes
+      // Nothing is freed of what is being read, and its user's next search would read it a second time.
+      if (id === userId || other.isChanging) continue
+      cache.delete(id)
+      total -= shareOf(other)
     }
   }
+}
+
+function takeDown(shelf: UserShelf, slots: number[]): void {
+  for (const slot of slots) {
+    shelf.alive[slot] = 0
+    shelf.words.remove(slot)
+  }
+}
+
+const NOTHING_READ = { revision: 0, bytes: 0, documentBytes: 0 }
+
+function bytesOf({ words, places, alive, documentBytes }: CachedShelf): number {
+  return words.bytes + places.length * PLACE_BYTES + alive.byteLength + documentBytes
 }
 
 function emptyShelf(): UserShelf {

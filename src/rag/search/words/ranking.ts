@@ -4,7 +4,7 @@
  * chunk could come in; then each candidate is scored by its own terms, with the pairs of words that stand together.
  */
 import { grown } from './arena.ts'
-import { COUNT_BITS, COUNT_MAX, rootKey, type Shelf } from './shelf.ts'
+import { COUNT_BITS, COUNT_MAX, LIKE_LETTERS_MAX, rootKey, type Shelf } from './shelf.ts'
 import { eachPiece, eachTerm, folded, isStopWord, isTriple, isWord, rootOf } from './terms.ts'
 
 export type Ranked = {
@@ -27,6 +27,8 @@ const SHORT_PAIR = { lettersMax: 8, weight: 0.8 }
 /** How like a word of the question another word is: the same, without accents, of one stem, or by the share of its pieces. */
 const LIKE = { accents: 0.6, root: 0.95, piecesMax: 0.9, min: 0.3 }
 const LIKE_WORDS_MAX = 32
+/** Words of a shelf looked at for likeness, for one question: what it has left after that is found as it is written. Nobody else runs meanwhile. */
+const LIKE_LOOKS_MAX = 3_000_000
 /** A pasted page is searched by its first words. */
 const QUESTION_TERMS_MAX = 400
 /** Two words that meet so much more often than chance say something together. */
@@ -70,23 +72,25 @@ export function readQuestion(shelf: Shelf, text: string): Question {
   const order: number[] = []
   const places = new Map<string, number>()
   const words: QuestionWord[] = []
+  const looks = { left: LIKE_LOOKS_MAX }
   eachTerm(text, (name) => {
     if (order.length >= QUESTION_TERMS_MAX) return
     let place = places.get(name)
     if (place === undefined) {
       place = words.length
       places.set(name, place)
-      words.push(questionWord(shelf, name))
+      words.push(questionWord(shelf, name, looks))
     }
     order.push(place)
   })
   return { words, pairs: pairsOf(words, order) }
 }
 
-function questionWord(shelf: Shelf, name: string): QuestionWord {
+function questionWord(shelf: Shelf, name: string, looks: { left: number }): QuestionWord {
   const isOfWords = isWord(name)
   const isStop = isOfWords && isStopWord(name)
-  const found = isOfWords && !isStop && !/\p{N}/u.test(name) ? wordsLike(shelf, name) : exactly(shelf, name)
+  const isAsWritten = !isOfWords || isStop || name.length > LIKE_LETTERS_MAX || /\p{N}/u.test(name) || looks.left <= 0
+  const found = isAsWritten ? exactly(shelf, name) : wordsLike(shelf, name, looks)
   let frequency = 0
   for (const [i, term] of found.terms.entries()) {
     frequency += (found.likeness[i] as number) * (shelf.frequencies[term] as number)
@@ -104,39 +108,50 @@ function exactly(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'like
 /** Scratch space, all zeros between uses: how many pieces a word shares with the one in question. */
 let shared = new Uint8Array(1_024)
 
-function wordsLike(shelf: Shelf, name: string): Pick<QuestionWord, 'terms' | 'likeness'> {
+function wordsLike(shelf: Shelf, name: string, looks: { left: number }): Pick<QuestionWord, 'terms' | 'likeness'> {
   const word = folded(name)
-  const root = rootOf(word)
   if (shared.length < shelf.termCount) shared = grown(shared, shelf.termCount)
   const touched: number[] = []
-  const touch = (term: number) => {
-    if (shared[term] === 0) touched.push(term)
-    shared[term] = (shared[term] as number) + 1
-  }
   const pieces = new Set<string>()
   eachPiece(word, (piece) => pieces.add(piece))
-  for (const piece of pieces) shelf.eachWordOf(piece, touch)
-  const least = pieces.size * LIKE.min
-
-  const like: { term: number; likeness: number }[] = []
-  const rooted: number[] = []
-  shelf.eachWordOf(rootKey(root), (term) => rooted.push(term))
-  for (const term of rooted) {
-    if (shelf.frequencies[term] === 0) continue
-    const other = shelf.nameOf(term)
-    like.push({ term, likeness: other === name ? 1 : folded(other) === word ? LIKE.accents : LIKE.root })
-    shared[term] = 0
+  // The word itself may not be in the lists: they have an end.
+  const { terms, likeness } = exactly(shelf, name)
+  const itself = terms[0]
+  const add = (term: number, value: number) => {
+    if (shelf.frequencies[term] === 0) return
+    if (terms.length === LIKE_WORDS_MAX && value <= (likeness.at(-1) as number)) return
+    let at = terms.length
+    while (at > 0 && (likeness[at - 1] as number) < value) at--
+    terms.splice(at, 0, term)
+    likeness.splice(at, 0, value)
+    if (terms.length <= LIKE_WORDS_MAX) return
+    terms.pop()
+    likeness.pop()
   }
-  for (const term of touched) {
-    const count = shared[term] as number
-    shared[term] = 0
-    // A piece may stand twice in a word.
-    if (count >= least && shelf.frequencies[term] !== 0) {
-      like.push({ term, likeness: Math.min(LIKE.piecesMax, count / pieces.size) })
+  try {
+    for (const piece of pieces) {
+      shelf.eachWordOf(piece, (term) => {
+        looks.left--
+        if (shared[term] === 0) touched.push(term)
+        shared[term] = (shared[term] as number) + 1
+      })
     }
+    if (itself !== undefined) shared[itself] = 0
+    shelf.eachWordOf(rootKey(rootOf(word)), (term) => {
+      looks.left--
+      shared[term] = 0
+      if (term !== itself) add(term, folded(shelf.nameOf(term)) === word ? LIKE.accents : LIKE.root)
+    })
+    const least = pieces.size * LIKE.min
+    for (const term of touched) {
+      const count = shared[term] as number
+      // A piece may stand twice in a word.
+      if (count >= least) add(term, Math.min(LIKE.piecesMax, count / pieces.size))
+    }
+  } finally {
+    for (const term of touched) shared[term] = 0
   }
-  const nearest = like.sort((a, b) => b.likeness - a.likeness).slice(0, LIKE_WORDS_MAX)
-  return { terms: nearest.map(({ term }) => term), likeness: nearest.map(({ likeness }) => likeness) }
+  return { terms, likeness }
 }
 
 /** Words that stand together in the question, each pair once. Groups of characters overlap as it is. */
@@ -174,16 +189,27 @@ export function rank(shelf: Shelf, question: Question, open: Uint8Array, count: 
     .slice(0, count)
 }
 
-function candidates(shelf: Shelf, { words }: Question, open: Uint8Array, count: number): number[] {
+function candidates(shelf: Shelf, question: Question, open: Uint8Array, count: number): number[] {
   if (sums.length < shelf.slots) {
     sums = grown(sums, shelf.slots)
     counted = grown(counted, shelf.slots)
   }
+  const touched: number[] = []
+  try {
+    const left = sumUp(shelf, question, open, count, touched)
+    return touched.length <= CANDIDATES_MIN ? touched : mostOf(touched, left, count)
+  } finally {
+    // Also after a failure: the next to be asked is another user's.
+    for (const slot of touched) sums[slot] = 0
+  }
+}
+
+/** Adds to `touched` what holds words of the question, their weight in `sums`. @returns what the words not looked for weigh */
+function sumUp(shelf: Shelf, { words }: Question, open: Uint8Array, count: number, touched: number[]): number {
   const { starts, postings } = shelf
   const [sumOf, turnOf] = [sums, counted]
   const base = K1 * (1 - B)
   const slope = (K1 * B) / shelf.meanLength
-  const touched: number[] = []
   const ordered = words.filter(({ terms }) => terms.length > 0).sort((a, b) => b.weight - a.weight)
   let done = 0
   let left = ordered.reduce((sum, { weight }) => sum + weight, 0)
@@ -192,11 +218,10 @@ function candidates(shelf: Shelf, { words }: Question, open: Uint8Array, count: 
     const length = terms.reduce((sum, term) => sum + (shelf.frequencies[term] as number), 0)
     // No chunk that is not among the sums can come in any more. Looked for only where it may well be so.
     const mayStop = length >= LONG_LIST && touched.length > count && left * (K1 + 1) < done
-    if (mayStop && floorsOf(touched, [count])[0] >= left * (K1 + 1)) break
+    if (mayStop && floorsOf(touched, [count]).floors[0] >= left * (K1 + 1)) break
     left -= weight
     done += weight
-    turn++
-    const now = turn
+    const now = nextTurn()
     for (const [i, term] of terms.entries()) {
       const gain = weight * (likeness[i] as number) * (K1 + 1)
       postings.read(term, (numbers, from, to) => {
@@ -216,25 +241,42 @@ function candidates(shelf: Shelf, { words }: Question, open: Uint8Array, count: 
     }
   }
 
-  let chosen = touched
-  if (touched.length > CANDIDATES_MIN) {
-    const [best, atLeast, atMost] = floorsOf(touched, [count, CANDIDATES_MIN, Math.max(CANDIDATES_MAX, count)])
-    // What is left may still lift a chunk by so much.
-    const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
-    chosen = touched.filter((slot) => (sumOf[slot] as number) >= floor)
+  return left
+}
+
+/** Wraps round, since `counted` holds no more than 32 bits; 0 is never counted yet. */
+function nextTurn(): number {
+  turn = (turn + 1) | 0
+  if (turn === 0) {
+    counted.fill(0)
+    turn = 1
   }
-  for (const slot of touched) sumOf[slot] = 0
-  return chosen
+  return turn
+}
+
+/** Those with the highest sums; `left` is what may still lift one of them. */
+function mostOf(touched: number[], left: number, count: number): number[] {
+  const most = Math.max(CANDIDATES_MAX, count)
+  const { floors, step } = floorsOf(touched, [count, CANDIDATES_MIN, most])
+  const [best, atLeast, atMost] = floors
+  const floor = Math.max(atMost, Math.min(best - left * (K1 + 1), atLeast))
+  const chosen = touched.filter((slot) => (sums[slot] as number) >= floor)
+  if (chosen.length <= most) return chosen
+  // Texts that are alike share the lowest step, however many they are.
+  const above: number[] = []
+  const within: number[] = []
+  for (const slot of chosen) ((sums[slot] as number) >= atMost + step ? above : within).push(slot)
+  return [...above, ...within].slice(0, most)
 }
 
 const STEPS = 1_024
 const histogram = new Uint32Array(STEPS + 1)
 
-/** For each count, growing: at least so many of the sums are no lower than this. */
+/** For each count, growing: at least so many of the sums are no lower than this; and how far such floors lie apart. */
 function floorsOf<Counts extends number[]>(
   touched: number[],
   counts: readonly [...Counts],
-): { [K in keyof Counts]: number } {
+): { floors: { [K in keyof Counts]: number }; step: number } {
   const sumOf = sums
   let highest = 0
   for (const slot of touched) highest = Math.max(highest, sumOf[slot] as number)
@@ -246,10 +288,11 @@ function floorsOf<Counts extends number[]>(
   }
   let above = 0
   let step = STEPS + 1
-  return counts.map((count) => {
+  const floors = counts.map((count) => {
     while (above < count && step > 0) above += histogram[--step] as number
     return step / scale
   }) as { [K in keyof Counts]: number }
+  return { floors, step: 1 / scale }
 }
 
 /** Scratch space, all zeros between uses: by term, 1 + where its uses begin. */
@@ -257,9 +300,9 @@ let usesOf = new Int32Array(1_024)
 
 /** What the question could reach on this shelf, and how much of it each of these chunks does. */
 export function score(shelf: Shelf, question: Question, slots: number[]): Ranked[] {
-  const { words, pairs } = question
+  const { words } = question
   if (usesOf.length < shelf.termCount) usesOf = grown(usesOf, shelf.termCount)
-  const uses = new Map<number, { word: number; likeness: number }[]>()
+  const uses = new Map<number, Use[]>()
   for (const [word, { terms, likeness }] of words.entries()) {
     for (const [i, term] of terms.entries()) {
       const use = { word, likeness: likeness[i] as number }
@@ -269,8 +312,19 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
     }
   }
   const listed = [...uses.values()]
-  for (const [i, term] of [...uses.keys()].entries()) usesOf[term] = i + 1
+  try {
+    for (const [i, term] of [...uses.keys()].entries()) usesOf[term] = i + 1
+    return scored(shelf, question, slots, listed)
+  } finally {
+    for (const term of uses.keys()) usesOf[term] = 0
+  }
+}
 
+type Use = { word: number; likeness: number }
+
+/** `uses`: as `usesOf` numbers them. */
+function scored(shelf: Shelf, question: Question, slots: number[], uses: Use[][]): Ranked[] {
+  const { words, pairs } = question
   // Pairs are few: by their first word.
   const pairsFrom = new Map<number, { second: number; pair: number }[]>()
   for (const [pair, { first, second }] of pairs.entries()) {
@@ -290,10 +344,10 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
   for (const [at, slot] of slots.entries()) {
     const [from, to] = [shelf.starts[slot] as number, shelf.starts[slot + 1] as number]
     const norm = K1 * (1 - B) + slope * (to - from)
-    let before: { word: number; likeness: number }[] | undefined
+    let before: Use[] | undefined
     for (let i = from; i < to; i++) {
       const use = usesOf[shelf.sequence[i] as number] as number
-      const here = use === 0 ? undefined : listed[use - 1]
+      const here = use === 0 ? undefined : uses[use - 1]
       if (here !== undefined) {
         for (const { word, likeness } of here) {
           frequency[word] = (frequency[word] as number) + likeness
@@ -321,8 +375,6 @@ export function score(shelf: Shelf, question: Question, slots: number[]): Ranked
       pairGains.push({ at, pair, gain: (count * (K1 + 1)) / (count + norm) })
     }
   }
-  for (const term of uses.keys()) usesOf[term] = 0
-
   const pairWeights = pairs.map(
     ({ first, second, weight }, pair) =>
       weight * idf(shelf, Math.max(chunksWith[pair] as number, chanceOf(shelf, words, first, second))),

@@ -11,7 +11,15 @@ export const COUNT_MAX = (1 << COUNT_BITS) - 1
 
 /** What a string of a few letters in a Map takes, as measured. */
 const TERM_BYTES = 90
+const FEW_LETTERS = 8
 const DEAD_MAX = 1_000
+
+/** Longer ones are sequences, base64 and the like: found as they are. Compounds of several words still fit. */
+export const LIKE_LETTERS_MAX = 40
+/** Of one piece or root: what still more words hold says little of any of them. */
+const PIECE_WORDS_MAX = 20_000
+/** Letters behind digits: an id, a hash. A number behind a word (`iphone15`) leaves it a word. */
+const CODE = /\p{N}\P{N}/u
 
 /** Scratch space, all zeros between uses: how often a chunk holds each term. */
 let counts = new Uint32Array(1_024)
@@ -27,10 +35,14 @@ export class Shelf {
   /** Pieces and roots of words → words. */
   #pieces = new Map<string, number>()
   #wordsOf = new Lists()
+  /** By list of `#wordsOf`: its words. */
+  #pieceSizes = new Uint32Array(256)
 
   /** By slot: where its terms begin in `sequence`; the next slot's beginning is its end. */
   starts = new Uint32Array(64)
   sequence = new Uint32Array(1_024)
+  /** Of terms, pieces and roots, what is longer than a few letters. */
+  #longBytes = 0
   #slots = 0
   #live = 0
   #liveTerms = 0
@@ -51,7 +63,13 @@ export class Shelf {
   get bytes(): number {
     const { postings, frequencies, starts, sequence } = this
     const arrays = postings.bytes + frequencies.byteLength + starts.byteLength + sequence.byteLength
-    return arrays + this.#wordsOf.bytes + (this.#names.length + this.#pieces.size) * TERM_BYTES
+    return (
+      arrays +
+      this.#wordsOf.bytes +
+      this.#pieceSizes.byteLength +
+      this.#longBytes +
+      (this.#names.length + this.#pieces.size) * TERM_BYTES
+    )
   }
 
   /** More dead than alive. */
@@ -100,7 +118,7 @@ export class Shelf {
     return this.#names[term] as string
   }
 
-  /** The words that hold this piece or have this root. */
+  /** The words that hold this piece or have this root, the first `PIECE_WORDS_MAX` of them. */
   eachWordOf(piece: string, each: (term: number) => void): void {
     const list = this.#pieces.get(piece)
     if (list === undefined) return
@@ -115,15 +133,21 @@ export class Shelf {
     const term = this.postings.open()
     this.#terms.set(own, term)
     this.#names.push(own)
+    this.#longBytes += longBytes(own)
     if (term === this.frequencies.length) this.frequencies = grown(this.frequencies, term + 1)
-    if (!isWord(own)) return term
+    if (!isWord(own) || own.length > LIKE_LETTERS_MAX || CODE.test(own)) return term
     const word = folded(own)
     const index = (piece: string) => {
       let list = this.#pieces.get(piece)
       if (list === undefined) {
         list = this.#wordsOf.open()
         this.#pieces.set(piece, list)
+        this.#longBytes += longBytes(piece)
+        if (list === this.#pieceSizes.length) this.#pieceSizes = grown(this.#pieceSizes, list + 1)
       }
+      const size = this.#pieceSizes[list] as number
+      if (size === PIECE_WORDS_MAX) return
+      this.#pieceSizes[list] = size + 1
       this.#wordsOf.push(list, term)
     }
     eachPiece(word, index)
@@ -139,14 +163,24 @@ export class Shelf {
       const term = sequence[i] as number
       counts[term] = (counts[term] as number) + 1
     }
-    for (let i = starts[slot] as number; i < to; i++) {
-      const term = sequence[i] as number
-      const count = counts[term] as number
-      if (count === 0) continue
-      counts[term] = 0
-      each(term, count)
+    let i = starts[slot] as number
+    try {
+      for (; i < to; i++) {
+        const term = sequence[i] as number
+        const count = counts[term] as number
+        if (count === 0) continue
+        counts[term] = 0
+        each(term, count)
+      }
+    } finally {
+      // After a failure: the next shelf may be another user's.
+      for (; i < to; i++) counts[sequence[i] as number] = 0
     }
   }
+}
+
+function longBytes({ length }: string): number {
+  return 2 * Math.max(0, length - FEW_LETTERS)
 }
 
 /** No piece begins so. */

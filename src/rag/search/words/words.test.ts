@@ -174,3 +174,48 @@ test('lists in one array keep what is pushed, in order', () => {
     }),
   )
 })
+
+test('a text of endless like words makes no question slow, and each of its words is still found as it is written', () => {
+  let state = 7
+  const word = (letters: string, length: number) =>
+    Array.from({ length }, () => {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0
+      return letters[Math.floor((state / 2 ** 32) * letters.length)]
+    }).join('')
+  for (const length of [30, 60]) {
+    const lines = Array.from({ length: 25_000 }, () => word('ab', length))
+    const { words, find } = shelfOf([lines.join('\n'), 'The lighthouse', lines.at(-1) as string])
+    let looks = 0
+    const eachWordOf = words.eachWordOf.bind(words)
+    words.eachWordOf = (piece, each) =>
+      eachWordOf(piece, (term) => {
+        looks++
+        each(term)
+      })
+    assert.ok(find(lines.slice(-200).join('\n')).some(({ slot }) => slot === 0))
+    assert.ok(looks < 5_000_000, `${looks} words of ${length} letters`)
+    assert.ok(find(lines.at(-1) as string).some(({ slot }) => slot === 2))
+  }
+})
+
+test('long compounds, and words with a number behind them, are found by words like them', () => {
+  const { find } = shelfOf(['Die Lebensversicherungsgesellschaften zahlen.', 'The iphone15 is new.', 'Something else.'])
+  assert.equal(find('Lebensversicherungsgesellschaft')[0]?.slot, 0)
+  assert.equal(find('iphone')[0]?.slot, 1)
+})
+
+test('of texts that are all alike no more than some are read as a whole, and the nearer ones are among them', () => {
+  const texts = Array.from({ length: 5_000 }, (_, i) => `Invoice ${i} of the harbour company, due in thirty days.`)
+  const { words, find } = shelfOf([...texts, 'Invoice of the harbour company. The harbour company sent the invoice.'])
+  let reads = 0
+  words.sequence = new Proxy(words.sequence, {
+    get(target, key) {
+      reads++
+      return Reflect.get(target, key)
+    },
+  })
+  const [first, ...more] = find('harbour company invoice', 10)
+  assert.deepEqual([first?.slot, more.length], [texts.length, 9])
+  assert.ok(reads < 300 * 20, `${reads} terms were read`)
+  assert.equal(find('harbour company invoice', 1_000).length, 1_000, 'as many as are asked for')
+})
