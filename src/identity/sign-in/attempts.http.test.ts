@@ -74,9 +74,13 @@ describe('attempts', () => {
     const audit = await app.platform.db.selectFrom('audit_log').select('details').where('action', '=', 'sign-in.failed')
     await deps.failedSignIns.flush()
     const entries = (await audit.execute()).map(({ details }) => JSON.parse(details ?? ''))
-    const proofs = entries.find(({ reason }) => reason === 'proof_required')
-    assert.equal(proofs.attempts, codes.get('proof_required'))
-    assert.equal(proofs.addresses.length, 20)
+    // One every five seconds, on a slow machine more than one.
+    const proofs = entries.filter(({ reason }) => reason === 'proof_required')
+    assert.equal(
+      proofs.reduce((sum, { attempts }) => sum + attempts, 0),
+      codes.get('proof_required'),
+    )
+    assert.equal(proofs[0].addresses.length, 20)
   })
 
   test('the audit log of an account grows by a bounded number of small entries, whoever fails however often', async () => {
