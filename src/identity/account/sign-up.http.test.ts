@@ -84,7 +84,9 @@ test('registrations from one network prove work after the third within an hour; 
       { email: `bot${index}@example.com`, password: PASSWORD, proof: 'made up' },
       { headers: { 'x-forwarded-for': '198.51.100.8' } },
     )
-  const codes = (await Promise.all(Array.from({ length: 80 }, (_, index) => ask(index)))).map(({ body }) => body.code)
+  // One after another: each counts until its challenge is made.
+  const codes: string[] = []
+  for (let index = 0; index < 80; index++) codes.push((await ask(index)).body.code)
   assert.equal(codes.filter((code) => code === 'proof_required').length, 66, 'who asks without end is counted')
   assert.equal(codes.filter((code) => code === 'rate_limited').length, 14)
 })
