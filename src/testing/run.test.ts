@@ -60,6 +60,7 @@ test('an error that nobody catches is told, and fails the run, whatever the test
     })
     assert.deepEqual([status, lines.at(-1)?.endsWith(' 1 failed')], [1, true], lines.join('\n'))
     assert.ok(lines.includes('An error that no test has caught: Error: lost'), lines.join('\n'))
+    assert.match(lines.slice(lines.indexOf('Failed:')).join('\n'), /Error: lost/)
   }
 })
 
@@ -70,6 +71,17 @@ test('a file that cannot be loaded, or awaits at its top, is a failure of its ow
     'src/c.http.test.ts': "describe('a suite', () => { test('it runs', async () => {}) })",
   })
   assert.deepEqual([status, lines.at(-1)], [1, '1 passed, 2 failed'])
+})
+
+test('what failed is told once more at the end, also an error that belongs to no test', (t) => {
+  const { lines } = runAlone(t, {
+    'src/a.http.test.ts': "test('it fails', () => { throw new Error('as told') })",
+    'src/b.test.ts': "test('it leaves', () => process.exit(0))",
+  })
+  const end = lines.slice(lines.indexOf('Failed:')).join('\n')
+  assert.match(end, /✖ it fails \([\d.]+ms\)\n.*as told/)
+  assert.match(end, /left with 0, and no test failed/)
+  assert.equal(lines.at(-1), '0 passed, 2 failed')
 })
 
 /** Runs these files with a runner that knows no others. */

@@ -56,9 +56,13 @@ const SCHEMAS = `test_${randomBytes(4).toString('hex')}`
 /** One save is several events, and an editor writes several files. */
 const SETTLE_MS = 100
 
+/** Of one pass; enough for a few failures and their stacks. */
+const MOST_LINES_OF_FAILURES = 100
+
 /** `parts`: in how many processes its files run together; none: each file has its own. */
 type Pass = { name: string; files: string[]; args: string[]; parts?: number; env: Record<string, string> }
-type Count = { passed: number; failed: number }
+/** `failures`: what failed, as the runner prints it, each line after its pass's name. */
+type Count = { passed: number; failed: number; failures: string[] }
 
 const { options, parts } = readOptions()
 const passes = passesOf()
@@ -159,13 +163,14 @@ function passesOf(): Pass[] {
 }
 
 async function runAll(): Promise<boolean> {
-  const total: Count = { passed: 0, failed: 0 }
+  const total: Count = { passed: 0, failed: 0, failures: [] }
   const waiting = [...passes]
   const runNext = async () => {
     for (let pass = waiting.shift(); pass; pass = waiting.shift()) {
-      const { passed, failed } = await runPass(pass)
+      const { passed, failed, failures } = await runPass(pass)
       total.passed += passed
       total.failed += failed
+      total.failures.push(...failures)
     }
   }
   // Twice as many as there are cores, and one: a pass waits for a third of its time. More, and tests that race a limit of
@@ -174,6 +179,8 @@ async function runAll(): Promise<boolean> {
   if (process.env.TEST_DATABASE_URL) await dropSchemas(process.env.TEST_DATABASE_URL)
   if (options.name !== undefined && total.passed + total.failed === 0)
     console.log(`\nNo test has a name that matches '${options.name}'`)
+  // Once more at the end, where it is found: it happened thousands of lines ago.
+  if (total.failures.length > 0) console.log(`\nFailed:\n${total.failures.join('\n')}`)
   console.log(`\n${total.passed} passed, ${total.failed} failed`)
   return total.failed === 0 && total.passed > 0
 }
@@ -266,24 +273,36 @@ async function runPass({ name, files, args, parts, env }: Pass): Promise<Count> 
       ...{ ...process.env, NODE_COMPILE_CACHE: COMPILE_CACHE, NODE_NO_WARNINGS: '1', TMPDIR: temporaryFolder },
       ...{ TEST_SCHEMAS: SCHEMAS, ...env },
     },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   })
-  const exit = new Promise<number>((resolve) => child.once('exit', (code) => resolve(code ?? 1)))
+  const lastErrors: string[] = []
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    console.error(line)
+    if (lastErrors.push(`${label}${line}`) > MOST_LINES_OF_FAILURES) lastErrors.shift()
+  })
+  const exit = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1)))
   const emptyFiles = new Set(files.map((file) => `✔ ${file}`))
-  const count: Count = { passed: 0, failed: 0 }
+  const count: Count = { passed: 0, failed: 0, failures: [] }
   let isWhole = false
+  let isTellingFailures = false
   for await (const line of createInterface({ input: child.stdout })) {
     if (emptyFiles.has(line.replace(/ \([\d.]+ms\)$/, ''))) {
       count.passed -= 1
       continue
     }
     console.log(`${label}${line}`)
+    isTellingFailures ||= line === '✖ failing tests:'
+    if (isTellingFailures && count.failures.length < MOST_LINES_OF_FAILURES) count.failures.push(`${label}${line}`)
     const [, what, number] = /^ℹ (pass|fail|cancelled) (\d+)$/.exec(line) ?? []
     if (what === 'pass') count.passed += Number(number)
     if (what === 'pass') isWhole = true
     else if (what !== undefined) count.failed += Number(number)
   }
   // A runner that died, or was ended by a test, tells no sums; that is a failure of its own.
-  if (((await exit) !== 0 || !isWhole) && count.failed === 0) count.failed = 1
+  const code = await exit
+  if ((code !== 0 || !isWhole) && count.failed === 0) {
+    count.failed = 1
+    count.failures.push(...lastErrors, `${label}left with ${code}, and no test failed`)
+  }
   return count
 }
