@@ -77,7 +77,7 @@ test('a streamed answer that was cut at its length says so', async (t) => {
 
   const { text } = await ada.post('/api/rag/query', { question, stream: true, include_sources: true })
   const told = JSON.parse(/event: usage\ndata: (.*)\n\ndata: \[DONE\]\n\n$/.exec(text)?.[1] ?? '{}')
-  assert.deepEqual(Object.keys(told), ['prompt_tokens', 'completion_tokens', 'total_tokens', 'finish_reason'])
+  assert.deepEqual(Object.keys(told), ['prompt_tokens', 'completion_tokens', 'total_tokens', 'finish_reason', 'model'])
   assert.equal(told.finish_reason, 'length')
 })
 

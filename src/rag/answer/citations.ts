@@ -106,7 +106,7 @@ export function checkCitations(passages: readonly string[], known: string): Cita
     let behind = 0
     let leftOut = 0
     let rest = ''
-    const marks = groupsIn(sentence).map(({ start, end, numbers }) => {
+    const marks = groupsIn(sentence, at).map(({ start, end, numbers }) => {
       const text = sentence.slice(behind, start)
       const said = { text, start: offset + behind + indentOf(text) - leftOut }
       const holding = holdingOf(numbers, said, whole)
@@ -215,20 +215,22 @@ function sentenceEndOf(line: string, mark: number): number | null {
 const FOLLOWING_MARKS = /^\s*(?:[[【][^\]】]{0,60}[\]】]\s*[.,;]?\s*)*/
 
 /** Marks that follow one another stand for one statement. */
-function groupsIn(sentence: string): { start: number; end: number; numbers: number[] }[] {
+function groupsIn(sentence: string, from: number): { start: number; end: number; numbers: number[] }[] {
   const groups: { start: number; end: number; numbers: number[] }[] = []
-  for (const match of sentence.matchAll(MARKS)) {
-    const end = match.index + match[0].length
-    const behind = sentence.slice(end)
-    if (LINKS_ON.test(behind) && behind.startsWith('(')) continue
-    const numbers = (match[0].split('†')[0]?.match(/\d+/g) ?? []).map(Number)
+  let at = from
+  for (;;) {
+    const start = nextMark(sentence, at, true)?.at
+    if (start === undefined) return groups
+    MARK.lastIndex = start
+    const [mark = ''] = MARK.exec(sentence) ?? []
+    const numbers = (mark.split('†')[0]?.match(/\d+/g) ?? []).map(Number)
+    at = start + mark.length
     const before = groups.at(-1)
-    if (before !== undefined && /^[\s,;]*$/.test(sentence.slice(before.end, match.index))) {
-      before.end = end
+    if (before !== undefined && /^[\s,;]*$/.test(sentence.slice(before.end, start))) {
+      before.end = at
       before.numbers = [...new Set([...before.numbers, ...numbers])]
-    } else groups.push({ start: match.index, end, numbers })
+    } else groups.push({ start, end: at, numbers })
   }
-  return groups
 }
 
 function withoutMarks(text: string): string {
