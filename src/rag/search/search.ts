@@ -104,7 +104,7 @@ export async function findChunks(
     const scope = scopeOf([...documents.values()], embedder)
     for (const vector of embedded.vectors) {
       const nearest = scope.documents.length === 0 ? [] : await vectors.nearest(userId, vector, scope, count)
-      byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: cosine })))
+      byVectors.push(nearest.map(({ version, index, cosine }) => ({ version, index, score: embedder.scoreOf(cosine) })))
     }
   }
 
