@@ -26,7 +26,7 @@ test('labels are read as they were given, and a line stands among them where its
 
 test('names that a parser of objects might take for one another stay themselves', () => {
   for (const name of ['\\', '\n', '\0', '\\', '\n']) {
-    const given = { '': '', [name]: 'x' }
+    const given = { 'the first': '', [`z${name}`]: 'x' }
     assert.deepEqual({ ...readLabels(writtenLabels(given)) }, given)
   }
 })
