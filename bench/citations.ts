@@ -5,7 +5,7 @@ import { printTable } from './lib/table.ts'
 
 export const says = 'what the check of citations keeps and what it drops, by language'
 
-/** English and German were looked at when the bound was chosen; Spanish, Russian and the others tell how it does elsewhere. */
+/** English, German and Chinese were looked at when the bounds were chosen; the others tell how they do elsewhere. */
 const LANGUAGES = ['en', 'de', 'es', 'ru', 'zh', 'ar', 'th', 'vi']
 
 export async function run(args: string[]): Promise<void> {

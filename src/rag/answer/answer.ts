@@ -19,7 +19,7 @@ import {
 import { type Citation, type CitationCheck, checkCitations } from './citations.ts'
 import { chunksFor, introductionOf, type Overview, overviewAskedFor } from './overview.ts'
 import { type Passage, passagesOf } from './passages.ts'
-import { type Asked, historyWithin, NOTHING_FOUND, nameOf, promptOf, roomFor, type Turn } from './prompt.ts'
+import { type Asked, historyWithin, NOTHING_FOUND, nameOf, promptOf, roomFor, type Turn, textOf } from './prompt.ts'
 import { queriesBehind, standalone } from './standalone.ts'
 
 export type Question = {
@@ -81,10 +81,7 @@ export async function answerStream(
 
 function checkFor({ question }: Question, sources: Passage[]): CitationCheck {
   const names = sources.flatMap(({ metadata }) => [nameOf(metadata) ?? '', String(metadata.heading ?? '')])
-  return checkCitations(
-    sources.map(({ content }) => content),
-    [question, ...names].join('\n'),
-  )
+  return checkCitations(sources.map(textOf), [question, ...names].join('\n'))
 }
 
 /** `gatewayCall` is null when nothing is near enough. */

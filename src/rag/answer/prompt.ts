@@ -29,7 +29,7 @@ export type Asked = { question: string; history: Turn[]; overview: string | null
 /** The instruction and sources, what was said before, and the question last. */
 export function promptOf({ question, history, overview }: Asked, sources: Passage[]): Message[] {
   const quoted = sources
-    .map((source, i) => `[${i + 1}]${originOf(source)}\n${quotation(source.content, sources.length)}`)
+    .map((source, i) => `[${i + 1}]${originOf(source)}\n${quotation(textOf(source), sources.length)}`)
     .join('\n\n')
   const about = overview === null ? '' : `\n\n${overview}`
   return [
@@ -59,20 +59,31 @@ export function roomFor({ question, history, overview }: Asked, contextTokens: n
   return contextTokens - answerTokens - FRAME_TOKENS - taken
 }
 
-/** A document's name, for one line. */
-export function nameOf({ source, title }: Passage['metadata']): string | null {
-  const name = [source, title].find((one): one is string => typeof one === 'string' && one.trim() !== '')
-  return name === undefined
-    ? null
-    : name
-        .replace(/[\p{Cc}\u2028\u2029()[\]]+/gu, ' ')
-        .slice(0, 200)
-        .toWellFormed()
+/** What is read of it: a piece of a table with the table's head. */
+export function textOf({ content, metadata }: Passage): string {
+  const { table_header: head } = metadata
+  return typeof head === 'string' && !content.includes(head) ? `${head}\n${content}` : content
 }
 
+/** A document's name, for one line. */
+export function nameOf({ source, title }: Passage['metadata']): string | null {
+  return lineOf([source, title].find((one) => typeof one === 'string' && one.trim() !== ''))
+}
+
+/** `(lease.pdf, page 3, Terms › Notice)`, as far as it is known. */
 function originOf({ metadata }: Passage): string {
-  const name = nameOf(metadata)
-  return name === null ? '' : ` (${name})`
+  const { page, heading } = metadata
+  const parts = [nameOf(metadata), Number.isInteger(page) ? `page ${page}` : null, lineOf(heading)]
+  const told = parts.filter((part) => part !== null)
+  return told.length === 0 ? '' : ` (${told.join(', ')})`
+}
+
+function lineOf(text: unknown): string | null {
+  if (typeof text !== 'string') return null
+  return text
+    .replace(/[\p{Cc}\u2028\u2029()[\]]+/gu, ' ')
+    .slice(0, 200)
+    .toWellFormed()
 }
 
 /** A source cannot pass itself off as another, nor cite one: the numbers of sources lose their brackets, of whatever width. */
