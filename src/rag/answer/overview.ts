@@ -21,6 +21,7 @@ const DOCUMENTS_MAX = 24
 /** Of all documents together. */
 const CHUNKS_MAX = 24
 const NAMES_MAX = 100
+const NAMES_READ_MAX = 10_000
 
 /**
  * Null: it asks for something that stands in the documents. `documents`: those that it may be about. `isFollowUp`: "summarise this" is then what
@@ -28,17 +29,23 @@ const NAMES_MAX = 100
  */
 export function overviewAskedFor(question: string, documents: DocumentRow[], isFollowUp: boolean): Overview | null {
   if (documents.length === 0) return null
-  const newest = documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
   const kind = kindOf(question, new Set())
-  if (kind !== null) return kind === 'summary' && isFollowUp ? null : { kind, documents: newest }
+  if (kind !== null) return kind === 'summary' && isFollowUp ? null : { kind, documents: newestFirst(documents) }
   const asked = rootsOf(question)
-  const named = newest.filter((document) => {
+  // Names are read only where they may matter: a shelf may have a hundred thousand.
+  if (asked.size > WORDS_MAX || asked.isDisjointFrom(lists.summary)) return null
+  let named: { document: DocumentRow; words: number } | null = null
+  for (const document of newestFirst(documents).slice(0, NAMES_READ_MAX)) {
     const name = nameRoots(document)
-    return name.size > 0 && name.isSubsetOf(asked)
-  })
-  const longest = named.toSorted((a, b) => nameRoots(b).size - nameRoots(a).size)[0]
-  if (longest === undefined || kindOf(question, rootsOf(nameOf(metadataOf(longest)) ?? '')) !== 'summary') return null
-  return { kind: 'summary', documents: [longest] }
+    if (name.size > (named?.words ?? 0) && name.isSubsetOf(asked)) named = { document, words: name.size }
+  }
+  if (named === null) return null
+  const whole = rootsOf(nameOf(metadataOf(named.document)) ?? '')
+  return kindOf(question, whole) === 'summary' ? { kind: 'summary', documents: [named.document] } : null
+}
+
+function newestFirst(documents: DocumentRow[]): DocumentRow[] {
+  return documents.toSorted((a, b) => (a.created_at < b.created_at ? 1 : -1))
 }
 
 /** What the model is told of the sources. */
