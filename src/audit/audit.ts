@@ -1,7 +1,7 @@
-// The audit log of accounts: append-only, each entry's hash covers the one before it. Persons stand in it under a
-// pseudonym, and details are covered by a salted hash alone, so that a deleted person's details can be erased while the
-// chain still holds.
-import { createHash, randomBytes } from 'node:crypto'
+// The audit log of accounts: append-only, each entry's keyed hash covers the one before it, so that who writes to the database alone
+// cannot make the chain anew. Persons stand in it under a pseudonym, and details are covered by a salted hash alone, so that a
+// deleted person's details can be erased while the chain still holds.
+import { createHash, createHmac, randomBytes } from 'node:crypto'
 import './tables.ts'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
@@ -15,6 +15,20 @@ export type AuditEvent = {
   subject?: string
   data?: Record<string, unknown>
   at: Instant
+}
+
+/** By the database's adapter, which its transactions share: everybody who changes an account has one of those at hand. */
+const keys = new WeakMap<object, Buffer>()
+
+/** Said once of each database that is opened, before anything is recorded or verified. */
+export function keyAudit(db: Db, key: Buffer): void {
+  keys.set(db.getExecutor().adapter, key)
+}
+
+function keyOf(db: Db): Buffer {
+  const key = keys.get(db.getExecutor().adapter)
+  if (key === undefined) throw new Error('the audit log of this database has no key: see keyAudit')
+  return key
 }
 
 /**
@@ -41,7 +55,7 @@ export async function recordAudit(tx: Db, event: AuditEvent): Promise<void> {
     commitment: commitmentOf(salt, details),
     previous: head.hash,
   }
-  const hash = entryHash(entry)
+  const hash = entryHash(keyOf(tx), entry)
   await tx
     .insertInto('audit_log')
     .values({ ...entry, salt, details, hash })
@@ -60,6 +74,7 @@ const PAGE = 1_000
  * that this returns elsewhere and pass it as `expect` the next time.
  */
 export async function verifyAudit(db: Db, expect?: { position: number; hash: string }): Promise<AuditVerdict> {
+  const key = keyOf(db)
   let position = 0
   let previous = ''
   const broken = (at: number, reason: string): AuditVerdict => ({
@@ -80,7 +95,7 @@ export async function verifyAudit(db: Db, expect?: { position: number; hash: str
     for (const row of rows) {
       if (row.position !== position + 1) return broken(position + 1, 'the entry is missing')
       if (row.previous !== previous) return broken(row.position, 'it does not follow the entry before it')
-      if (entryHash(row) !== row.hash) return broken(row.position, 'its content was changed')
+      if (entryHash(key, row) !== row.hash) return broken(row.position, 'its content was changed')
       if (row.salt !== null && commitmentOf(row.salt, row.details) !== row.commitment) {
         return broken(row.position, 'its details were changed')
       }
@@ -172,10 +187,12 @@ type Hashed = {
   previous: string
 }
 
-function entryHash({ position, at, actor, action, subject, commitment, previous }: Hashed): string {
-  return sha256(JSON.stringify([previous, position, at, actor, action, subject, commitment]))
+function entryHash(key: Buffer, { position, at, actor, action, subject, commitment, previous }: Hashed): string {
+  const content = JSON.stringify([previous, position, at, actor, action, subject, commitment])
+  return createHmac('sha256', key).update(content).digest('base64url')
 }
 
-const commitmentOf = (salt: string, details: string | null) => sha256(JSON.stringify([salt, details]))
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
+const commitmentOf = (salt: string, details: string | null) =>
+  createHash('sha256')
+    .update(JSON.stringify([salt, details]))
+    .digest('base64url')
