@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js'
 import { run as audit } from '#cli/audit.ts'
 import { run as superuser } from '#cli/superuser.ts'
-import { forgetOldTokens } from '#identity/one-time-tokens.ts'
-import { forgetOldSessions } from '#identity/sessions/sessions.ts'
+import { agedIdentity } from '#identity/retention.ts'
 import { setSubscription } from '#identity/subscription.ts'
+import { removeAged } from '#platform/retention.ts'
 import { clientOf, PASSWORD, type TestApp, testApp } from '#testing/app.ts'
 import { throughProvider } from '#testing/provider.ts'
 
@@ -247,12 +247,11 @@ test('what nobody can use any more is removed, and what was mailed still gets an
   const purposes = async () =>
     (await db.selectFrom('one_time_tokens').select('purpose').execute()).map((row) => row.purpose)
   app.clock.advance(2 * 86_400_000)
-  await forgetOldTokens(app.platform, db)
+  await removeAged(app.platform, agedIdentity())
   assert.equal((await purposes()).includes('oauth'), false)
   assert.ok((await purposes()).includes('verify'))
   app.clock.advance(40 * 86_400_000)
-  await forgetOldTokens(app.platform, db)
-  await forgetOldSessions(app.platform)
+  await removeAged(app.platform, agedIdentity())
   assert.deepEqual(await purposes(), [])
   assert.deepEqual(await db.selectFrom('sessions').selectAll().where('user_id', '=', ada.userId).execute(), [])
 })

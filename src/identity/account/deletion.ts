@@ -1,5 +1,7 @@
-// Deletion of an account: everything the user owns goes in one transaction, in every room. The audit log keeps its
-// entries under a pseudonym that no longer leads to anyone.
+// Deletion of an account: in one transaction goes all that the account can be used or recognised by, in every room; what may be much (calls,
+// chunks, downloads) nobody reaches then, and a job removes it in slices. The audit log keeps its entries under a pseudonym that no
+// longer leads to anyone.
+import { setTimeout as wait } from 'node:timers/promises'
 import { forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
@@ -42,5 +44,26 @@ export async function deleteAccount(
     await tx.deleteFrom('users').where('id', '=', user.id).execute()
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
     announceUserChange(tx, user.id)
+    await deps.jobs.enqueue(tx, ERASE_JOB, { userId: user.id })
   })
 }
+
+const ERASE_JOB = 'account.erase'
+
+export function handleErasure({ jobs, db, rooms }: DeletionDeps): void {
+  jobs.handle(ERASE_JOB, async ({ userId }: { userId: string }, { signal }) => {
+    for (const room of rooms) {
+      for (const erase of room.eraseSlices ?? []) {
+        let rows = -1
+        while (rows !== 0 && !signal.aborted) {
+          rows = await erase(db, userId)
+          // Others write in between.
+          if (rows !== 0) await wait(REST_MS, null, { signal })
+        }
+      }
+    }
+    signal.throwIfAborted()
+  })
+}
+
+const REST_MS = 10

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { plus } from '#platform/clock.ts'
+import { removeAged } from '#platform/retention.ts'
 import { testApp } from '#testing/app.ts'
 import { scansOf } from '#testing/plans.ts'
-import { forgetOldTokens } from '../one-time-tokens.ts'
-import { forgetOldSessions } from '../sessions/sessions.ts'
+import { agedIdentity } from '../retention.ts'
 import { changeUser, listUsers, userStats } from './administration.ts'
 import { hasSuperuser } from './superuser.ts'
 
-test('what an operator asks for, and what is cleaned up by itself, reads no table from end to end', async (t) => {
+test('what an operator asks for reads no table from end to end', async (t) => {
   const app = await testApp(t)
   const ada = await app.as('ada')
   const eve = await app.as('eve')
@@ -20,8 +20,6 @@ test('what an operator asks for, and what is cleaned up by itself, reads no tabl
     await changeUser({ ...platform, db, sessionsElsewhere: [] }, ada.userId, eve.userId, { is_verified: true })
     await userStats(db, clock.now())
     await listUsers(db, { page: 2, limit: 20 })
-    await forgetOldSessions({ db, clock })
-    await forgetOldTokens({ clock }, db)
   })
 
   assert.deepEqual(scans, [])
@@ -75,7 +73,7 @@ test('more old sessions than a slice holds are all removed, and no others', asyn
     .values([session('just expired', -6 * day, null), session('just revoked', day, -6 * day)])
     .execute()
 
-  await forgetOldSessions({ db, clock })
+  await removeAged({ db, clock }, agedIdentity())
 
   const left = await db.selectFrom('sessions').select('id').where('user_id', '=', ada.userId).orderBy('id').execute()
   assert.deepEqual(
