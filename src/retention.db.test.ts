@@ -42,6 +42,7 @@ const BOUNDED: Record<string, string> = {
   ...of('bounded in bytes; what has expired goes every ten minutes', ['ai_replies']),
   ...of('one row a running call or process', ['usage_open_calls', 'usage_reservations', 'usage_nodes']),
   ...of('one row a month and model', ['usage_archive']),
+  ...of('eight rows a day', ['user_counts']),
   ...of('old keys go when they verify nothing more', ['signing_keys']),
   ...of('one row a buyer and release', ['archive_checksums']),
   ...of('a fixed number of rows', ['migrations', 'secrets', 'write_probe', 'billing_cursors', 'audit_head']),

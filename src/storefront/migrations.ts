@@ -88,7 +88,7 @@ export const storefrontMigrations: Migration[] = [
         created_at {timestamp} not null,
         notified_at {timestamp}
       );
-      create index contact_messages_by_time on contact_messages (created_at);
+      create index contact_messages_by_time on contact_messages (created_at, id);
       create index contact_messages_by_email on contact_messages (email_key);
     `,
   },

@@ -12,6 +12,7 @@ import { identityProblem } from '../problems.ts'
 import { type RevocationDeps, revokeSessions } from '../sessions/revocation.ts'
 import { type ConfirmDeps, confirmOwner, lockConfirmed, type Proof, type Requester } from '../sign-in/step-up.ts'
 import { announceUserChange } from '../user-changes.ts'
+import { recount } from '../user-counts.ts'
 import type { User } from '../users.ts'
 
 export type DeletionDeps = ConfirmDeps & RevocationDeps & Pick<IdentityNeeds, 'rooms'> & Pick<Platform, 'jobs'>
@@ -41,7 +42,8 @@ export async function deleteAccount(
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
     await forgetPerson(tx, user.id)
     // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
-    await tx.deleteFrom('users').where('id', '=', user.id).execute()
+    const gone = await tx.deleteFrom('users').where('id', '=', user.id).returningAll().executeTakeFirst()
+    await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
     announceUserChange(tx, user.id)
     await deps.jobs.enqueue(tx, ERASE_JOB, { userId: user.id })
