@@ -1,5 +1,7 @@
 /** What of every room's tables ages, and when it goes. A table that grows is here, or `retention.db.test.ts` says what bounds it. */
+
 import { agedKeys } from '#api-keys/retention.ts'
+import { agedAudit } from '#audit/retention.ts'
 import { agedIdentity } from '#identity/retention.ts'
 import { agedMail } from '#mail/retention.ts'
 import { agedEvents } from '#platform/jobs/retention.ts'
@@ -9,6 +11,7 @@ import { agedUsage } from '#usage/retention.ts'
 import type { Config } from './config.ts'
 
 export const agedRows = (config: Config): Aged[] => [
+  ...agedAudit(config),
   ...agedIdentity(),
   ...agedEvents(config),
   ...agedMail(config),

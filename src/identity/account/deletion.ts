@@ -2,7 +2,7 @@
 // chunks, downloads) nobody reaches then, and a job removes it in slices. The audit log keeps its entries under a pseudonym that no
 // longer leads to anyone.
 import { setTimeout as wait } from 'node:timers/promises'
-import { forgetPerson, recordAudit } from '#audit/audit.ts'
+import { eraseDetailsSlice, forgetPerson, recordAudit } from '#audit/audit.ts'
 import { accountDeletedEmail } from '#mail/account-emails.ts'
 import { sendMail } from '#mail/mail.ts'
 import { transaction } from '#platform/db/db.ts'
@@ -40,31 +40,29 @@ export async function deleteAccount(
     await revokeSessions(deps, tx, user.id)
     for (const room of deps.rooms) await room.erase?.(tx, user.id)
     await recordAudit(tx, { actorId: user.id, action: 'account.deleted', at: deps.clock.now() })
-    await forgetPerson(tx, user.id)
+    const person = await forgetPerson(tx, user.id)
     // Sessions, tokens, devices, links, codes and passkeys go with the row they refer to.
     const gone = await tx.deleteFrom('users').where('id', '=', user.id).returningAll().executeTakeFirst()
     await recount(tx, gone ?? null, null)
     await sendMail(deps, tx, accountDeletedEmail(deps.config, { to: user.email }))
     announceUserChange(tx, user.id)
-    await deps.jobs.enqueue(tx, ERASE_JOB, { userId: user.id })
+    await deps.jobs.enqueue(tx, ERASE_JOB, { userId: user.id, person })
   })
 }
 
 const ERASE_JOB = 'account.erase'
 
+type Erasure = { userId: string; person: string | null }
+
 export function handleErasure({ jobs, db, rooms }: DeletionDeps): void {
-  jobs.handle(ERASE_JOB, async ({ userId }: { userId: string }, { signal }) => {
-    for (const room of rooms) {
-      for (const erase of room.eraseSlices ?? []) {
-        let rows = -1
-        while (rows !== 0 && !signal.aborted) {
-          rows = await erase(db, userId)
-          // Others write in between.
-          if (rows !== 0) await wait(REST_MS, null, { signal })
-        }
+  jobs.handle(ERASE_JOB, async ({ userId, person }: Erasure, { signal }) => {
+    const ofRooms = rooms.flatMap(({ eraseSlices = [] }) => eraseSlices.map((erase) => () => erase(db, userId)))
+    for (const erase of person === null ? ofRooms : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
+      while ((await erase()) > 0) {
+        // Others write in between.
+        await wait(REST_MS, null, { signal })
       }
     }
-    signal.throwIfAborted()
   })
 }
 
