@@ -77,7 +77,7 @@ export async function openPlatform(
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = await createBus({ redis, log })
-  const jobs = createJobs({ db, clock, log })
+  const jobs = createJobs({ db, clock, log, slots: config.jobLanes })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
   let stopRetention = () => {}
   const stop = (withinMs = 0) => {

@@ -24,11 +24,17 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 
-  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload))
-  jobs.handle('rag.renew', async (_, { signal }) => {
-    const renewed = await reembed(deps, signal)
-    if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
+  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload), {
+    lane: 'bulk',
   })
+  jobs.handle(
+    'rag.renew',
+    async (_, { signal }) => {
+      const renewed = await reembed(deps, signal)
+      if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
+    },
+    { lane: 'long' },
+  )
 
   return {
     tags: [
