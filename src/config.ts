@@ -15,11 +15,12 @@ import {
   refuseStrayPlans,
 } from './config/catalogue.ts'
 import { isLocal } from './config/exposures.ts'
-import { type LaneSlots, readLaneSlots } from './config/job-lanes.ts'
+import { readLaneSlots } from './config/job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
 import type { PriceFiles } from './models/price-list.ts'
+import type { LaneSlots } from './platform/jobs/lanes.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'

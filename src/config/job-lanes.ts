@@ -1,13 +1,5 @@
-/** How many jobs of each lane a process runs at once. Lanes lend each other nothing: a flood of one leaves the others' places free. */
+import { LANE_SLOTS, LANES, type LaneSlots } from '#platform/jobs/lanes.ts'
 import { ConfigError, type Reader } from './reader.ts'
-
-/** `urgent`: somebody waits for it. `events`: from outside. `bulk`: notices and clean-up. `long`: minutes, or hours. */
-export const LANES = ['urgent', 'events', 'bulk', 'long'] as const
-
-export type Lane = (typeof LANES)[number]
-export type LaneSlots = Readonly<Record<Lane, number>>
-
-export const LANE_SLOTS: LaneSlots = { urgent: 4, events: 4, bulk: 2, long: 3 }
 
 /** `bulk=1,long=0`: a lane left out keeps its number, and one of 0 is left to other processes. @throws ConfigError */
 export function readLaneSlots(read: Pick<Reader, 'optional'>): LaneSlots {

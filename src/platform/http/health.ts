@@ -1,6 +1,6 @@
 /** Health: alive (/healthz), ready (/readyz), and in numbers (/metrics). */
 import { timingSafeEqual } from 'node:crypto'
-import { LANES } from '../../config/job-lanes.ts'
+import { LANES } from '../jobs/lanes.ts'
 import type { Platform } from '../platform.ts'
 import { unauthenticated } from '../problems.ts'
 import { within } from '../readiness.ts'

@@ -4,11 +4,11 @@
  */
 import { randomUUID } from 'node:crypto'
 import '../tables.ts'
-import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from '../../config/job-lanes.ts'
 import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
+import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
 import { createRunner, type DeadJobHandler, type JobContext, type JobHandler, type KindOfJob } from './runner.ts'
 
 export type JobOptions = {

@@ -3,10 +3,10 @@
  * lane's. A job that ends its process is tried again with growing waits, and given up like one that fails.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LANES, type Lane, type LaneSlots } from '../../config/job-lanes.ts'
 import { type Clock, SECOND_MS } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
+import { LANES, type Lane, type LaneSlots } from './lanes.ts'
 import { type DueJob, giveBack, LEASE_MS, type LeasedJob, leaseDue, putBack, removeDone, renewLease } from './leases.ts'
 
 export type JobContext = {
