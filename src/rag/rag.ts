@@ -9,9 +9,12 @@ import type { Platform } from '#platform/platform.ts'
 import { answerRoutes } from './answer/routes.ts'
 import { openDeps, type RagNeeds } from './deps.ts'
 import { eraseDocuments } from './documents/document-store.ts'
-import { sweepChunks } from './documents/documents.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { ingestJobRoutes } from './ingest/ingest-job-routes.ts'
+import { eraseIngestJobs, INGEST_DELAYS_MS, INGEST_JOB, runIngestJob, sweepIngest } from './ingest/ingest-jobs.ts'
+import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
+import { createParser } from './ingest/parsers/parser.ts'
 import { reembed } from './ingest/reembed.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -24,7 +27,12 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 
-  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload), {
+  const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser() }
+  jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
+    lane: 'long',
+    delaysMs: INGEST_DELAYS_MS,
+  })
+  jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepIngest(deps, payload), {
     lane: 'bulk',
   })
   jobs.handle(
@@ -49,6 +57,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     deps,
     async routes(app: App) {
       await ingestRoutes(app, deps)
+      ingestJobRoutes(app, deps)
       searchRoutes(app, deps)
       answerRoutes(app, deps)
       documentRoutes(app, deps)
@@ -57,13 +66,14 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     /** Looks for documents that another embedder or vector store has left behind. */
     start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
     async erase(tx: Db, userId: string) {
+      await eraseIngestJobs(deps, tx, userId)
       await deps.vectors.erase(tx, userId)
       await eraseDocuments(tx, userId)
       deps.shelves.forget(userId)
     },
     collect: collectDocuments,
     async close() {
-      await Promise.all([deps.parser.close(), deps.pipeline.close()])
+      await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))
     },
   }
 }

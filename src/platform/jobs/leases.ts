@@ -118,6 +118,11 @@ export async function giveBack({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promis
   await change(db, job, { leased_until: null, lease_token: null, attempts: job.attempts - 1 })
 }
 
+/** As if this were the first try. */
+export async function forgetTries({ db }: Pick<Deps, 'db'>, job: LeasedJob): Promise<void> {
+  await change(db, job, { attempts: 1 })
+}
+
 /** `delayMs`: until the next try; without one the job is dead. */
 export async function putBack(
   { db, clock }: Deps,

@@ -7,7 +7,17 @@ import { type Clock, SECOND_MS } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
 import { LANES, type Lane, type LaneSlots } from './lanes.ts'
-import { type DueJob, giveBack, LEASE_MS, type LeasedJob, leaseDue, putBack, removeDone, renewLease } from './leases.ts'
+import {
+  type DueJob,
+  forgetTries,
+  giveBack,
+  LEASE_MS,
+  type LeasedJob,
+  leaseDue,
+  putBack,
+  removeDone,
+  renewLease,
+} from './leases.ts'
 
 export type JobContext = {
   id: string
@@ -15,6 +25,8 @@ export type JobContext = {
   attempt: number
   /** Aborts when the process is to end: work that takes long stops there, and is begun again by the next one. */
   signal: AbortSignal
+  /** Part of the work is done and kept, by this transaction: failures and lost processes are counted anew from here. */
+  advanced(tx: Db): Promise<void>
 }
 /** `delaysMs` are the waits between the tries; `atOnce`: at most so many in one process. */
 export type KindOfJob = { handler: JobHandler; delaysMs: readonly number[]; lane: Lane; atOnce: number | null }
@@ -166,7 +178,12 @@ async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Prom
     )
   }, LEASE_MS / 3).unref()
   try {
-    await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal })
+    const advanced = async (tx: Db) => {
+      if (job.attempts === 1) return
+      job.attempts = 1
+      await forgetTries({ db: tx }, job)
+    }
+    await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal, advanced })
     await removeDone(deps, job)
   } catch (error) {
     const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry.delaysMs, error)
