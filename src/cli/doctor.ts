@@ -6,6 +6,7 @@ import { hasSuperuser } from '#identity/admin/superuser.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { LANES } from '#platform/jobs/lanes.ts'
+import { hearsNotifications } from '#platform/notify.ts'
 import { type Config, exposures } from '../config.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
@@ -78,8 +79,7 @@ function dataFolder({ dataDir }: Config): Line {
 }
 
 async function redis(config: Config, platform: Context['platform']): Promise<Line> {
-  if (config.redisUrl === null)
-    return { mark: 'off', name: 'Redis', says: 'limits and revocations stay in one process' }
+  if (config.redisUrl === null) return { mark: 'off', name: 'Redis', says: await withoutRedis(config, platform) }
   try {
     const { redis } = await platform()
     await redis?.ask((client) => client.ping())
@@ -88,6 +88,17 @@ async function redis(config: Config, platform: Context['platform']): Promise<Lin
     if (isToCome(error)) return { mark: 'off', name: 'Redis', says: 'not asked: the database is not ready' }
     return { mark: 'wrong', name: 'Redis', says: (error as Error).message }
   }
+}
+
+async function withoutRedis({ databaseUrl }: Config, platform: Context['platform']): Promise<string> {
+  if (databaseUrl === null) return 'limits and revocations stay in one process'
+  const limits = 'each process counts its own limits'
+  const opened = await platform().catch(() => null)
+  if (opened === null) return limits
+  const isHeard = await hearsNotifications({ ...opened, url: databaseUrl })
+  return isHeard
+    ? `${limits}; revocations reach other nodes over PostgreSQL`
+    : `${limits}; LISTEN brings nothing (PgBouncer in transaction mode?), so revocations take half a second`
 }
 
 /** Longer than this, and nobody works in that lane, or too few. */
