@@ -15,10 +15,12 @@ import {
   refuseStrayPlans,
 } from './config/catalogue.ts'
 import { isLocal } from './config/exposures.ts'
+import { readLaneSlots } from './config/job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
 import type { PriceFiles } from './models/price-list.ts'
+import type { LaneSlots } from './platform/jobs/lanes.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'
@@ -33,6 +35,8 @@ export type Config = {
   debug: boolean
   logLevel: string
   serve: ReadonlySet<Part>
+  /** How many jobs of each lane run here at once. */
+  jobLanes: LaneSlots
   /** `trustProxy`: how many proxies stand in front, or their networks. */
   http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
   urls: { base: string; frontend: string; storefront: string }
@@ -190,6 +194,7 @@ export function readConfig(env: Env): Config {
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     serve,
+    jobLanes: readLaneSlots(read),
     http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
     urls,
     drain: {
