@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder, readPriceFiles } from './config/ai.ts'
+import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles } from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -19,6 +19,7 @@ import { readLaneSlots } from './config/job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
+import type { Route } from './models/catalogue.ts'
 import type { PriceFiles } from './models/price-list.ts'
 import type { LaneSlots } from './platform/jobs/lanes.ts'
 
@@ -64,6 +65,8 @@ export type Config = {
   ai: AiConfig
   /** `local` or `vendor:MODEL`, with `auto` and aliases resolved. */
   embedder: string
+  /** Makes follow-up questions about documents stand alone before they are searched; null: no model does. */
+  followUpModel: Route | null
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -220,6 +223,7 @@ export function readConfig(env: Env): Config {
     processor: { ...processor, prices: pricesOf(catalogue) },
     ai,
     embedder: readEmbedder(read, ai),
+    followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
     // Nobody is vouched for by a sandbox where the emails to them are real.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base),
