@@ -151,7 +151,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
       const session = await it.stripe.checkout.sessions.create({
         mode: 'payment',
         line_items: [
-          { price_data: { currency: 'usd', unit_amount: 19_900, catchingdata: { name: 'Kit' } }, quantity: 1 },
+          { price_data: { currency: 'usd', unit_amount: 19_900, product_data: { name: 'Kit' } }, quantity: 1 },
         ],
         payment_intent_data: { metadata: { tier: 'basic' } },
         metadata: { tier: 'basic' },
