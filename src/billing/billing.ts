@@ -50,10 +50,10 @@ export type Billing = Room & {
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
-  const { config, db, clock, jobs, inbox, limiter, log } = platform
+  const { config, db, clock, jobs, inbox, limiter, log, secrets } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor, syncs: createTurns() }
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, secrets, processor, syncs: createTurns() }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
