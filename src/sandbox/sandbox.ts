@@ -54,7 +54,8 @@ export function createSandbox(needs: SandboxNeeds): Sandbox {
     const base = new URL(needs.baseUrl())
     return needs.open || isLoopbackHost(base.host) ? base.origin : `http://${request.host}`
   }
-  const processor = createProcessor({ db, clock, catalogue, endpoints, originOf })
+  const origin = () => new URL(needs.baseUrl()).origin
+  const processor = createProcessor({ db, clock, catalogue, endpoints, originOf, origin })
 
   return {
     watch: needs.open ? null : guard.watch,

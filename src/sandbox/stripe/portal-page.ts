@@ -15,16 +15,8 @@ import { all, must } from './objects.ts'
 import { defaultMethod, setDefaultMethod } from './payment-methods.ts'
 import { paymentTable } from './payment-table.ts'
 import { chargesOf } from './payments.ts'
-import {
-  cancelNow,
-  giveUp,
-  isOver,
-  pause,
-  renew,
-  resumePaused,
-  retryPayment,
-  updateSubscription,
-} from './subscriptions.ts'
+import { updateSubscription } from './subscription-changes.ts'
+import { cancelNow, giveUp, isOver, pause, renew, resumePaused, retryPayment } from './subscriptions.ts'
 
 type Params = { Params: { id: string; action: string } }
 
@@ -46,7 +38,10 @@ const ACTIONS: Record<string, (deps: ProcessorDeps, subscription: string, form: 
   },
   'change-plan': (deps, id, form) => {
     const item = must<Stripe.Subscription>(deps.db, 'subscription', id).items.data[0]
-    updateSubscription(deps, id, { items: [{ id: item?.id ?? '', price: field(form, 'price') }] })
+    updateSubscription(deps, id, {
+      items: [{ id: item?.id ?? '', price: field(form, 'price') }],
+      proration_behavior: 'always_invoice',
+    })
     return 'The plan is changed.'
   },
   'renew-well': (deps, id) => {

@@ -21,13 +21,15 @@ export type ProcessorNeeds = {
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
   originOf: (request: FastifyRequest) => string
+  /** The same where nobody asks: in events. */
+  origin: () => string
 }
 
 const TICK_MS = 1_000
 
-export function createProcessor({ db, clock, catalogue, endpoints, originOf }: ProcessorNeeds) {
-  const courier = startCourier({ db, clock, endpoints })
-  const deps: ProcessorDeps = { db, clock, endpoints, wake: courier.wake }
+export function createProcessor({ db, clock, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
+  const courier = startCourier({ db, clock, endpoints, origin })
+  const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
   stockCatalogue(deps, catalogue)
   let ticker: NodeJS.Timeout | undefined
 

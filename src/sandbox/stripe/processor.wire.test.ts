@@ -242,7 +242,7 @@ test('what the sandbox does not play is refused, and never taken for played', as
     tax_id_collection: { tax_id_collection: { enabled: true } },
     consent_collection: { consent_collection: { terms_of_service: 'required' } },
     custom_text: { custom_text: { submit: { message: 'Pay' } } },
-    'subscription_data[trial_end]': { subscription_data: { trial_end: 2_000_000_000 } },
+    'subscription_data[transfer_data]': { subscription_data: { transfer_data: { destination: 'acct_1' } } },
     'payment_intent_data[capture_method]': { payment_intent_data: { capture_method: 'manual' } },
     'line_items[0][tax_rates]': { line_items: [{ price: PRO, quantity: 1, tax_rates: ['txr_1'] }] },
   })) {
@@ -295,6 +295,86 @@ test('a cancellation with proration credits what is left of the period', async (
   await it.stripe.subscriptions.cancel(subscription.id, { prorate: true, invoice_now: true })
   const after = await it.stripe.customers.retrieve(customer.id)
   assert.ok(!after.deleted && after.balance < -2_800 && after.balance >= -2_900)
+})
+
+test('coupons hold once, for some months or for ever, and never beyond their limits', async (t) => {
+  const it = await deps(t)
+  const coupon = await it.stripe.coupons.create({ percent_off: 50, duration: 'repeating', duration_in_months: 2 })
+  const promotion = await it.stripe.promotionCodes.create({
+    promotion: { type: 'coupon', coupon: coupon.id },
+    code: 'HALF',
+    max_redemptions: 1,
+    restrictions: { first_time_transaction: true },
+  })
+  const customer = await it.stripe.customers.create({ email: 'ada@example.com' })
+  const open = (discounts: Stripe.Checkout.SessionCreateParams.Discount[]) =>
+    it.stripe.checkout.sessions.create({
+      mode: 'subscription',
+      customer: customer.id,
+      line_items: [{ price: PRO, quantity: 1 }],
+      success_url: BACK,
+      discounts,
+    })
+  const session = await open([{ promotion_code: promotion.id }])
+  assert.equal(session.amount_total, 1_450)
+  assert.equal((await it.pay(session, '4242424242424242')).status, 303)
+  const { subscription: id } = await it.stripe.checkout.sessions.retrieve(session.id)
+  const paid = async () => {
+    const one = await it.stripe.subscriptions.retrieve(String(id), { expand: ['latest_invoice', 'discounts'] })
+    const { total, total_discount_amounts: off } = one.latest_invoice as Stripe.Invoice
+    return { total, off: off?.map(({ amount }) => amount), discount: one.discounts[0] as Stripe.Discount }
+  }
+  const first = await paid()
+  assert.deepEqual([first.total, first.off], [1_450, [1_450]])
+  assert.equal(first.discount.promotion_code, promotion.id)
+  assert.ok((first.discount.end ?? 0) - first.discount.start >= 58 * 86_400)
+  await assert.rejects(open([{ promotion_code: promotion.id }]), /not active/)
+  await assert.rejects(open([{ coupon: 'nope' }]), /No such coupon: 'nope'/)
+
+  // One that holds once takes the place of the other, and is gone after the next invoice.
+  await it.stripe.subscriptions.update(String(id), { discounts: [{ coupon: 'coupon_sandbox_MINUS20' }] })
+  const portal = await it.portal(customer.id)
+  for (const total of [900, 2_900]) {
+    await it.press(`${portal}/renew-well`, { subscription: String(id) })
+    assert.equal((await paid()).total, total)
+  }
+})
+
+test('a change of plan costs what is left of the period, at once or on the next invoice', async (t) => {
+  const it = await deps(t)
+  const dearer = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 5_900,
+    recurring: { interval: 'month' },
+  })
+  const { subscription, customer } = await it.subscribed()
+  const item = subscription.items.data[0]?.id ?? ''
+  const invoices = async () => (await it.stripe.invoices.list({ customer: customer.id })).data.map(({ total }) => total)
+
+  const later = await it.stripe.subscriptions.update(subscription.id, { items: [{ id: item, price: dearer.id }] })
+  assert.equal(later.items.data[0]?.price.id, dearer.id)
+  assert.deepEqual(await invoices(), [2_900], 'nothing is asked for yet')
+  await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
+  const [renewal] = await invoices()
+  assert.ok((renewal ?? 0) > 8_880 && (renewal ?? 0) <= 8_900, `${renewal}`)
+
+  const now = { items: [{ id: item, price: PRO }], proration_behavior: 'always_invoice' as const }
+  await it.stripe.subscriptions.update(subscription.id, now)
+  const after = await it.stripe.customers.retrieve(customer.id)
+  assert.ok(!after.deleted && after.balance <= -2_900, 'what is given back is kept for the next invoice')
+  await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
+  const [next] = (await it.stripe.invoices.list({ customer: customer.id })).data
+  assert.deepEqual([next?.total, next?.amount_due, next?.starting_balance], [2_900, 0, after.balance])
+
+  await it.press(`${await it.portal(customer.id)}/card`, { card: '4000000000000341' })
+  const before = await it.stripe.subscriptions.retrieve(subscription.id)
+  const refused = { items: [{ id: item, price: ENTERPRISE }], payment_behavior: 'error_if_incomplete' as const }
+  await assert.rejects(it.stripe.subscriptions.update(subscription.id, refused), {
+    statusCode: 402,
+    code: 'card_declined',
+  })
+  assert.deepEqual(await it.stripe.subscriptions.retrieve(subscription.id), before, 'nothing has changed')
 })
 
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
