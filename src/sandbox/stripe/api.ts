@@ -21,10 +21,11 @@ import { paymentsOf, subscriptionOf } from './invoices.ts'
 import { type List, PAGING, paged } from './lists.ts'
 import { all, must, mustParam, put, type StripeObject } from './objects.ts'
 import { allow, mergeMetadata, optionalText, texts } from './parameters.ts'
+import { pauseSubscription, resumeSubscription } from './pauses.ts'
 import { createRefund } from './payments.ts'
 import { createPortalSession } from './portal-sessions.ts'
+import { previewInvoice } from './previews.ts'
 import { cancelSubscription, updateSubscription } from './subscription-changes.ts'
-import { resumePaused } from './subscriptions.ts'
 import { webhookEndpoints } from './webhook-endpoints.ts'
 
 type Call = { form: Form; id: string; origin: string }
@@ -136,10 +137,8 @@ export function processorApi(
     return paged(all<Stripe.Subscription>(db, 'subscription', customerIn(form)).filter(fits), form, '/v1/subscriptions')
   })
   route('POST', '/v1/subscriptions/:id', ({ form, id }) => updateSubscription(deps, id, form))
-  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => {
-    allow(form, [])
-    return resumePaused(deps, id)
-  })
+  route('POST', '/v1/subscriptions/:id/pause', ({ form, id }) => pauseSubscription(deps, id, form))
+  route('POST', '/v1/subscriptions/:id/resume', ({ form, id }) => resumeSubscription(deps, id, form))
   route('DELETE', '/v1/subscriptions/:id', ({ form, id }) => cancelSubscription(deps, id, form))
   route('GET', '/v1/subscription_items', ({ form }) => {
     allow(form, [...PAGING, 'subscription'])
@@ -150,6 +149,7 @@ export function processorApi(
     )
   })
 
+  route('POST', '/v1/invoices/create_preview', ({ form }) => previewInvoice(deps, form))
   retrieve('/v1/invoices', 'invoice')
   route('GET', '/v1/invoices', ({ form }) => {
     allow(form, [...PAGING, 'customer', 'subscription', 'status', 'collection_method', 'due_date'])

@@ -116,6 +116,7 @@ export function keepMethod(
             bank_name: 'SANDBOX BANK',
             last4,
             account_type: 'checking',
+            fingerprint: `sandbox${last4}`,
             account_holder_type: 'individual',
           },
         }),

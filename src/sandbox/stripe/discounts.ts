@@ -231,31 +231,42 @@ export function whyUnusable(
   return null
 }
 
-/** The discount that a customer has from now on, counted against the limits of its coupon and code. */
-export function giveDiscount(
-  deps: ProcessorDeps,
-  { coupon, promotion }: Offer,
-  to: { customer: string | null; subscription: string | null; session: string | null },
-): Stripe.Discount {
+/** A discount that nobody has: for asking what it would take off. */
+export function passingDiscount(deps: ProcessorDeps, { coupon, promotion }: Offer, customer: string | null) {
   const start = seconds(deps)
-  const discount: Stripe.Discount = {
+  const end =
+    coupon.duration === 'repeating'
+      ? addInterval(start, { interval: 'month', interval_count: coupon.duration_in_months ?? 1 })
+      : null
+  return {
     id: newId('di'),
     object: 'discount',
-    checkout_session: to.session,
-    customer: to.customer,
+    checkout_session: null,
+    customer,
     customer_account: null,
-    end:
-      coupon.duration === 'repeating'
-        ? addInterval(start, { interval: 'month', interval_count: coupon.duration_in_months ?? 1 })
-        : null,
+    end,
     invoice: null,
     invoice_item: null,
     promotion_code: promotion?.id ?? null,
     source: { coupon: coupon.id, type: 'coupon' },
     start,
-    subscription: to.subscription,
+    subscription: null,
     subscription_item: null,
+  } satisfies Stripe.Discount
+}
+
+/** The discount that a customer has from now on, counted against the limits of its coupon and code. */
+export function giveDiscount(
+  deps: ProcessorDeps,
+  offer: Offer,
+  to: { customer: string | null; subscription: string | null; session: string | null },
+): Stripe.Discount {
+  const discount: Stripe.Discount = {
+    ...passingDiscount(deps, offer, to.customer),
+    checkout_session: to.session,
+    subscription: to.subscription,
   }
+  const { coupon, promotion } = offer
   put(deps.db, discount, { owner: to.customer ?? '' })
   put(deps.db, { ...coupon, times_redeemed: coupon.times_redeemed + 1 })
   if (promotion) put(deps.db, { ...promotion, times_redeemed: promotion.times_redeemed + 1 })

@@ -377,6 +377,115 @@ test('a change of plan costs what is left of the period, at once or on the next 
   assert.deepEqual(await it.stripe.subscriptions.retrieve(subscription.id), before, 'nothing has changed')
 })
 
+test('a change is previewed for exactly what it costs, and keeps nothing', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed()
+  const before = (await it.stripe.invoices.list()).data.length
+  const at = subscription.items.data[0]?.current_period_start
+  const items = [{ id: subscription.items.data[0]?.id, price: 'price_dear' }]
+  await assert.rejects(
+    it.stripe.invoices.createPreview({ subscription: subscription.id, subscription_details: { items } }),
+    /No such price: 'price_dear'/,
+  )
+  const dear = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 5_900,
+    recurring: { interval: 'month' },
+  })
+  const details = { items: [{ ...items[0], price: dear.id }], proration_date: at }
+  const preview = (more: object) =>
+    it.stripe.invoices.createPreview({ subscription: subscription.id, subscription_details: { ...details, ...more } })
+  const now = await preview({ proration_behavior: 'always_invoice' })
+  assert.deepEqual(
+    now.lines.data.map(({ amount, period }) => [amount, period.start]),
+    [
+      [-2_900, at],
+      [5_900, at],
+    ],
+  )
+  assert.equal(now.amount_due, 3_000)
+  assert.equal((await preview({ proration_behavior: 'none' })).amount_due, 5_900)
+  assert.equal((await preview({})).amount_due, 8_900)
+  const cheaper = await it.stripe.invoices.createPreview({
+    subscription: subscription.id,
+    discounts: [{ coupon: 'coupon_sandbox_WELCOME10' }],
+  })
+  assert.equal(cheaper.total, 2_610)
+  assert.equal((await it.stripe.invoices.list()).data.length, before)
+  assert.equal((await it.stripe.coupons.retrieve('coupon_sandbox_WELCOME10')).times_redeemed, 0)
+
+  const unborn = await it.stripe.invoices.createPreview({
+    customer: customer.id,
+    subscription_details: { items: [{ price: ENTERPRISE }] },
+  })
+  assert.ok(unborn.total > 2_900)
+  await it.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true })
+  await assert.rejects(it.stripe.invoices.createPreview({ subscription: subscription.id }), {
+    statusCode: 404,
+    code: 'invoice_upcoming_none',
+  })
+})
+
+test('a subscription is laid aside and taken up again, or goes on without being collected', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed()
+  const paused = await it.stripe.subscriptions.pause(subscription.id, {
+    type: 'subscription',
+    bill_for: { unused_time_from: { type: 'none' } },
+  })
+  assert.deepEqual([paused.status, paused.status_details?.paused.subscription.type], ['paused', 'pause_requested'])
+  await it.heard('customer.subscription.paused')
+  const resumed = await it.stripe.subscriptions.resume(subscription.id, {
+    billing_cycle_anchor: { type: 'now' },
+    proration_behavior: 'none',
+  })
+  assert.deepEqual([resumed.status, resumed.status_details], ['active', undefined])
+  const totals = async () => (await it.stripe.invoices.list({ customer: customer.id })).data.map((one) => one.status)
+  assert.deepEqual(await totals(), ['paid', 'paid'], 'a period of its own was billed')
+
+  const update = (behavior: 'void' | 'keep_as_draft' | 'mark_uncollectible') =>
+    it.stripe.subscriptions.update(subscription.id, { pause_collection: { behavior } })
+  const portal = await it.portal(customer.id)
+  const expected = [
+    ['void', 'void'],
+    ['keep_as_draft', 'draft'],
+    ['mark_uncollectible', 'uncollectible'],
+  ] as const
+  for (const [behavior, status] of expected) {
+    assert.equal((await update(behavior)).status, 'active')
+    await it.press(`${portal}/renew-well`, { subscription: subscription.id })
+    assert.equal((await totals())[0], status)
+  }
+  const goes = await it.stripe.subscriptions.update(subscription.id, { pause_collection: '' })
+  assert.deepEqual([goes.pause_collection, goes.status], [null, 'active'])
+})
+
+test('an ending says why, also after the fact', async (t) => {
+  const it = await deps(t)
+  const { subscription } = await it.subscribed()
+  const details = { feedback: 'too_expensive', comment: 'Rent is due' } as const
+  const ending = await it.stripe.subscriptions.update(subscription.id, {
+    cancel_at_period_end: true,
+    cancellation_details: details,
+  })
+  assert.deepEqual(ending.cancellation_details, {
+    ...ending.cancellation_details,
+    ...details,
+    reason: 'cancellation_requested',
+  })
+  assert.equal(ending.cancel_at, ending.items.data[0]?.current_period_end)
+  const gone = await it.stripe.subscriptions.cancel(subscription.id)
+  assert.equal(gone.cancellation_details?.feedback, 'too_expensive')
+  await assert.rejects(it.stripe.subscriptions.update(subscription.id, { description: 'x' }), /canceled subscription/)
+  const late = { cancellation_details: { feedback: 'unused' as const } }
+  assert.equal((await it.stripe.subscriptions.update(subscription.id, late)).cancellation_details?.feedback, 'unused')
+  await assert.rejects(
+    it.stripe.subscriptions.update(subscription.id, { cancellation_details: { feedback: 'nope' } }),
+    /Invalid feedback/,
+  )
+})
+
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
   const it = await deps(t)
   const { session } = await it.subscribed()

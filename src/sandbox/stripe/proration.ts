@@ -10,6 +10,14 @@ import { integer, optionalText, played } from './parameters.ts'
 import { addInterval, remainingShare } from './periods.ts'
 import { planOf } from './subscription-object.ts'
 
+const PRORATIONS = ['create_prorations', 'always_invoice', 'none']
+
+export function prorationIn(form: Form): string {
+  const behavior = optionalText(form, 'proration_behavior') ?? 'create_prorations'
+  if (!PRORATIONS.includes(behavior)) throw badParameter('proration_behavior', `Must be one of ${PRORATIONS}`)
+  return behavior
+}
+
 export type Change = { items: Stripe.SubscriptionItem[]; lines: Line[]; isNewPeriod: boolean }
 
 /** The items after the change, and the lines for it. Another interval begins a period at once; a trial costs nothing. */

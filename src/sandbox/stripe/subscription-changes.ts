@@ -8,7 +8,7 @@ import { badParameter, Fault } from './fault.ts'
 import { collect } from './invoices.ts'
 import { must, mustParam, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
-import { changedItems, unusedOf } from './proration.ts'
+import { changedItems, prorationIn, unusedOf } from './proration.ts'
 import { missingMethod } from './subscription-object.ts'
 import { bill, cancelNow, isOver, methodOf, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
@@ -23,7 +23,6 @@ const FEEDBACK = [
   'unused',
 ]
 const PAUSES = ['keep_as_draft', 'mark_uncollectible', 'void']
-const PRORATIONS = ['create_prorations', 'always_invoice', 'none']
 
 export function updateSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
   played(form, [
@@ -157,12 +156,6 @@ function pauseIn(before: Stripe.Subscription, form: Form): Stripe.Subscription.P
     behavior: behavior as Stripe.Subscription.PauseCollection['behavior'],
     resumes_at: integer(wanted, 'resumes_at') ?? null,
   }
-}
-
-export function prorationIn(form: Form): string {
-  const behavior = optionalText(form, 'proration_behavior') ?? 'create_prorations'
-  if (!PRORATIONS.includes(behavior)) throw badParameter('proration_behavior', `Must be one of ${PRORATIONS}`)
-  return behavior
 }
 
 function changeItems(deps: ProcessorDeps, subscription: Stripe.Subscription, changes: Form[], form: Form): void {

@@ -17,6 +17,8 @@ import { taxTerms } from './tax.ts'
 export type SubscriptionSide = {
   /** Prorations that wait for the next invoice. */
   pending?: Line[]
+  /** What was left of the period when it was paused is given back already. */
+  isCredited?: boolean
   /** The trial's end, and the period's, that were told ahead. */
   trialEndTold?: number
   periodEndTold?: number
@@ -84,10 +86,19 @@ export function setStatus(
   const before = must<Stripe.Subscription>(deps.db, 'subscription', id)
   if (before.status === status) return before
   const ended = status === 'incomplete_expired' ? seconds(deps) : before.ended_at
-  const after: Stripe.Subscription = { ...before, status, ended_at: ended }
+  const { status_details: _, ...kept } = before
+  const after: Stripe.Subscription = { ...kept, status, ended_at: ended, ...detailsOf(deps, before, status) }
   put(deps.db, after)
   emit(deps, 'customer.subscription.updated', after, { status: before.status })
   return after
+}
+
+/** Why it is paused, and since when. */
+function detailsOf(deps: ProcessorDeps, before: Stripe.Subscription, status: Stripe.Subscription.Status) {
+  if (status !== 'paused') return {}
+  const type = before.status === 'trialing' ? 'trial_end_without_payment_method' : 'pause_requested'
+  const paused = { subscription: { type }, transitioned_at: seconds(deps), type: 'subscription' } as const
+  return { status_details: { paused } satisfies Stripe.Subscription.StatusDetails }
 }
 
 type Ending = { reason?: Stripe.Subscription.CancellationDetails.Reason; lines?: readonly Line[] }
@@ -143,7 +154,7 @@ export function renew(deps: ProcessorDeps, id: string, succeeds: boolean): Strip
       : item.current_period_end,
   }))
   const moved: Stripe.Subscription = { ...before, items: { ...before.items, data: items } }
-  const { pending = [], ...side } = sideOf<SubscriptionSide>(deps.db, id)
+  const { pending = [], isCredited: _, ...side } = sideOf<SubscriptionSide>(deps.db, id)
   put(deps.db, moved, { side })
   const lines = [...pending, ...items.map((item) => wholePeriod(deps, item))]
   if (before.status === 'unpaid' || before.pause_collection) return billAside(deps, moved, before, lines)
