@@ -118,6 +118,11 @@ export async function markSent({ clock }: Pick<Deps, 'clock'>, tx: Db, userId: s
   return fresh !== undefined
 }
 
+/** For the export of all that is held of a user. */
+export function lettersOf(db: Db, userId: string) {
+  return db.selectFrom('billing_letters').selectAll().where('user_id', '=', userId).orderBy('sent_at').execute()
+}
+
 const BATCH = 500
 
 /** What falls due by the clock, with no event to tell. */
