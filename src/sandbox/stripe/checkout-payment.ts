@@ -15,8 +15,10 @@ import { attemptPayment, newIntent, settleIntent } from './payments.ts'
 import { setStatus, startSubscription } from './subscriptions.ts'
 
 const DAY_S = 24 * 3_600
+const NO_CARD = 'A card is needed to pay.'
 
-export type Payer = { email: string; name: string; card: TestCard }
+/** `card`: null where none is asked for. */
+export type Payer = { email: string; name: string; card: TestCard | null }
 
 /** @returns the completed session, or the processor's words where the card was refused (the session stays open). */
 export function paySession(
@@ -58,6 +60,7 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
           metadata: side.intentMetadata,
           receiptEmail: null,
         })
+  if (!payer.card) return { refused: NO_CARD }
   const method = keepMethod(deps, payer.card, customer, payer)
   const attempt = attemptPayment(deps, intent.id, method, true)
   if (attempt.status === 'failed') {
@@ -70,11 +73,12 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
 
 function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer) {
   // A hosted checkout makes the subscription only with a payment: a refused card leaves the session open and nothing else.
-  if (payer.card.first.at === 'never') return { refused: payer.card.first.message }
+  if (payer.card?.first.at === 'never') return { refused: payer.card.first.message }
+  if (!payer.card && !needsNoCard(session)) return { refused: NO_CARD }
   const customer = session.customer
     ? String(session.customer)
     : createCustomer(deps, { email: payer.email, name: payer.name }).id
-  const method = keepMethod(deps, payer.card, customer, payer)
+  const method = payer.card && keepMethod(deps, payer.card, customer, payer)
   const wanted = {
     customer,
     lines: side.lines,
@@ -88,7 +92,7 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
     isManaged: session.managed_payments?.enabled ?? false,
   }
   const { subscription, invoice, attempt } = startSubscription(deps, wanted, true)
-  setDefaultMethod(deps, customer, method)
+  if (method) setDefaultMethod(deps, customer, method)
   const status = session.amount_total === 0 ? 'no_payment_required' : attempt.status === 'succeeded' ? 'paid' : 'unpaid'
   return {
     session: complete(deps, {
@@ -100,6 +104,10 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
     }),
   }
 }
+
+/** Nothing is due today, and the service asks for a card only where something is. */
+export const needsNoCard = (session: Stripe.Checkout.Session): boolean =>
+  session.amount_total === 0 && session.payment_method_collection === 'if_required'
 
 function complete(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
   const completed: Stripe.Checkout.Session = { ...session, status: 'complete', url: null }

@@ -36,6 +36,7 @@ const PLAYED = [
   'client_reference_id',
   'metadata',
   'payment_intent_data',
+  'payment_method_collection',
   'subscription_data',
   'allow_promotion_codes',
   'discounts',
@@ -127,7 +128,7 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     locale: optionalText(form, 'locale'),
     metadata: mergeMetadata({}, form.metadata),
     mode,
-    payment_method_collection: mode === 'subscription' ? 'always' : 'if_required',
+    payment_method_collection: collectionOf(form, mode),
     success_url: successUrl,
     url: `${origin}/sandbox/pay/${id}`,
   } as unknown as Stripe.Checkout.Session
@@ -263,6 +264,18 @@ function totals(deps: ProcessorDeps, side: Side) {
 /** A trial puts off what recurs. */
 const dueToday = (side: Side, price: Stripe.Price): number =>
   isTrial(side) && price.recurring ? 0 : (price.unit_amount ?? 0)
+
+function collectionOf(form: Form, mode: 'payment' | 'subscription'): 'always' | 'if_required' {
+  const wanted = optionalText(form, 'payment_method_collection')
+  if (wanted !== null && mode === 'payment')
+    throw badParameter(
+      'payment_method_collection',
+      'You can only set `payment_method_collection` if there are recurring prices.',
+    )
+  if (wanted !== null && wanted !== 'always' && wanted !== 'if_required')
+    throw badParameter('payment_method_collection', 'Must be one of always or if_required')
+  return wanted ?? (mode === 'subscription' ? 'always' : 'if_required')
+}
 
 function trialOf(form: Form, mode: 'payment' | 'subscription'): number {
   const name = 'trial_period_days'

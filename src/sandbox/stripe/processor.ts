@@ -12,6 +12,8 @@ import { expireOldSessions } from './checkout-sessions.ts'
 import { dashboardPages } from './dashboard-page.ts'
 import { startCourier } from './deliveries.ts'
 import type { Endpoint, ProcessorDeps } from './deps.ts'
+import { invoicePages } from './invoice-page.ts'
+import { portalFlowPages } from './portal-flow-page.ts'
 import { portalPages } from './portal-page.ts'
 
 export type ProcessorNeeds = {
@@ -41,6 +43,12 @@ export function createProcessor({ db, clock, catalogue, endpoints, originOf, ori
       })
       await app.register(async (pages) => {
         portalPages(pages, deps, courier)
+      })
+      await app.register(async (pages) => {
+        portalFlowPages(pages, deps, courier)
+      })
+      await app.register(async (pages) => {
+        invoicePages(pages, deps, courier)
       })
       await app.register(async (pages) => {
         dashboardPages(pages, deps, courier)

@@ -9,6 +9,7 @@ import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { openProcessor } from '#billing/processor.ts'
 import { systemClock } from '#platform/clock.ts'
+import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
 import { createSandbox } from '../sandbox.ts'
@@ -98,6 +99,9 @@ async function deps(t: Pick<TestContext, 'after'>) {
     async restart() {
       await running.close()
       running = await open()
+    },
+    get url() {
+      return running.url
     },
     get: (path: string) => call(running.url, 'GET', path),
     press: (path: string, form: Record<string, string> = {}) =>
@@ -484,6 +488,96 @@ test('an ending says why, also after the fact', async (t) => {
     it.stripe.subscriptions.update(subscription.id, { cancellation_details: { feedback: 'nope' } }),
     /Invalid feedback/,
   )
+})
+
+test('an invoice has a page that pays it and a PDF that can be read', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed('4000000000000341')
+  await it.press(`${await it.portal(customer.id)}/renew-well`, { subscription: subscription.id })
+  const [open, paid] = (await it.stripe.invoices.list({ customer: customer.id })).data
+  assert.deepEqual([open?.status, paid?.status], ['open', 'paid'])
+  assert.deepEqual((await it.stripe.invoices.list({ customer: customer.id, status: 'open' })).data.length, 1)
+
+  const pdf = await fetch(`${it.url}${new URL(paid?.invoice_pdf ?? '').pathname}`)
+  assert.equal(pdf.headers.get('content-type'), 'application/pdf')
+  const parser = createParser()
+  t.after(() => parser.close())
+  const { text } = await parser.read('invoice.pdf', new Uint8Array(await pdf.arrayBuffer()), t.signal)
+  const said = String(text)
+  for (const words of [`Invoice ${paid?.number}`, 'Ada', 'Latchkey Pro', '$29.00'])
+    assert.ok(said.includes(words), said)
+
+  const page = new URL(open?.hosted_invoice_url ?? '').pathname
+  assert.match((await it.get(page)).text, /Pay with Visa •••• 0341/)
+  assert.equal((await it.press(page, { card: '4000000000000002' })).status, 402)
+  assert.equal((await it.press(page, { card: '4242424242424242' })).status, 303)
+  assert.equal((await it.stripe.subscriptions.retrieve(subscription.id)).status, 'active')
+  assert.equal((await it.press(page, { card: '4242424242424242' })).status, 400, 'once is enough')
+})
+
+test('deep links of the portal do one thing and lead back', async (t) => {
+  const it = await deps(t)
+  const { subscription, customer } = await it.subscribed()
+  const eve = await it.stripe.customers.create({ email: 'eve@example.com' })
+  const link = async (flow: Stripe.BillingPortal.SessionCreateParams.FlowData, of = customer.id) => {
+    const after = { type: 'redirect' as const, redirect: { return_url: 'http://localhost:1/kept' } }
+    const made = { customer: of, flow_data: { ...flow, after_completion: after } }
+    return new URL((await it.stripe.billingPortal.sessions.create(made)).url).pathname
+  }
+  const cancel = { subscription: subscription.id }
+  await assert.rejects(
+    link({ type: 'subscription_cancel', subscription_cancel: cancel }, eve.id),
+    /No such subscription/,
+  )
+  await assert.rejects(link({ type: 'customer_update' }), { param: 'flow_data[type]' })
+
+  const card = await it.press(await link({ type: 'payment_method_update' }), { card: '5555555555554444' })
+  assert.deepEqual([card.status, card.headers.get('location')], [303, 'http://localhost:1/kept'])
+  const dear = await it.stripe.prices.create({
+    product: 'prod_sandbox_pro',
+    currency: 'usd',
+    unit_amount: 5_900,
+    recurring: { interval: 'month' },
+  })
+  const items = [{ id: subscription.items.data[0]?.id ?? '', price: dear.id }]
+  const confirm = { subscription: subscription.id, items }
+  const change = await link({ type: 'subscription_update_confirm', subscription_update_confirm: confirm })
+  assert.match((await it.get(change)).text, /Due today.*\$30\.00/s)
+  await it.press(change)
+  const now = () => it.stripe.subscriptions.retrieve(subscription.id)
+  assert.equal((await now()).items.data[0]?.price.id, dear.id)
+
+  const offer = { type: 'coupon_offer' as const, coupon_offer: { coupon: 'coupon_sandbox_HALF3' } }
+  const leave = await link({ type: 'subscription_cancel', subscription_cancel: { ...cancel, retention: offer } })
+  assert.match((await it.get(leave)).text, /50 % off for three months/)
+  await it.press(leave, { choice: 'stay' })
+  assert.deepEqual([(await now()).cancel_at_period_end, (await now()).discounts.length], [false, 1])
+  await it.press(leave, { choice: 'cancel', feedback: 'unused', comment: 'bye' })
+  const ending = await now()
+  assert.deepEqual([ending.cancel_at_period_end, ending.cancellation_details?.feedback], [true, 'unused'])
+})
+
+test('a trial without a card asks for none, and ends as it was told to', async (t) => {
+  const it = await deps(t)
+  const open = (more: object) =>
+    it.stripe.checkout.sessions.create({
+      mode: 'subscription',
+      line_items: [{ price: PRO, quantity: 1 }],
+      subscription_data: {
+        trial_period_days: 7,
+        trial_settings: { end_behavior: { missing_payment_method: 'cancel' } },
+      },
+      success_url: BACK,
+      ...more,
+    })
+  assert.equal((await it.pay(await open({}), 'none')).status, 402)
+  const session = await open({ payment_method_collection: 'if_required' })
+  assert.equal((await it.pay(session, 'none')).status, 303)
+  const done = await it.stripe.checkout.sessions.retrieve(session.id)
+  const id = String(done.subscription)
+  assert.equal((await it.stripe.subscriptions.retrieve(id)).default_payment_method, null)
+  await it.press(`${await it.portal(String(done.customer))}/renew-well`, { subscription: id })
+  assert.equal((await it.stripe.subscriptions.retrieve(id)).status, 'canceled')
 })
 
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {

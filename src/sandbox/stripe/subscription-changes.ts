@@ -12,7 +12,7 @@ import { changedItems, prorationIn, unusedOf } from './proration.ts'
 import { missingMethod } from './subscription-object.ts'
 import { bill, cancelNow, isOver, methodOf, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
-const FEEDBACK = [
+export const FEEDBACK = [
   'customer_service',
   'low_quality',
   'missing_features',
