@@ -110,20 +110,16 @@ export async function changePlan(
   const items = [{ id: item.id, price: priceId }]
   const kept =
     kind === 'later' ? { price: item.price.id, until: String(item.current_period_end) } : { price: '', until: '' }
+  // Of two presses of one button the second finds the price there, and bills nothing.
   await asking(
     unlessRefused(
-      subscriptions.update(
-        subscription.id,
-        {
-          items,
-          metadata: { [PAID_PRICE]: kept.price, [PAID_UNTIL]: kept.until },
-          ...(kind === 'now'
-            ? { ...billedAt(change, prorationAt), payment_behavior: 'error_if_incomplete' as const }
-            : { proration_behavior: 'none' as const }),
-        },
-        // Two presses of one button are one change.
-        { idempotencyKey: `change-${subscription.id}-${item.price.id}-${priceId}-${prorationAt}` },
-      ),
+      subscriptions.update(subscription.id, {
+        items,
+        metadata: { [PAID_PRICE]: kept.price, [PAID_UNTIL]: kept.until },
+        ...(kind === 'now'
+          ? { ...billedAt(change, prorationAt), payment_behavior: 'error_if_incomplete' as const }
+          : { proration_behavior: 'none' as const }),
+      }),
     ),
   )
   await syncUser(deps, userId)

@@ -205,5 +205,5 @@ export function amountOf({
   interval,
 }: Pick<Account, 'price_cents' | 'currency' | 'interval'>) {
   if (cents === null || currency === null || interval === null) return null
-  return `${formatMoney(inUnits(Number(cents), currency), currency)} a ${interval}`
+  return `${formatMoney(inUnits(cents, currency), currency)} a ${interval}`
 }

@@ -57,7 +57,13 @@ export async function makeDeal(deps: BillingDeps, user: User, { tier, interval, 
     if (!(await findUser(tx, user.id))) throw new PriceProblem('the account is gone')
     await keepDeal(tx, deal)
     const data = { tier, interval, amount_cents: deal.amount_cents, currency, price: made.id }
-    await recordAudit(tx, { actorId: null, action: 'billing.deal_made', subject: `user:${user.id}`, data, at: clock.now() })
+    await recordAudit(tx, {
+      actorId: null,
+      action: 'billing.deal_made',
+      subject: `user:${user.id}`,
+      data,
+      at: clock.now(),
+    })
   })
   return deal
 }

@@ -44,7 +44,7 @@ export async function resumeSubscription(deps: BillingDeps, userId: string): Pro
         const running = await runningSubscription(deps, userId)
         const { id, status, cancelAtPeriodEnd } = factsOf(running)
         // Without more it begins a new period, and bills it: else who pauses over its end would have it for nothing.
-        if (running.status === 'paused') return subscriptions.resume(id)
+        if (running.status === 'paused') return subscriptions.resume(id, { proration_behavior: 'none' })
         // Whoever runs the service has paused it, and ends that.
         if (status === 'paused' || !cancelAtPeriodEnd) throw billingProblem('nothing_to_resume')
         const atDate = running.cancel_at !== null && !running.cancel_at_period_end

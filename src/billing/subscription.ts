@@ -98,11 +98,11 @@ function openUntil({ config }: Pick<BillingDeps, 'config'>, running: Account | n
 
 function costOf(running: Account | null): Pick<SubscriptionView, 'amount' | 'currency' | 'interval'> {
   const { price_cents: cents = null, currency = null, interval = null } = running ?? {}
-  return { amount: cents === null || currency === null ? null : inUnits(Number(cents), currency), currency, interval }
+  return { amount: cents === null || currency === null ? null : inUnits(cents, currency), currency, interval }
 }
 
 function shownDeal({ price_id, tier, interval, amount_cents, currency }: Deal) {
-  return { price_id, tier, interval, currency, amount: inUnits(Number(amount_cents), currency) }
+  return { price_id, tier, interval, currency, amount: inUnits(amount_cents, currency) }
 }
 
 /** The way back from the checkout may be quicker than the processor's event. */

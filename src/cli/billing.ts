@@ -19,7 +19,8 @@ export async function run([verb, ...args]: string[], context: Context): Promise<
   try {
     if (command) return await command(args, context)
   } catch (error) {
-    if (!(error instanceof PriceProblem) && (error as { code?: string }).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION') throw error
+    if (!(error instanceof PriceProblem) && (error as { code?: string }).code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+      throw error
     context.print((error as Error).message)
     return 1
   }
@@ -73,7 +74,9 @@ async function deal(args: string[], context: Context): Promise<number> {
   const wish = { tier: plan, interval: interval as Interval, amount: Number(amount) }
   const made = await withBilling(opened, (billing) => billing.makeDeal(user, wish))
   const cost = formatMoney(inUnits(made.amount_cents, made.currency), made.currency)
-  context.print(`${made.price_id}: ${plan} for ${cost} a ${interval}, for ${email} alone, who finds it on the billing page`)
+  context.print(
+    `${made.price_id}: ${plan} for ${cost} a ${interval}, for ${email} alone, who finds it on the billing page`,
+  )
   return 0
 }
 
