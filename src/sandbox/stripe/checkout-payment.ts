@@ -142,6 +142,12 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
   emit(deps, succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed', after)
 }
 
+/** Every bank speaks at once. */
+export function settleAll(deps: ProcessorDeps): void {
+  for (const row of deps.db.prepare('select payment_intent, outcome from stripe_settlements').all())
+    settle(deps, String(row.payment_intent), row.outcome === 'succeeded')
+}
+
 export function settleDue(deps: ProcessorDeps): void {
   const due = deps.db
     .prepare('select payment_intent, outcome from stripe_settlements where due_ms <= ?')

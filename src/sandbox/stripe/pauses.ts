@@ -7,8 +7,9 @@ import { badParameter } from './fault.ts'
 import { collect } from './invoices.ts'
 import { must, put, sideOf } from './objects.ts'
 import { group, integer, optionalText, played } from './parameters.ts'
+import { methodOf } from './payment-methods.ts'
 import { prorationIn, unusedOf } from './proration.ts'
-import { bill, methodOf, pause, renew, resumePaused, type SubscriptionSide, setStatus } from './subscriptions.ts'
+import { bill, pause, renew, resumePaused, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
 export function pauseSubscription(deps: ProcessorDeps, id: string, form: Form): Stripe.Subscription {
   played(form, ['type', 'bill_for', 'invoicing_behavior'])

@@ -30,3 +30,14 @@ export function defaultMethod(deps: Pick<ProcessorDeps, 'db'>, customerId: strin
   const id = customer?.invoice_settings?.default_payment_method
   return typeof id === 'string' ? get<Stripe.PaymentMethod>(deps.db, id) : undefined
 }
+
+export function methodOf(
+  deps: Pick<ProcessorDeps, 'db'>,
+  subscription: Stripe.Subscription,
+): Stripe.PaymentMethod | undefined {
+  const id = subscription.default_payment_method
+  return (
+    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps.db, id)) ||
+    defaultMethod(deps, String(subscription.customer))
+  )
+}

@@ -15,10 +15,12 @@ import type { Endpoint, ProcessorDeps } from './deps.ts'
 import { invoicePages } from './invoice-page.ts'
 import { portalFlowPages } from './portal-flow-page.ts'
 import { portalPages } from './portal-page.ts'
+import { createTimeTravel, type Hands } from './time-travel.ts'
 
 export type ProcessorNeeds = {
   db: SandboxDatabase
   clock: Clock
+  hands: Hands
   /** What the processor is to sell. */
   catalogue: Pick<Catalogue, 'plans' | 'products'>
   endpoints: () => readonly Endpoint[]
@@ -29,9 +31,10 @@ export type ProcessorNeeds = {
 
 const TICK_MS = 1_000
 
-export function createProcessor({ db, clock, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
+export function createProcessor({ db, clock, hands, catalogue, endpoints, originOf, origin }: ProcessorNeeds) {
   const courier = startCourier({ db, clock, endpoints, origin })
   const deps: ProcessorDeps = { db, clock, endpoints, origin, wake: courier.wake }
+  const time = createTimeTravel(deps, courier, hands)
   stockCatalogue(deps, catalogue)
   let ticker: NodeJS.Timeout | undefined
 
@@ -51,13 +54,14 @@ export function createProcessor({ db, clock, catalogue, endpoints, originOf, ori
         invoicePages(pages, deps, courier)
       })
       await app.register(async (pages) => {
-        dashboardPages(pages, deps, courier)
+        dashboardPages(pages, deps, courier, time)
       })
     },
     /** When the product listens: takes up what an earlier process left undelivered. */
     start(): void {
       ticker = setInterval(() => {
         settleDue(deps)
+        time.tick()
         expireOldSessions(deps)
       }, TICK_MS).unref()
       courier.wake()

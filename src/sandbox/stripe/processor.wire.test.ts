@@ -8,7 +8,7 @@ import Fastify from 'fastify'
 import { pino } from 'pino'
 import { Stripe } from 'stripe'
 import { openProcessor } from '#billing/processor.ts'
-import { systemClock } from '#platform/clock.ts'
+import { movableClock } from '#platform/clock.ts'
 import { createParser } from '#rag/ingest/parsers/parser.ts'
 import { readConfig } from '#src/config.ts'
 import { call } from '#testing/app.ts'
@@ -25,9 +25,18 @@ async function deps(t: Pick<TestContext, 'after'>) {
   const dataDir = mkdtempSync(join(tmpdir(), 'sandbox-'))
   const events: Stripe.Event[] = []
   const answers = { status: 200 }
+  const clock = movableClock()
+  const catching = { busy: Promise.resolve() }
   const product = createServer(async (request, response) => {
     const body = Buffer.concat(await Array.fromAsync(request)).toString()
-    const event = Stripe.webhooks.constructEvent(body, String(request.headers['stripe-signature']), SECRET)
+    const event = Stripe.webhooks.constructEvent(
+      body,
+      String(request.headers['stripe-signature']),
+      SECRET,
+      300,
+      undefined,
+      clock.ms(),
+    )
     events.push(event)
     response.writeHead(answers.status).end('{}')
   })
@@ -39,7 +48,8 @@ async function deps(t: Pick<TestContext, 'after'>) {
   const open = async () => {
     const sandbox = createSandbox({
       dataDir,
-      clock: systemClock,
+      clock,
+      hands: { advance: (ms) => clock.advance(ms), catchUp: () => catching.busy },
       log: pino({ level: 'silent' }),
       open: false,
       baseUrl: () => 'http://localhost:1',
@@ -87,6 +97,14 @@ async function deps(t: Pick<TestContext, 'after'>) {
     },
     events,
     answers,
+    catching,
+    clock,
+    /** Moves the sandbox's clock, and tells what happened. */
+    async move(by: object): Promise<string[]> {
+      const reply = await call(running.url, 'POST', '/sandbox/processor/clock', { body: by })
+      assert.equal(reply.status, 200, reply.text)
+      return reply.body.happened
+    },
     types: () => events.map((event) => event.type),
     /** Waits until an event of the type has come (deliveries are parallel), up to 5 s. */
     async heard(type: string, count = 1) {
@@ -579,6 +597,91 @@ test('a trial without a card asks for none, and ends as it was told to', async (
   await it.press(`${await it.portal(String(done.customer))}/renew-well`, { subscription: id })
   assert.equal((await it.stripe.subscriptions.retrieve(id)).status, 'canceled')
 })
+
+test('a year goes by: a trial ends, renewals are told of and paid, and each at its own time', async (t) => {
+  const it = await deps(t)
+  const session = await it.stripe.checkout.sessions.create({
+    mode: 'subscription',
+    line_items: [{ price: PRO, quantity: 1 }],
+    subscription_data: { trial_period_days: 14 },
+    success_url: BACK,
+  })
+  await it.pay(session, '4242424242424242')
+  const { subscription: id, created } = await it.stripe.checkout.sessions.retrieve(session.id)
+  const at = (event: Stripe.Event) => Math.round((event.created - created) / 86_400)
+
+  assert.deepEqual(await it.move({ advance_days: 12 }), ['the trial is about to end'])
+  const told = await it.heard('customer.subscription.trial_will_end')
+  assert.equal(at(told), 11)
+  assert.deepEqual(await it.move({ to: 'next' }), ['the trial ends'])
+  assert.equal((await it.stripe.subscriptions.retrieve(String(id))).status, 'active')
+
+  const happened = await it.move({ advance_months: 12 })
+  assert.equal(happened.filter((what) => what === 'the period ends').length, 12)
+  const upcoming = (await it.heard('invoice.upcoming', 12)).data.object as unknown as Stripe.Invoice
+  assert.deepEqual([upcoming.billing_reason, upcoming.amount_due], ['upcoming', 2_900])
+  const invoices = await it.stripe.invoices.list({ subscription: String(id), limit: 100 })
+  assert.deepEqual([invoices.data.length, new Set(invoices.data.map(({ status }) => status)).size], [14, 1])
+  const gaps = invoices.data.slice(0, 12).map((one, index) => one.created - (invoices.data[index + 1]?.created ?? 0))
+  assert.ok(
+    gaps.every((gap) => gap >= 27 * 86_400 && gap <= 32 * 86_400),
+    'a month lies between them',
+  )
+  await it.restart()
+  assert.ok(it.events.every((event) => event.created <= it.clock.ms() / 1_000))
+})
+
+test('a refused renewal is tried again on the third, eighth and fifteenth day, and then ends as it is set', async (t) => {
+  const it = await deps(t)
+  const [quits, owes] = [await it.subscribed('4000000000000341'), await it.subscribed('4000000000000341')]
+  const status = async (one: { subscription: Stripe.Subscription }) =>
+    (await it.stripe.subscriptions.retrieve(one.subscription.id)).status
+  await it.move({ to: 'next' })
+  await it.move({ to: 'next' })
+  await it.move({ advance_days: 8 })
+  assert.deepEqual([await status(quits), await status(owes)], ['past_due', 'past_due'])
+  await it.press(`${await it.portal(owes.customer.id)}/card`, { card: '4242424242424242' })
+  assert.equal(
+    (await it.move({ advance_days: 16 })).filter((what) => what === 'an open payment is tried again').length,
+    4,
+  )
+  assert.deepEqual([await status(quits), await status(owes)], ['canceled', 'active'])
+  const gone = await it.stripe.subscriptions.retrieve(quits.subscription.id)
+  assert.equal(gone.cancellation_details?.reason, 'payment_failed')
+  assert.equal(it.types().filter((type) => type === 'invoice.payment_failed').length, 5)
+
+  const set = await call(it.url, 'POST', '/sandbox/processor/settings', { body: { after_retries: 'unpaid' } })
+  assert.equal(set.body.afterRetries, 'unpaid')
+  const unpaid = await it.subscribed('4000000000000341')
+  await it.move({ advance_days: 50 })
+  assert.equal(await status(unpaid), 'unpaid')
+})
+
+test('the clock is never moved back, beyond reason, twice at once, or by what is no time', async (t) => {
+  const it = await deps(t)
+  const move = (body: object) => call(it.url, 'POST', '/sandbox/processor/clock', { body })
+  const wrong = [
+    { to: '2020-01-01' },
+    { advance_days: -1 },
+    { advance_days: 401 },
+    {},
+    { to: 'soon' },
+    { advance_days: 'x' },
+  ]
+  for (const body of wrong) assert.equal((await move(body)).status, 400, JSON.stringify(body))
+  const { promise, resolve } = Promise.withResolvers<void>()
+  it.catching.busy = promise
+  const first = move({ advance_days: 3 })
+  await until(async () => (await move({ advance_days: 3 })).status === 409)
+  resolve()
+  assert.equal((await first).status, 200)
+  assert.equal(Math.round(it.clock.movedMs() / 86_400_000), 3)
+  assert.match((await it.get('/sandbox/processor')).text, /3 days ahead of the world/)
+})
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
+}
 
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
   const it = await deps(t)

@@ -8,9 +8,10 @@ import { badParameter, Fault } from './fault.ts'
 import { collect } from './invoices.ts'
 import { must, mustParam, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played, text } from './parameters.ts'
+import { methodOf } from './payment-methods.ts'
 import { changedItems, prorationIn, unusedOf } from './proration.ts'
 import { missingMethod } from './subscription-object.ts'
-import { bill, cancelNow, isOver, methodOf, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
+import { bill, cancelNow, isOver, renew, type SubscriptionSide, setStatus } from './subscriptions.ts'
 
 export const FEEDBACK = [
   'customer_service',

@@ -7,7 +7,7 @@ import { badParameter, Fault } from './fault.ts'
 import { freePeriod, type Line, wholePeriod } from './invoice-lines.ts'
 import { collect, markPaid, markUncollectible, newDraft, newInvoice, subscriptionOf, voidInvoice } from './invoices.ts'
 import { all, get, must, newId, put, sideOf } from './objects.ts'
-import { defaultMethod } from './payment-methods.ts'
+import { methodOf } from './payment-methods.ts'
 import type { Attempt } from './payments.ts'
 import { addInterval } from './periods.ts'
 import { type NewSubscription, newItem, newSubscription } from './subscription-object.ts'
@@ -261,16 +261,5 @@ export function openInvoices(deps: Pick<ProcessorDeps, 'db'>, subscriptionId: st
   const subscription = must<Stripe.Subscription>(deps.db, 'subscription', subscriptionId)
   return all<Stripe.Invoice>(deps.db, 'invoice', String(subscription.customer)).filter(
     (invoice) => subscriptionOf(invoice) === subscriptionId && invoice.status === 'open',
-  )
-}
-
-export function methodOf(
-  deps: Pick<ProcessorDeps, 'db'>,
-  subscription: Stripe.Subscription,
-): Stripe.PaymentMethod | undefined {
-  const id = subscription.default_payment_method
-  return (
-    (typeof id === 'string' && get<Stripe.PaymentMethod>(deps.db, id)) ||
-    defaultMethod(deps, String(subscription.customer))
   )
 }
