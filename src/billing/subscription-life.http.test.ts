@@ -38,6 +38,12 @@ suite('the life of a subscription', () => {
     const { proration_at } = preview.body
     return { preview: preview.body, reply: await client.post('/api/billing/change', { price_id, proration_at }) }
   }
+  /** What the processor's events tell, and what is ordered done by it, has come about. */
+  const caughtUp = async () => {
+    await app.service.billing.sync()
+    await app.settle()
+    await app.service.billing.sync()
+  }
   const refused = (reply: { status: number; body: { code?: string } }) => [reply.status, reply.body.code]
 
   test('a trial charges nothing, is told of before it ends, once, and its plan is open', async () => {
@@ -85,7 +91,7 @@ suite('the life of a subscription', () => {
     const eve = await app.as('eve')
     assert.equal((await view(eve)).trial_available, true)
     await shop.subscribe(eve, { card: GOOD_CARD })
-    await app.settle()
+    await caughtUp()
     const { status, tier, trial_available } = await view(eve)
     assert.deepEqual([status, tier, trial_available], ['cancelled', 'free', false])
     assert.deepEqual(
@@ -108,8 +114,7 @@ suite('the life of a subscription', () => {
     await shop.subscription(cara)
     await shop.pay(second.body.url, number)
     await shop.subscription(cara)
-    await app.service.billing.sync()
-    await app.settle()
+    await caughtUp()
     const { processor_customer_id: customer } = await view(cara)
     const { data } = await shop.processor.subscriptions.list({ customer, status: 'all' })
     const statuses = data.map(({ status }) => status).sort()
@@ -381,7 +386,7 @@ suite('the life of a subscription', () => {
     const [invoice] = (await liv.get('/api/billing/invoices')).body.invoices
     assert.equal(invoice.total, 49.5)
     await shop.portal(liv, 'cancel-now')
-    await app.settle()
+    await caughtUp()
     assert.deepEqual(refused(await liv.post(url('HALF'))), [409, 'promotion_code_used'])
   })
 
