@@ -79,6 +79,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
       apiBase: `${running.url}/sandbox/stripe`,
       sandboxed: true,
       prices: new Map(),
+      retentionCoupon: null,
     })
     assert.ok(made)
     return made
