@@ -6,6 +6,7 @@ import { customerFor, dropCustomer, readCustomerState } from './customers.ts'
 import type { BillingDeps } from './deps.ts'
 import { billingProblem } from './problems.ts'
 import { asking, isMissingCustomer, requireProcessor } from './processor.ts'
+import { taxParameters } from './tax.ts'
 
 /** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
 export async function openCheckout(deps: BillingDeps, userId: string, priceId: string): Promise<string> {
@@ -21,6 +22,7 @@ export async function openCheckout(deps: BillingDeps, userId: string, priceId: s
         line_items: [{ price: priceId, quantity: 1 }],
         allow_promotion_codes: true,
         metadata: { user_id: userId, price_id: priceId },
+        ...taxParameters(deps.config.processor, { mode: 'subscription', hasCustomer: true, metadata: {} }),
         subscription_data: { metadata: { user_id: userId } },
         success_url: `${deps.config.urls.frontend}/dashboard?success=true`,
         cancel_url: `${deps.config.urls.frontend}/pricing?canceled=true`,
