@@ -1,3 +1,4 @@
+import { keyAudit } from '#audit/audit.ts'
 import { systemClock } from '#platform/clock.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
@@ -10,6 +11,7 @@ export async function openWithRooms(config: Config, options: PlatformOptions): P
   // Where money is played, time may be, too; nowhere else.
   const clock = options.clock ?? (config.processor.sandboxed ? sandboxClock(config.dataDir) : systemClock)
   const platform = await openPlatform(config, migrations, { ...options, clock })
+  keyAudit(platform.db, platform.secrets.key('audit'))
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
 }
 

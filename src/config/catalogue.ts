@@ -25,6 +25,8 @@ export type ProcessorConfig = {
   sandboxed: boolean
   /** Who sees to taxes; `behavior`: whether the catalogue's prices of products are with tax or without. */
   tax: { by: 'off' | 'stripe' | 'managed'; behavior: 'exclusive' | 'inclusive' }
+  /** A coupon of the processor's, offered to who is about to cancel; null: none is. */
+  retentionCoupon: string | null
   /** Price id → tier and interval, of the catalogue's plans and in their order. */
   prices: ReadonlyMap<string, { tier: Tier; interval: Interval }>
 }
@@ -45,6 +47,7 @@ export function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: stri
       by: read.oneOf('TAX', ['off', 'stripe', 'managed'], 'off'),
       behavior: read.oneOf('TAX_BEHAVIOR', ['exclusive', 'inclusive'], 'exclusive'),
     },
+    retentionCoupon: read.optional('RETENTION_COUPON'),
   }
 }
 

@@ -80,6 +80,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
       sandboxed: true,
       tax: { by: 'off', behavior: 'exclusive' },
       prices: new Map(),
+      retentionCoupon: null,
     })
     assert.ok(made)
     return made
