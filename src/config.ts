@@ -187,6 +187,12 @@ export function readConfig(env: Env): Config {
   const databaseUrl = read.url('DATABASE_URL', ['postgres:', 'postgresql:'])
   const processor = readProcessor(read, sandbox.on, sandbox.url)
   const catalogue = readCatalogue(read, processor.sandboxed)
+  const uncoded = catalogue.products.findIndex(({ taxCode }) => taxCode === null)
+  if (processor.tax.by === 'managed' && uncoded >= 0) {
+    throw new ConfigError(
+      `TAX=managed needs the tax code of every product: products[${uncoded}].tax_code of CATALOGUE is missing`,
+    )
+  }
   const dataDir = readDataDir(read)
   const ai = readAi(read, sandbox.on, sandbox.url, catalogue, dataDir)
   refuseStrayPlans(env, catalogue)

@@ -11,6 +11,7 @@ import { billingProblem } from './problems.ts'
 import { asking, isMissingCustomer, requireProcessor, unlessMissing } from './processor.ts'
 import { FIRST_TRIAL } from './subscription-facts.ts'
 import { isLive } from './subscription-state.ts'
+import { taxParameters } from './tax.ts'
 import { trialDaysFor } from './trials.ts'
 
 /** @throws Problem 400 `Unknown price`, 503 `Billing is not configured`, 502 or 503 when the processor does not answer. */
@@ -36,6 +37,7 @@ export async function openCheckout(
         line_items: [{ price: priceId, quantity: 1 }],
         ...(promotion ? { discounts: [{ promotion_code: promotion }] } : { allow_promotion_codes: true }),
         metadata: { user_id: userId, price_id: priceId },
+        ...taxParameters(deps.config.processor, { mode: 'subscription', hasCustomer: true, metadata: {} }),
         subscription_data: {
           metadata: {
             user_id: userId,

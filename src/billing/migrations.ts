@@ -59,6 +59,7 @@ export const billingMigrations: Migration[] = [
         kind text,
         tier text,
         amount_cents {bigint} not null,
+        tax_cents {bigint} not null,
         currency text not null,
         paid_at {timestamp},
         refunded_cents {bigint} not null,

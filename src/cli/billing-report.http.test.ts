@@ -46,21 +46,30 @@ test('a month is told with revenue, refunds, model cost and margin by plan, and 
       .find((line) => line.startsWith(`  ${start}`))
       ?.trim()
       .split(/ {2,}/)
-  assert.deepEqual(cells('Plan Pro'), ['Plan Pro', '2', '$58.00', '$9.00', '$0.00', '$41.00', '$8.00'])
-  assert.deepEqual(cells('Plan Enterprise'), ['Plan Enterprise', '1', '$99.00', '$0.00', '$0.00', '$12.50', '$86.50'])
-  assert.deepEqual(cells('All'), ['All', '$157.00', '$9.00', '$0.00', '$53.50', '$94.50'])
+  assert.deepEqual(cells('Plan Pro'), ['Plan Pro', '2', '$58.00', '$9.00', '$0.00', '$0.00', '$41.00', '$8.00'])
+  assert.deepEqual(cells('Plan Enterprise'), [
+    'Plan Enterprise',
+    '1',
+    '$99.00',
+    '$0.00',
+    '$0.00',
+    '$0.00',
+    '$12.50',
+    '$86.50',
+  ])
+  assert.deepEqual(cells('All'), ['All', '$157.00', '$9.00', '$0.00', '$0.00', '$53.50', '$94.50'])
   assert.deepEqual(
     lines.filter((line) => line.includes('@')).map((line) => line.trim().split(/ {2,}/)),
     [
-      ['ada@example.com', '$29.00', '$0.00', '$0.00', '$40.00', '-$11.00'],
-      ['bob@example.com', '$99.00', '$0.00', '$0.00', '$12.50', '$86.50'],
-      ['eve@example.com', '$29.00', '$9.00', '$0.00', '$1.00', '$19.00'],
+      ['ada@example.com', '$29.00', '$0.00', '$0.00', '$0.00', '$40.00', '-$11.00'],
+      ['bob@example.com', '$99.00', '$0.00', '$0.00', '$0.00', '$12.50', '$86.50'],
+      ['eve@example.com', '$29.00', '$9.00', '$0.00', '$0.00', '$1.00', '$19.00'],
     ],
   )
 
   lines.length = 0
   await printReport(told, '2001-02')
-  assert.deepEqual(cells('All'), ['All', '$0.00', '$0.00', '$0.00', '$0.00', '$0.00'])
+  assert.deepEqual(cells('All'), ['All', '$0.00', '$0.00', '$0.00', '$0.00', '$0.00', '$0.00'])
 })
 
 test('what is no month is refused, and a month ends with its last day', () => {

@@ -72,7 +72,7 @@ export async function printReport(
   )
 }
 
-const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'model cost', 'margin']
+const MONEY_HEADS = ['revenue', 'refunds', 'lost disputes', 'tax', 'model cost', 'margin']
 
 function byPlan(config: Config, sold: PlanRevenue[], costs: Map<string, number>, deletedNanos: number): string[][] {
   const rows: string[][] = []
@@ -91,7 +91,7 @@ function byPlan(config: Config, sold: PlanRevenue[], costs: Map<string, number>,
     }
   }
   if (deletedNanos > 0)
-    rows.push(['Deleted users', '', '', '', '', usd(deletedNanos / NANOS), usd(-deletedNanos / NANOS)])
+    rows.push(['Deleted users', '', '', '', '', '', usd(deletedNanos / NANOS), usd(-deletedNanos / NANOS)])
   const all = [...costs.values()].reduce((sum, nanos) => sum + nanos, deletedNanos)
   for (const cells of inCurrencies(sold, all)) rows.push(['All', '', ...cells])
   return rows
@@ -103,10 +103,11 @@ function inCurrencies(revenues: readonly (Revenue | CustomerRevenue)[], costNano
   return [...currencies].map((currency) => {
     const own = revenues.filter((one) => one.currency === currency)
     const sum = (of: (one: Revenue) => number) => own.reduce((total, one) => total + of(one), 0)
-    const [paid, refunded, lost] = [
+    const [paid, refunded, lost, tax] = [
       sum((one) => one.paid_cents),
       sum((one) => one.refunded_cents),
       sum((one) => one.lost_cents),
+      sum((one) => one.tax_cents),
     ]
     const show = (cents: number) => formatMoney(inUnits(cents, currency), currency)
     const cost = currency === 'usd' && costNanos !== null ? costNanos / NANOS : 0
@@ -114,6 +115,7 @@ function inCurrencies(revenues: readonly (Revenue | CustomerRevenue)[], costNano
       show(paid),
       show(refunded),
       show(lost),
+      show(tax),
       costNanos === null || currency !== 'usd' ? '' : usd(cost),
       currency === 'usd' ? usd(inUnits(paid - refunded - lost, currency) - cost) : '',
     ]

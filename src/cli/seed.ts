@@ -115,7 +115,7 @@ async function play({ platform, identity, usage, rag }: Service, moveTo: (instan
       case 'buy': {
         // Not named as the processor's payments are, which would be looked up there.
         const ref = `seed_${deed.email}`
-        await recordPurchase(platform, { ...deed, ref, userId, checkoutSessionId: null })
+        await recordPurchase(platform, { ...deed, ref, userId, checkoutSessionId: null, taxCents: null })
         counts.purchases++
         break
       }

@@ -23,6 +23,8 @@ export type ProcessorConfig = {
   /** Null: the processor's own address. */
   apiBase: string | null
   sandboxed: boolean
+  /** Who sees to taxes; `behavior`: whether the catalogue's prices of products are with tax or without. */
+  tax: { by: 'off' | 'stripe' | 'managed'; behavior: 'exclusive' | 'inclusive' }
   /** A coupon of the processor's, offered to who is about to cancel; null: none is. */
   retentionCoupon: string | null
   /** Price id → tier and interval, of the catalogue's plans and in their order. */
@@ -41,6 +43,10 @@ export function readProcessor(read: Reader, sandboxOn: boolean, sandboxUrl: stri
     storefrontWebhookSecret: read.optional('STRIPE_STOREFRONT_WEBHOOK_SECRET') ?? webhookSecret,
     apiBase: sandboxed ? `${sandboxUrl}/stripe` : read.url('STRIPE_API_BASE', ['http:', 'https:']),
     sandboxed,
+    tax: {
+      by: read.oneOf('TAX', ['off', 'stripe', 'managed'], 'off'),
+      behavior: read.oneOf('TAX_BEHAVIOR', ['exclusive', 'inclusive'], 'exclusive'),
+    },
     retentionCoupon: read.optional('RETENTION_COUPON'),
   }
 }

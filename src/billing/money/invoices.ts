@@ -1,5 +1,5 @@
 /**
- * Invoices of subscriptions, each read whole from the processor, with the payment that paid it. An invoice only moves on (draft, open,
+ * Invoices of subscriptions and of one-time sales, each read whole from the processor, with the payment that paid it. An invoice only moves on (draft, open,
  * then paid, void or uncollectible), so of two readings the one further on stands.
  */
 import type { Selectable } from 'kysely'
@@ -61,7 +61,9 @@ export async function keepInvoice(
 
   // What became of it since is another reading's matter.
   const payment = await lockPayment(tx, row.payment_id, clock.now())
-  if (payment.kind !== null) return
+  await updatePayment(tx, row.payment_id, { tax_cents: row.tax_cents })
+  // The payment of a one-time sale says itself what it was for.
+  if (payment.kind !== null || row.subscription_id === null) return
   await updatePayment(tx, row.payment_id, {
     user_id: row.user_id,
     customer_id: row.customer_id,

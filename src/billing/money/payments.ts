@@ -30,6 +30,7 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
       kind: null,
       tier: null,
       amount_cents: 0,
+      tax_cents: 0,
       currency: 'usd',
       paid_at: null,
       refunded_cents: 0,

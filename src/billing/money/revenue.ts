@@ -14,6 +14,8 @@ export type Revenue = {
   paid_cents: number
   refunded_cents: number
   lost_cents: number
+  /** What is owed to tax offices of all that; the other sums are without it. */
+  tax_cents: number
 }
 export type PlanRevenue = Revenue & { kind: 'purchase' | 'subscription'; tier: string | null; customers: number }
 /** Null: users who are deleted since. */
@@ -35,25 +37,30 @@ export async function revenueByCustomer(db: Db, span: Months): Promise<CustomerR
   return rows.map((row) => ({ ...row, ...numbered(row) }))
 }
 
-const SUMS = sql`count(paid_id) as payments, sum(paid) as paid_cents, sum(refunded) as refunded_cents, sum(lost) as lost_cents`
+const SUMS = sql`count(paid_id) as payments, sum(paid) as paid_cents, sum(refunded) as refunded_cents, sum(lost) as lost_cents, sum(tax) as tax_cents`
 
 function movements({ from, before }: Months) {
   const what = sql`p.user_id, p.kind, coalesce(p.tier, (select max(i.tier) from invoices i where i.payment_id = p.id)) as tier`
   return sql`
-    select ${what}, p.currency, p.id as paid_id, p.amount_cents as paid, 0 as refunded, 0 as lost from payments p
+    select ${what}, p.currency, p.id as paid_id, p.amount_cents - p.tax_cents as paid, 0 as refunded, 0 as lost, p.tax_cents as tax from payments p
     where p.kind is not null and p.paid_at >= ${from} and p.paid_at < ${before}
     union all
-    select ${what}, r.currency, null, 0, r.amount_cents, 0 from refunds r join payments p on p.id = r.payment_id
+    select ${what}, r.currency, null, 0, r.amount_cents - ${shareOf('r')}, 0, -${shareOf('r')} from refunds r join payments p on p.id = r.payment_id
     where p.kind is not null and r.status not in ('failed', 'canceled') and r.created_at >= ${from} and r.created_at < ${before}
     union all
-    select ${what}, d.currency, null, 0, 0, d.amount_cents from disputes d join payments p on p.id = d.payment_id
+    select ${what}, d.currency, null, 0, 0, d.amount_cents - ${shareOf('d')}, -${shareOf('d')} from disputes d join payments p on p.id = d.payment_id
     where p.kind is not null and d.status = 'lost' and p.dispute = 'lost' and d.created_at >= ${from} and d.created_at < ${before}`
 }
 
+/** Of what was taken back, the part that was tax. */
+const shareOf = (from: 'r' | 'd') =>
+  sql`coalesce(${sql.ref(`${from}.amount_cents`)} * p.tax_cents / nullif(p.amount_cents, 0), 0)`
+
 /** PostgreSQL gives sums as text. */
-const numbered = ({ payments, paid_cents, refunded_cents, lost_cents }: Revenue) => ({
+const numbered = ({ payments, paid_cents, refunded_cents, lost_cents, tax_cents }: Revenue) => ({
   payments: Number(payments),
   paid_cents: Number(paid_cents),
   refunded_cents: Number(refunded_cents),
   lost_cents: Number(lost_cents),
+  tax_cents: Number(tax_cents),
 })

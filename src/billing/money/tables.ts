@@ -18,6 +18,8 @@ type PaymentsTable = {
   /** Of the product that was bought; a subscription's stands on its invoice. */
   tier: Tier | null
   amount_cents: number
+  /** What of it is tax, which is no revenue. */
+  tax_cents: number
   currency: string
   paid_at: Instant | null
   refunded_cents: number

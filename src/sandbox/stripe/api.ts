@@ -8,7 +8,7 @@ import { type Form, parseForm } from '../form.ts'
 import { OPEN } from '../route.ts'
 import { createPrice, createProduct, updatePrice } from './catalogue.ts'
 import { createSession, expireSession, lineItemsOf } from './checkout-sessions.ts'
-import { createCustomer, deleteCustomer, updateCustomer } from './customers.ts'
+import { createCustomer, createTaxId, deleteCustomer, updateCustomer } from './customers.ts'
 import { wasDelivered } from './deliveries.ts'
 import { API_VERSION, type ProcessorDeps } from './deps.ts'
 import { createCoupon, createPromotionCode, deleteCoupon, updateCoupon, updatePromotionCode } from './discounts.ts'
@@ -61,6 +61,10 @@ export function processorApi(
       '/v1/customers',
     )
   })
+  route('POST', '/v1/customers/:id/tax_ids', ({ form, id }) => createTaxId(deps, id, form))
+  route('GET', '/v1/customers/:id/tax_ids', ({ form, id }) =>
+    paged(all(db, 'tax_id', must(db, 'customer', id).id), form, `/v1/customers/${id}/tax_ids`),
+  )
   route('GET', '/v1/customers/:id/payment_methods', ({ form, id }) =>
     paged(all(db, 'payment_method', must(db, 'customer', id).id), form, `/v1/customers/${id}/payment_methods`),
   )

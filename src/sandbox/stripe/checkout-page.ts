@@ -54,7 +54,15 @@ export function checkoutPages(app: FastifyInstance, deps: ProcessorDeps, courier
     if (!/^[^\s@]+@[^\s@]+$/.test(email))
       return showCheckout(deps, reply, id, { ...said, refused: 'An email address is needed for the receipt.' })
 
-    const paid = atomically(deps.db, () => paySession(deps, id, { card, email, name: said.name ?? '' }))
+    const paid = atomically(deps.db, () =>
+      paySession(deps, id, {
+        card,
+        email,
+        name: said.name ?? '',
+        taxId: field(request.body, 'tax_id').trim(),
+        agrees: field(request.body, 'terms') === 'on',
+      }),
+    )
     if ('refused' in paid) return showCheckout(deps, reply, id, { ...said, refused: paid.refused })
     await courier.settled(WEBHOOK_PATIENCE_MS)
     return reply.redirect((paid.session.success_url ?? '/sandbox').replaceAll('{CHECKOUT_SESSION_ID}', id), 303)
@@ -88,6 +96,7 @@ ${session.cancel_url ? html`<p><a href="${session.cancel_url}">← Back</a></p>`
 <div class="card">
 ${lines.map((line) => html`<div class="between"><span>${line.description}${(line.quantity ?? 1) > 1 ? ` × ${line.quantity}` : ''}</span><span class="amount">${money(line.amount_subtotal, currency)}</span></div>`)}
 ${off > 0 ? html`<div class="between"><span>Code <code>${code}</code></span><span class="amount">−${money(off, currency)}</span></div>` : ''}
+${session.automatic_tax.enabled ? html`<div class="between"><span>Tax</span><span class="amount">${money(session.total_details?.amount_tax ?? 0, currency)}</span></div>` : ''}
 <hr class="quiet">
 <div class="between"><strong>Due today</strong><strong class="amount">${money(total, currency)}</strong></div>
 </div>
@@ -100,6 +109,9 @@ ${said.refused ? html`<p class="notice bad" role="alert">${said.refused}</p>` : 
 <div class="field"><label for="email">Email</label><input id="email" name="email" type="email" autocomplete="email" required value="${email}"></div>
 <div class="field"><label for="name">Name</label><input id="name" name="name" type="text" autocomplete="name" value="${said.name || session.customer_details?.name || ''}"></div>
 ${total > 0 || session.mode === 'subscription' ? cardChoice(said.card || '4242424242424242', needsNoCard(session)) : html`<p class="quiet">Nothing to pay, so no card is needed.</p>`}
+${session.tax_id_collection?.enabled ? html`<div class="field"><label for="tax-id">Tax id, as a business</label><input id="tax-id" name="tax_id" type="text" autocomplete="off" placeholder="DE123456789"></div>` : ''}
+${session.consent_collection?.terms_of_service === 'required' ? html`<label class="choice"><input type="checkbox" name="terms" required><span class="grow">${session.custom_text.terms_of_service_acceptance?.message ?? 'I agree to the terms of service.'}</span></label>` : ''}
+${session.custom_text.submit ? html`<p class="small quiet">${session.custom_text.submit.message}</p>` : ''}
 <button class="full" type="submit">${session.mode === 'subscription' ? 'Subscribe' : total > 0 ? `Pay ${money(total, currency)}` : 'Complete the order'}</button>
 </form>
 <p class="small quiet">These are test cards. No bank hears of this.</p>

@@ -2,13 +2,13 @@
 import type { Stripe } from 'stripe'
 import { atomically } from '../database.ts'
 import { keepMethod, type TestCard } from './cards.ts'
-import { offersOf, payerDetails, type Side } from './checkout-sessions.ts'
-import { createCustomer } from './customers.ts'
+import { offersOf, payerDetails, type Side, withTaxId } from './checkout-sessions.ts'
+import { createCustomer, createTaxId } from './customers.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
-import { giveDiscount } from './discounts.ts'
+import { giveDiscount, passingDiscount } from './discounts.ts'
 import { emit } from './events.ts'
 import { Fault } from './fault.ts'
-import { invoiceOfIntent, markPaid, subscriptionOf, voidInvoice } from './invoices.ts'
+import { invoiceOfIntent, markPaid, paidInvoice, subscriptionOf, voidInvoice } from './invoices.ts'
 import { all, get, must, put, sideOf } from './objects.ts'
 import { setDefaultMethod } from './payment-methods.ts'
 import { attemptPayment, newIntent, settleIntent } from './payments.ts'
@@ -18,7 +18,7 @@ const DAY_S = 24 * 3_600
 const NO_CARD = 'A card is needed to pay.'
 
 /** `card`: null where none is asked for. */
-export type Payer = { email: string; name: string; card: TestCard | null }
+export type Payer = { email: string; name: string; card: TestCard | null; taxId: string; agrees: boolean }
 
 /** @returns the completed session, or the processor's words where the card was refused (the session stays open). */
 export function paySession(
@@ -34,7 +34,13 @@ export function paySession(
     })
   }
   const side = sideOf<Side>(deps.db, id)
-  const withPayer = { ...session, customer_details: payerDetails(payer.email, payer.name) }
+  const isAsked = session.consent_collection?.terms_of_service === 'required'
+  if (isAsked && !payer.agrees) return { refused: 'You have to accept the terms of service.' }
+  const withPayer = {
+    ...withTaxId(deps, session, payer.taxId),
+    consent: isAsked ? { promotions: null, terms_of_service: 'accepted' as const } : null,
+    customer_details: payerDetails(payer.email, payer.name, session.tax_id_collection?.enabled ? payer.taxId : ''),
+  }
   if (session.mode === 'subscription') return subscribe(deps, withPayer, side, payer)
   return payOnce(deps, withPayer, side, payer)
 }
@@ -42,9 +48,10 @@ export function paySession(
 function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer) {
   const customer = session.customer
     ? String(session.customer)
-    : session.customer_creation === 'always'
+    : session.customer_creation === 'always' || session.invoice_creation?.enabled
       ? createCustomer(deps, { email: payer.email, name: payer.name }).id
       : null
+  if (customer) keepTaxId(deps, customer, session)
   if (session.amount_total === 0)
     return { session: complete(deps, { ...session, customer, payment_status: 'no_payment_required' }) }
 
@@ -67,8 +74,9 @@ function payOnce(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Si
     put(deps.db, { ...session, customer_details: null, payment_intent: intent.id })
     return { refused: attempt.error.message }
   }
-  const status = attempt.status === 'succeeded' ? ('paid' as const) : ('unpaid' as const)
-  return { session: complete(deps, { ...session, customer, payment_intent: intent.id, payment_status: status }) }
+  const isPaid = attempt.status === 'succeeded'
+  const paid = { ...session, customer, payment_intent: intent.id, payment_status: isPaid ? 'paid' : 'unpaid' } as const
+  return { session: complete(deps, isPaid ? withInvoice(deps, paid) : paid) }
 }
 
 function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: Side, payer: Payer) {
@@ -78,6 +86,7 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
   const customer = session.customer
     ? String(session.customer)
     : createCustomer(deps, { email: payer.email, name: payer.name }).id
+  keepTaxId(deps, customer, session)
   const method = payer.card && keepMethod(deps, payer.card, customer, payer)
   const wanted = {
     customer,
@@ -103,6 +112,48 @@ function subscribe(deps: ProcessorDeps, session: Stripe.Checkout.Session, side: 
       payment_status: status,
     }),
   }
+}
+
+function keepTaxId(
+  deps: ProcessorDeps,
+  customer: string,
+  { customer_details: details }: Stripe.Checkout.Session,
+): void {
+  for (const { type, value } of details?.tax_ids ?? []) createTaxId(deps, customer, { type, value: value ?? '' })
+}
+
+/** The invoice of a one-time sale that asked for one, paid by the payment that is made. */
+function withInvoice(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.Checkout.Session {
+  const { invoice_creation: wanted, customer, currency, payment_intent: intent } = session
+  if (!wanted?.enabled || typeof customer !== 'string' || session.invoice) return session
+  const side = sideOf<Side>(deps.db, session.id)
+  const at = seconds(deps)
+  const offers = offersOf(deps, session).map((offer) => passingDiscount(deps, offer, customer))
+  for (const one of offers) put(deps.db, one, { owner: customer })
+  const invoice = paidInvoice(
+    deps,
+    {
+      customer,
+      currency: currency ?? 'usd',
+      reason: 'manual',
+      lines: side.lines.map(({ price, quantity, name }) => ({
+        description: name,
+        amount: (price.unit_amount ?? 0) * quantity,
+        price,
+        item: null,
+        from: at,
+        to: at,
+        proration: false,
+        quantity,
+      })),
+      discounts: offers,
+      subscription: null,
+      tax: side.tax,
+      metadata: wanted.invoice_data.metadata ?? {},
+    },
+    typeof intent === 'string' ? intent : null,
+  )
+  return { ...session, invoice: invoice.id }
 }
 
 /** Nothing is due today, and the service asks for a card only where something is. */
@@ -137,7 +188,8 @@ export function settle(deps: ProcessorDeps, intentId: string, succeeds: boolean)
     (one) => one.payment_intent === intentId || (invoice !== undefined && one.invoice === invoice.id),
   )
   if (!session) return
-  const after: Stripe.Checkout.Session = { ...session, payment_status: succeeds ? 'paid' : 'unpaid' }
+  const spoken: Stripe.Checkout.Session = { ...session, payment_status: succeeds ? 'paid' : 'unpaid' }
+  const after = succeeds ? withInvoice(deps, spoken) : spoken
   put(deps.db, after)
   emit(deps, succeeds ? 'checkout.session.async_payment_succeeded' : 'checkout.session.async_payment_failed', after)
 }

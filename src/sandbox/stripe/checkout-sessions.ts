@@ -4,6 +4,7 @@ import { atomically } from '../database.ts'
 import type { Form } from '../form.ts'
 import { priceOfLine, productName } from './catalogue.ts'
 import { EMPTY_SESSION } from './checkout-session-object.ts'
+import { termsIn } from './checkout-terms.ts'
 import { type ProcessorDeps, seconds } from './deps.ts'
 import { discountOn, type Offer, offersIn, promotionByCode, whyUnusable } from './discounts.ts'
 import { emit } from './events.ts'
@@ -11,6 +12,7 @@ import { badParameter } from './fault.ts'
 import { get, must, mustParam, newId, put, sideOf } from './objects.ts'
 import { flag, group, groups, integer, mergeMetadata, optionalText, played } from './parameters.ts'
 import { missingMethod } from './subscription-object.ts'
+import { type TaxTerms, taxOn } from './tax.ts'
 
 /** What the session keeps to itself until it is paid. */
 export type Side = {
@@ -22,6 +24,7 @@ export type Side = {
   /** 0: it is billed at once, or `trialEnd` says until when it is free. */
   trialDays: number
   trialEnd: number | null
+  tax: TaxTerms | null
   missingMethod: 'cancel' | 'create_invoice' | 'pause'
 }
 
@@ -39,6 +42,14 @@ const PLAYED = [
   'payment_method_collection',
   'subscription_data',
   'allow_promotion_codes',
+  'automatic_tax',
+  'billing_address_collection',
+  'consent_collection',
+  'custom_text',
+  'customer_update',
+  'invoice_creation',
+  'managed_payments',
+  'tax_id_collection',
   'discounts',
   'success_url',
   'cancel_url',
@@ -73,6 +84,7 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     throw badParameter('discounts', 'You may only specify one of these parameters: allow_promotion_codes, discounts.')
   }
 
+  const terms = termsIn(deps, form, { mode, customer: customer?.id ?? null, lines })
   const id = newId('cs_test')
   const at = seconds(deps)
   const side: Side = {
@@ -83,6 +95,7 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     coupon: coupon?.id ?? null,
     trialDays: trialOf(form, mode),
     trialEnd: trialEndOf(deps, form),
+    tax: terms.tax,
     missingMethod: missingMethod(
       optionalText(
         group(group(group(form, 'subscription_data'), 'trial_settings'), 'end_behavior'),
@@ -96,6 +109,7 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
     object: 'checkout.session',
     allow_promotion_codes: form.allow_promotion_codes === undefined ? null : flag(form, 'allow_promotion_codes'),
     ...totals(deps, side),
+    ...terms.shown,
     cancel_url: address(form, 'cancel_url'),
     client_reference_id: optionalText(form, 'client_reference_id'),
     created: at,
@@ -110,21 +124,6 @@ export function createSession(deps: ProcessorDeps, form: Form, origin: string): 
       promotion_code: promotion?.id ?? null,
     })),
     expires_at: integer(form, 'expires_at') ?? at + LIFETIME_S,
-    invoice_creation:
-      mode === 'payment'
-        ? {
-            enabled: false,
-            invoice_data: {
-              account_tax_ids: null,
-              custom_fields: null,
-              description: null,
-              footer: null,
-              issuer: null,
-              metadata: {},
-              rendering_options: null,
-            },
-          }
-        : null,
     locale: optionalText(form, 'locale'),
     metadata: mergeMetadata({}, form.metadata),
     mode,
@@ -198,31 +197,33 @@ export function offersOf(deps: ProcessorDeps, { discounts }: Stripe.Checkout.Ses
 
 export function lineItemsOf(deps: ProcessorDeps, session: Stripe.Checkout.Session): Stripe.LineItem[] {
   const side = sideOf<Side>(deps.db, session.id)
-  const subtotal = session.amount_subtotal ?? 0
-  let offLeft = session.total_details?.amount_discount ?? 0
-  return side.lines.map(({ id, price, quantity, name }, index) => {
-    const cents = dueToday(side, price) * quantity
-    const last = index === side.lines.length - 1
-    const off = last
-      ? offLeft
-      : subtotal === 0
-        ? 0
-        : Math.floor(((session.total_details?.amount_discount ?? 0) * cents) / subtotal)
-    offLeft -= off
-    return {
-      id,
-      object: 'item',
-      adjustable_quantity: null,
-      amount_discount: off,
-      amount_subtotal: cents,
-      amount_tax: 0,
-      amount_total: cents - off,
-      currency: price.currency,
-      description: name,
-      metadata: {},
-      price,
-      quantity,
-    }
+  return pricedLines(deps, side).map(({ line, cents, off, tax }) => ({
+    id: line.id,
+    object: 'item',
+    adjustable_quantity: null,
+    amount_discount: off,
+    amount_subtotal: cents,
+    amount_tax: tax.amount,
+    amount_total: cents - off + (tax.behavior === 'exclusive' ? tax.amount : 0),
+    currency: line.price.currency,
+    description: line.name,
+    metadata: {},
+    price: line.price,
+    quantity: line.quantity,
+  }))
+}
+
+/** The discount is shared among the lines by what they cost; tax is on the rest. */
+function pricedLines(deps: ProcessorDeps, side: Side) {
+  const rows = side.lines.map((line) => ({ line, cents: dueToday(side, line.price) * line.quantity }))
+  const subtotal = rows.reduce((sum, { cents }) => sum + cents, 0)
+  const all = discountOn(subtotal, side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined)
+  let left = all
+  return rows.map(({ line, cents }, index) => {
+    const isLast = index === rows.length - 1
+    const off = isLast ? left : subtotal === 0 ? 0 : Math.floor((all * cents) / subtotal)
+    left -= off
+    return { line, cents, off, tax: taxOn(cents - off, line.price, side.tax ?? null) }
   })
 }
 
@@ -252,13 +253,28 @@ function linesOf(deps: ProcessorDeps, form: Form, mode: 'payment' | 'subscriptio
 }
 
 function totals(deps: ProcessorDeps, side: Side) {
-  const subtotal = side.lines.reduce((sum, { price, quantity }) => sum + dueToday(side, price) * quantity, 0)
-  const off = discountOn(subtotal, side.coupon ? get<Stripe.Coupon>(deps.db, side.coupon) : undefined)
+  const rows = pricedLines(deps, side)
+  const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0)
+  const [subtotal, off] = [sum(({ cents }) => cents), sum((row) => row.off)]
+  const added = sum(({ tax }) => (tax.behavior === 'exclusive' ? tax.amount : 0))
   return {
     amount_subtotal: subtotal,
-    amount_total: subtotal - off,
-    total_details: { amount_discount: off, amount_shipping: 0, amount_tax: 0 },
+    amount_total: subtotal - off + added,
+    total_details: { amount_discount: off, amount_shipping: 0, amount_tax: sum(({ tax }) => tax.amount) },
   }
+}
+
+/** Who gives a tax id owes the tax instead. */
+export function withTaxId(
+  deps: ProcessorDeps,
+  session: Stripe.Checkout.Session,
+  value: string,
+): Stripe.Checkout.Session {
+  const before = sideOf<Side>(deps.db, session.id)
+  if (!session.tax_id_collection?.enabled || value === '' || !before.tax) return session
+  const side = { ...before, tax: { ...before.tax, isReverse: true } }
+  const changed = { ...session, ...totals(deps, side) } as Stripe.Checkout.Session
+  return put(deps.db, changed, { side })
 }
 
 /** A trial puts off what recurs. */
@@ -305,13 +321,17 @@ function address(form: Form, name: string): string | null {
   return value
 }
 
-export const payerDetails = (email: string | null, name: string | null): Stripe.Checkout.Session.CustomerDetails => ({
+export const payerDetails = (
+  email: string | null,
+  name: string | null,
+  taxId = '',
+): Stripe.Checkout.Session.CustomerDetails => ({
   address: { city: null, country: 'US', line1: null, line2: null, postal_code: null, state: null },
   business_name: null,
   email,
   individual_name: null,
   name,
   phone: null,
-  tax_exempt: 'none',
-  tax_ids: [],
+  tax_exempt: taxId === '' ? 'none' : 'reverse',
+  tax_ids: taxId === '' ? [] : [{ type: 'eu_vat', value: taxId }],
 })

@@ -101,6 +101,15 @@ export function newInvoice(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   return finalize(deps, draft)
 }
 
+/** Of a sale that is paid already, by the payment intent (none where nothing was to pay). */
+export function paidInvoice(deps: ProcessorDeps, bill: Bill, intent: string | null): Stripe.Invoice {
+  const draft = { ...drawUp(deps, bill, newId('in')), starting_balance: 0, ending_balance: null }
+  const due = { ...draft, amount_due: draft.total, amount_remaining: draft.total }
+  put(deps.db, due, { owner: bill.customer })
+  emit(deps, 'invoice.created', due)
+  return markPaid(deps, finalize(deps, due, intent ?? undefined).id)
+}
+
 /** Left as a draft: nothing is asked of anyone until it is finalised. */
 export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   const draft = put(deps.db, { ...drawUp(deps, bill, newId('in')), auto_advance: false }, { owner: bill.customer })
@@ -108,7 +117,7 @@ export function newDraft(deps: ProcessorDeps, bill: Bill): Stripe.Invoice {
   return draft
 }
 
-function finalize(deps: ProcessorDeps, draft: Stripe.Invoice): Stripe.Invoice {
+function finalize(deps: ProcessorDeps, draft: Stripe.Invoice, intent?: string): Stripe.Invoice {
   const { db } = deps
   const customer = must<Stripe.Customer>(db, 'customer', String(draft.customer))
   const sequence = customer.next_invoice_sequence ?? 1
@@ -125,7 +134,7 @@ function finalize(deps: ProcessorDeps, draft: Stripe.Invoice): Stripe.Invoice {
   }
   put(db, open)
   spendDiscounts(deps, open)
-  if (open.amount_due > 0) askForPayment(deps, open)
+  if (open.amount_due > 0) askForPayment(deps, open, intent)
   emit(deps, 'invoice.finalized', open)
   return open
 }
@@ -137,15 +146,17 @@ function spendDiscounts(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
 }
 
 /** The payment intent of an open invoice, and the row that ties the two. */
-function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice): void {
-  const intent = newIntent(deps, {
-    amount: invoice.amount_due,
-    currency: invoice.currency,
-    customer: String(invoice.customer),
-    description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
-    metadata: {},
-    receiptEmail: null,
-  })
+function askForPayment(deps: ProcessorDeps, invoice: Stripe.Invoice, known?: string): void {
+  const intent = known
+    ? { id: known }
+    : newIntent(deps, {
+        amount: invoice.amount_due,
+        currency: invoice.currency,
+        customer: String(invoice.customer),
+        description: invoice.billing_reason === 'subscription_create' ? 'Subscription creation' : 'Subscription update',
+        metadata: {},
+        receiptEmail: null,
+      })
   const payment: Stripe.InvoicePayment = {
     id: newId('inpay'),
     object: 'invoice_payment',

@@ -78,6 +78,7 @@ async function deps(t: Pick<TestContext, 'after'>) {
       storefrontWebhookSecret: SECRET,
       apiBase: `${running.url}/sandbox/stripe`,
       sandboxed: true,
+      tax: { by: 'off', behavior: 'exclusive' },
       prices: new Map(),
       retentionCoupon: null,
     })
@@ -259,11 +260,10 @@ test('what the sandbox does not play is refused, and never taken for played', as
       ...more,
     } as Stripe.Checkout.SessionCreateParams)
   for (const [param, more] of Object.entries({
-    automatic_tax: { automatic_tax: { enabled: true } },
-    invoice_creation: { invoice_creation: { enabled: true } },
-    tax_id_collection: { tax_id_collection: { enabled: true } },
-    consent_collection: { consent_collection: { terms_of_service: 'required' } },
-    custom_text: { custom_text: { submit: { message: 'Pay' } } },
+    shipping_address_collection: { shipping_address_collection: { allowed_countries: ['DE'] } },
+    'automatic_tax[liability]': { automatic_tax: { enabled: true, liability: { type: 'self' } } },
+    'consent_collection[promotions]': { consent_collection: { promotions: 'auto' } },
+    'custom_text[shipping_address]': { custom_text: { shipping_address: { message: 'Ship' } } },
     'subscription_data[transfer_data]': { subscription_data: { transfer_data: { destination: 'acct_1' } } },
     'payment_intent_data[capture_method]': { payment_intent_data: { capture_method: 'manual' } },
     'line_items[0][tax_rates]': { line_items: [{ price: PRO, quantity: 1, tax_rates: ['txr_1'] }] },
@@ -636,19 +636,17 @@ test('a refused renewal is tried again on the third, eighth and fifteenth day, a
   const [quits, owes] = [await it.subscribed('4000000000000341'), await it.subscribed('4000000000000341')]
   const status = async (one: { subscription: Stripe.Subscription }) =>
     (await it.stripe.subscriptions.retrieve(one.subscription.id)).status
-  await it.move({ to: 'next' })
-  await it.move({ to: 'next' })
-  await it.move({ advance_days: 8 })
+  const retries = async (by: object) =>
+    (await it.move(by)).filter((what) => what === 'an open payment is tried again').length
+  assert.equal(await retries({ advance_months: 1 }), 0)
+  assert.equal(await retries({ advance_days: 9 }), 4)
   assert.deepEqual([await status(quits), await status(owes)], ['past_due', 'past_due'])
   await it.press(`${await it.portal(owes.customer.id)}/card`, { card: '4242424242424242' })
-  assert.equal(
-    (await it.move({ advance_days: 16 })).filter((what) => what === 'an open payment is tried again').length,
-    4,
-  )
+  assert.equal(await retries({ advance_days: 7 }), 2)
   assert.deepEqual([await status(quits), await status(owes)], ['canceled', 'active'])
   const gone = await it.stripe.subscriptions.retrieve(quits.subscription.id)
   assert.equal(gone.cancellation_details?.reason, 'payment_failed')
-  assert.equal(it.types().filter((type) => type === 'invoice.payment_failed').length, 5)
+  assert.equal(it.types().filter((type) => type === 'invoice.payment_failed').length, 7)
 
   const set = await call(it.url, 'POST', '/sandbox/processor/settings', { body: { after_retries: 'unpaid' } })
   assert.equal(set.body.afterRetries, 'unpaid')
@@ -682,6 +680,82 @@ test('the clock is never moved back, beyond reason, twice at once, or by what is
 async function until(holds: () => Promise<boolean>): Promise<void> {
   while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
+
+test('a sale with tax has an invoice that shows it, and asks for consent and tax ids', async (t) => {
+  const it = await deps(t)
+  const open = (more: object = {}, behavior: 'exclusive' | 'inclusive' = 'exclusive') =>
+    it.stripe.checkout.sessions.create({
+      mode: 'payment',
+      line_items: [
+        {
+          price_data: {
+            currency: 'usd',
+            unit_amount: 10_000,
+            product_data: { name: 'Kit', tax_code: 'txcd_10202000' },
+            tax_behavior: behavior,
+          },
+          quantity: 1,
+        },
+      ],
+      automatic_tax: { enabled: true },
+      tax_id_collection: { enabled: true },
+      invoice_creation: { enabled: true, invoice_data: { metadata: { tier: 'basic' } } },
+      consent_collection: { terms_of_service: 'required' },
+      custom_text: { terms_of_service_acceptance: { message: 'I know what I do.' } },
+      success_url: BACK,
+      ...more,
+    })
+  const form = { card: '4242424242424242', email: 'ada@example.com', name: 'Ada' }
+  const pay = async (session: Stripe.Checkout.Session, more: Record<string, string> = { terms: 'on' }) => {
+    const reply = await it.press(new URL(session.url ?? '').pathname, { ...form, ...more })
+    const done = await it.stripe.checkout.sessions.retrieve(session.id, { expand: ['invoice'] })
+    return { reply, done, invoice: done.invoice as Stripe.Invoice }
+  }
+  const dear = await open({ discounts: [{ coupon: 'coupon_sandbox_WELCOME10' }] })
+  assert.deepEqual([dear.amount_subtotal, dear.amount_total, dear.total_details?.amount_tax], [10_000, 10_800, 1_800])
+  assert.match((await it.get(new URL(dear.url ?? '').pathname)).text, /I know what I do\..*/s)
+  assert.equal((await pay(dear, {})).reply.status, 402, 'who does not agree does not buy')
+  const { done, invoice } = await pay(dear)
+  assert.equal(done.consent?.terms_of_service, 'accepted')
+  assert.deepEqual(
+    [invoice.status, invoice.total, invoice.total_excluding_tax, invoice.amount_paid, invoice.metadata?.tier],
+    ['paid', 10_800, 9_000, 10_800, 'basic'],
+  )
+  assert.deepEqual(
+    invoice.total_taxes?.map(({ amount, tax_behavior }) => [amount, tax_behavior]),
+    [[1_800, 'exclusive']],
+  )
+  const payments = await it.stripe.invoicePayments.list({ invoice: invoice.id ?? '' })
+  assert.equal(payments.data[0]?.payment.payment_intent, done.payment_intent)
+
+  const within = (await pay(await open({}, 'inclusive'))).invoice
+  assert.deepEqual([within.total, within.total_excluding_tax], [10_000, 8_333])
+  const business = (await pay(await open(), { terms: 'on', tax_id: 'DE123456789' })).invoice
+  assert.deepEqual([business.total, business.total_taxes?.[0]?.taxability_reason], [10_000, 'reverse_charge'])
+  const ids = await it.stripe.customers.listTaxIds(String(business.customer))
+  assert.equal(ids.data[0]?.value, 'DE123456789')
+})
+
+test('the merchant of record sets taxes itself, and refuses to be told', async (t) => {
+  const it = await deps(t)
+  const open = (more: object, product: object = { tax_code: 'txcd_10202000' }) =>
+    it.stripe.checkout.sessions.create({
+      mode: 'payment',
+      line_items: [
+        {
+          price_data: { currency: 'usd', unit_amount: 10_000, product_data: { name: 'Kit', ...product } },
+          quantity: 1,
+        },
+      ],
+      managed_payments: { enabled: true },
+      success_url: BACK,
+      ...more,
+    })
+  const session = await open({})
+  assert.deepEqual([session.managed_payments?.enabled, session.amount_total], [true, 12_000])
+  await assert.rejects(open({ automatic_tax: { enabled: true } }), { param: 'automatic_tax' })
+  await assert.rejects(open({}, {}), /eligible tax code/)
+})
 
 test('an invoice says what was paid elsewhere when it is asked to', async (t) => {
   const it = await deps(t)

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Stripe } from 'stripe'
 import { asking, isAnswer, isMissingCustomer, isUnderWay, requireProcessor } from '#billing/processor.ts'
 import { stripeSdk } from '#billing/stripe-sdk.ts'
+import { isTaxedAs, taxParameters } from '#billing/tax.ts'
 import type { CatalogueProduct, Tier } from '#catalogue/catalogue.ts'
 import { findUser } from '#identity/users.ts'
 import { HOUR_MS, plus } from '#platform/clock.ts'
@@ -58,7 +59,7 @@ async function addressOf(deps: PaymentDeps, sessionId: string, product: Catalogu
   const session = await asking(retrieveCheckout(processor, sessionId))
   if (!session) return null
   if (session.status === 'open') {
-    if (isPricedAs(session, product)) return session.url
+    if (isPricedAs(session, product) && isTaxedAs(deps.config.processor, session)) return session.url
     await asking(processor.checkout.sessions.expire(sessionId))
     return null
   }
@@ -91,12 +92,14 @@ async function openSession(
               currency,
               unit_amount: inMinorUnits(product.price, currency),
               product_data: productData(config, product),
+              ...(config.processor.tax.by === 'stripe' ? { tax_behavior: config.processor.tax.behavior } : {}),
             },
           },
         ],
         allow_promotion_codes: true,
         client_reference_id: userId,
         ...payer,
+        ...taxParameters(config.processor, { mode: 'payment', hasCustomer: payer.customer !== undefined, metadata }),
         metadata,
         payment_intent_data: { metadata },
         success_url: `${config.urls.storefront}/dashboard?success=true&session_id={CHECKOUT_SESSION_ID}`,

@@ -65,6 +65,7 @@ export function paymentOfCheckout(session: Stripe.Checkout.Session): Payment | n
     ref: idOf(session.payment_intent) ?? session.id,
     checkoutSessionId: session.id,
     amountCents: session.amount_total ?? 0,
+    taxCents: session.total_details?.amount_tax ?? 0,
     currency: session.currency ?? 'usd',
   }
 }
@@ -77,6 +78,7 @@ function paymentOfIntent(intent: Stripe.PaymentIntent): Payment | null {
     ref: intent.id,
     checkoutSessionId: null,
     amountCents: intent.amount_received || intent.amount,
+    taxCents: null,
     currency: intent.currency,
   }
 }

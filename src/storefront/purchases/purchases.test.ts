@@ -11,7 +11,15 @@ test('who is deleted while a purchase is recorded does not come back with it', a
   const app = await testApp(t)
   const { db } = app.platform
   const { userId } = await app.as('leaving')
-  const payment = { ref: 'pi_late', userId, tier: 'pro', amountCents: 299, currency: 'usd', checkoutSessionId: null }
+  const payment = {
+    ref: 'pi_late',
+    userId,
+    tier: 'pro',
+    amountCents: 299,
+    currency: 'usd',
+    checkoutSessionId: null,
+    taxCents: null,
+  }
   const recording = await transaction(db, async (tx) => {
     await lockUser(tx, userId)
     await forgetUser(tx, userId)

@@ -35,6 +35,8 @@ export type Payment = {
   userId: string
   tier: Tier
   amountCents: number
+  /** Null where it is not told. */
+  taxCents: number | null
   currency: string
 }
 
@@ -74,6 +76,8 @@ export async function recordPurchase(
       created_at: now,
     }
     await settle(tx)
+    // Of several events of one payment only the checkout's tells of tax.
+    if (payment.taxCents !== null) await updatePayment(tx, payment.ref, { tax_cents: payment.taxCents })
     if (!(await store.insert(tx, row))) return
     await updatePayment(tx, payment.ref, {
       kind: 'purchase',

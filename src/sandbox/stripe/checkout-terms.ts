@@ -1,0 +1,118 @@
+/** What a checkout says of taxes, invoices and consent. */
+import type { Stripe } from 'stripe'
+import type { Form } from '../form.ts'
+import type { ProcessorDeps } from './deps.ts'
+import { badParameter } from './fault.ts'
+import { get } from './objects.ts'
+import { flag, group, mergeMetadata, optionalText, played } from './parameters.ts'
+import { type TaxTerms, taxTerms } from './tax.ts'
+
+type Sold = { mode: 'payment' | 'subscription'; customer: string | null; lines: readonly { price: Stripe.Price }[] }
+type Shown = Pick<
+  Stripe.Checkout.Session,
+  | 'automatic_tax'
+  | 'billing_address_collection'
+  | 'consent_collection'
+  | 'custom_text'
+  | 'invoice_creation'
+  | 'managed_payments'
+  | 'tax_id_collection'
+>
+
+const MESSAGE_MAX = 1_200
+
+export function termsIn(deps: ProcessorDeps, form: Form, sold: Sold): { shown: Shown; tax: TaxTerms | null } {
+  const managed = flag(group(form, 'managed_payments'), 'enabled')
+  const hasTax = flag(group(form, 'automatic_tax'), 'enabled')
+  played(group(form, 'automatic_tax'), ['enabled'], 'automatic_tax')
+  played(group(form, 'managed_payments'), ['enabled'], 'managed_payments')
+  if (managed) refuseManaged(deps, form, sold)
+  const collectsIds = flag(group(form, 'tax_id_collection'), 'enabled')
+  played(group(form, 'tax_id_collection'), ['enabled'], 'tax_id_collection')
+  keepsWhatIsTyped(form, sold, collectsIds)
+
+  const shown: Shown = {
+    automatic_tax:
+      managed || hasTax
+        ? { enabled: true, liability: { type: 'self' }, provider: 'stripe', status: 'complete' }
+        : { enabled: false, liability: null, provider: null, status: null },
+    billing_address_collection: optionalText(form, 'billing_address_collection') as 'auto' | 'required' | null,
+    consent_collection: consentIn(form),
+    custom_text: textsIn(form),
+    invoice_creation: sold.mode === 'payment' ? invoiceIn(form) : null,
+    managed_payments: managed ? { enabled: true } : null,
+    tax_id_collection: { enabled: managed || collectsIds, required: 'never' },
+  }
+  return { shown, tax: taxTerms(deps, managed || hasTax, sold.customer) }
+}
+
+/** The merchant of record sets these itself. */
+function refuseManaged(deps: ProcessorDeps, form: Form, { lines }: Sold): void {
+  for (const name of ['automatic_tax', 'tax_id_collection', 'invoice_creation'])
+    if (form[name] !== undefined) throw badParameter(name, `You cannot pass ${name} when managed_payments is enabled.`)
+  // The plans of the sandbox's own making have no codes; what a checkout makes up has to say its own.
+  const uncoded = lines.find(
+    ({ price }) => !price.recurring && !get<Stripe.Product>(deps.db, String(price.product))?.tax_code,
+  )
+  if (uncoded)
+    throw badParameter(
+      'line_items[0][price_data][product_data][tax_code]',
+      'Managed Payments needs an eligible tax code.',
+    )
+}
+
+/** A customer who is there already keeps an address, or a tax id, only where that is asked for. */
+function keepsWhatIsTyped(form: Form, { customer }: Sold, collectsIds: boolean): void {
+  const update = group(form, 'customer_update')
+  played(update, ['address', 'name', 'shipping'], 'customer_update')
+  if (form.customer_update !== undefined && customer === null)
+    throw badParameter('customer_update', '`customer_update` can only be used with `customer`.')
+  if (collectsIds && customer !== null && update.name !== 'auto')
+    throw badParameter('customer_update[name]', 'Tax ID collection requires updating business name on the customer.')
+}
+
+function consentIn(form: Form): Stripe.Checkout.Session.ConsentCollection | null {
+  if (form.consent_collection === undefined) return null
+  const given = group(form, 'consent_collection')
+  played(given, ['terms_of_service'], 'consent_collection')
+  const terms = optionalText(given, 'terms_of_service')
+  if (terms !== null && terms !== 'none' && terms !== 'required')
+    throw badParameter('consent_collection[terms_of_service]', 'Must be one of none or required')
+  return { payment_method_reuse_agreement: null, promotions: null, terms_of_service: terms }
+}
+
+function textsIn(form: Form): Stripe.Checkout.Session.CustomText {
+  const given = group(form, 'custom_text')
+  played(given, ['submit', 'after_submit', 'terms_of_service_acceptance'], 'custom_text')
+  const message = (name: string) => {
+    const text = optionalText(group(given, name), 'message')
+    if (text !== null && text.length > MESSAGE_MAX)
+      throw badParameter(`custom_text[${name}][message]`, `Up to ${MESSAGE_MAX} characters`)
+    return text === null ? null : { message: text }
+  }
+  return {
+    after_submit: message('after_submit'),
+    shipping_address: null,
+    submit: message('submit'),
+    terms_of_service_acceptance: message('terms_of_service_acceptance'),
+  }
+}
+
+function invoiceIn(form: Form): Stripe.Checkout.Session.InvoiceCreation {
+  const given = group(form, 'invoice_creation')
+  played(given, ['enabled', 'invoice_data'], 'invoice_creation')
+  const data = group(given, 'invoice_data')
+  played(data, ['metadata', 'description', 'footer'], 'invoice_creation[invoice_data]')
+  return {
+    enabled: flag(given, 'enabled'),
+    invoice_data: {
+      account_tax_ids: null,
+      custom_fields: null,
+      description: optionalText(data, 'description'),
+      footer: optionalText(data, 'footer'),
+      issuer: null,
+      metadata: mergeMetadata({}, data.metadata),
+      rendering_options: null,
+    },
+  }
+}
