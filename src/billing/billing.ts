@@ -69,6 +69,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   jobs.handle<{ subscriptionId: string; insteadOf?: string }>(CANCEL_JOB, (job) => cancelSubscription(deps, job))
   jobs.handle<object>(GRACE_JOB, () => endGracePeriods(deps, (userId) => syncUser(deps, userId)))
   jobs.handle<{ everyone?: boolean }>(RECONCILE_JOB, async (job) => void (await reconcile(reconciler, job)), {
+    lane: 'long',
     delaysMs: RECONCILE_DELAYS_MS,
   })
 

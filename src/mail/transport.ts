@@ -24,7 +24,8 @@ function smtpTransport(url: string): Transport {
     createTransport({
       url,
       pool: true,
-      maxConnections: 3,
+      // As many as the lanes of mail run at once.
+      maxConnections: 4,
       connectionTimeout: SEND_TIMEOUT_MS,
       socketTimeout: SEND_TIMEOUT_MS,
     } as never),

@@ -28,7 +28,7 @@ export async function walkEverything(t: Parameters<typeof testApp>[0]): Promise<
   await subscribe(walk, ada)
   const key = await makeKeys(walk, ada)
   await askModels(key)
-  await askDocuments(key)
+  await askDocuments(walk, key)
   await ada.get('/api/usage?group_by=model')
   await key.get('/api/usage/allowance')
   await key.get('/api/api-keys/self')
@@ -154,7 +154,7 @@ async function askModels(key: Calls): Promise<void> {
   await key.post('/v1/embeddings', { model: 'local', input: 'Say hello.' })
 }
 
-async function askDocuments(key: Calls): Promise<void> {
+async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   const form = new FormData()
   form.set('file', new Blob([STORY]), 'lighthouse.txt')
   await key.post('/api/rag/ingest/file', form)
@@ -163,6 +163,12 @@ async function askDocuments(key: Calls): Promise<void> {
     metadata: { place: 'coast' },
     external_id: 'harbour-1',
   })
+  const later = { content: 'The lamp of Tatihou was lit with rape oil until 1854.', external_id: 'lamp-1' }
+  const queued = await key.post('/api/rag/ingest/text', later, { headers: { prefer: 'respond-async' } })
+  await app.settle()
+  await key.get('/api/rag/jobs?limit=1')
+  await key.get(`/api/rag/jobs/${queued.body.job_id}`)
+  await key.delete(`/api/rag/jobs/${queued.body.job_id}`)
   await key.get('/api/rag/documents')
   await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })

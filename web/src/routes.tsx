@@ -126,10 +126,16 @@ const appPages = [
     path: '/ask',
     validateSearch: (
       search,
-    ): { q?: string | undefined; top_k?: number | undefined; min_score?: number | undefined } => ({
+    ): {
+      q?: string | undefined
+      top_k?: number | undefined
+      min_score?: number | undefined
+      model?: string | undefined
+    } => ({
       q: text(search.q),
       top_k: within(search.top_k, 1, 50),
       min_score: within(search.min_score, 0, 1),
+      model: text(search.model),
     }),
     component: page(() => import('./ask/ask-page.tsx'), 'AskPage'),
   }),

@@ -471,6 +471,16 @@ export type Chunk = {
   metadata: JsonObject
 }
 
+export type Citation = {
+  /** The number of the source. */
+  source: number
+  /** Where the statement begins in the answer, in UTF-16 units. */
+  start: number
+  end: number
+  /** Whether the source has the words, numbers and names of the statement. Where not, the answer goes without the mark. */
+  supported: boolean
+}
+
 export type CompleteChallengeRequest = {
   challenge: string
   code: string
@@ -730,6 +740,7 @@ export type FinalUsage = {
   completion_tokens: number
   total_tokens: number
   finish_reason: string | null
+  model: string
 }
 
 export type FinishPasskeyLoginRequest = {
@@ -1121,6 +1132,11 @@ export type Provider = {
 
 export type ProviderName = 'openai' | 'anthropic' | 'gemini' | 'google' | 'llm_vendor_1' | 'llm_vendor_2' | 'llm_vendor_3'
 
+/** Behind the answer; with `include_sources`, where there was one. */
+export type QueryDocumentsCitationsEvent = {
+  citations: Array<Citation>
+}
+
 export type QueryDocumentsRequest = {
   question: string
   /** Default: 5. */
@@ -1133,6 +1149,8 @@ export type QueryDocumentsRequest = {
   include_sources?: boolean
   chat_history?: Array<ChatTurn> | null
   filter?: JsonObject | null
+  /** Which model answers, as under `/v1`: a name, `vendor/model` or an alias. Left out: the usual one. */
+  model?: string | null
   /** Whom you ask for: `GET /api/usage?group_by=end_user` sums by it. */
   user?: string | null
   /** Labels to find the call by: `GET /api/usage/calls?label=name:value`. */
@@ -1141,13 +1159,28 @@ export type QueryDocumentsRequest = {
 
 export type QueryDocumentsResponse = {
   answer: string
-  sources: Array<Chunk>
+  sources: Array<Source>
+  /** Where no chunk reached `min_score`: those that came nearest. */
+  nearest: Array<Chunk>
+  /** The question as a model made it stand alone; null where it was searched as it is. */
+  searched_as: string | null
+  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  overview: boolean
+  citations: Array<Citation>
+  /** That answered; null, as `usage`, where nothing was found and none was asked. */
+  model: string | null
   usage: TokenUsage | null
 }
 
 /** First; with `include_sources`. */
 export type QueryDocumentsSourcesEvent = {
-  sources: Array<Chunk>
+  sources: Array<Source>
+  /** Where no chunk reached `min_score`: those that came nearest. */
+  nearest: Array<Chunk>
+  /** The question as a model made it stand alone; null where it was searched as it is. */
+  searched_as: string | null
+  /** The question is about the documents as a whole, and the sources were chosen to tell of them. */
+  overview: boolean
 }
 
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
@@ -1328,6 +1361,16 @@ export type SigningKey = {
   kid: string
   use: string
   alg: string
+}
+
+/** What `[n]` in the answer cites: the n-th of them. */
+export type Source = {
+  id: string
+  content: string
+  score: number
+  metadata: JsonObject
+  /** All chunks that the content is told from: the one that was found, and its neighbours. */
+  chunk_ids: Array<string>
 }
 
 export type StartTotpResponse = {
