@@ -2,7 +2,7 @@
  * Scale: hot paths, and an operator's, on databases of 10³ users and more, on SQLite and (BENCH_DATABASE_URL: a server where databases may
  * be made) PostgreSQL. Wanted: hot paths flat within 2×; an operator's path below 100 ms at the median, and `me` beside it within 2× at
  * p99; sign-ins of 16 clients at 5 ms a commit at least 0.7 of the same without the audit log.
- * `npm run bench -- scale 1000 100000`: the sizes; the last is the one that is judged.
+ * `npm run bench -- scale 1000 100000 [postgresql]`: the sizes, of which the last is judged; and whether PostgreSQL alone.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,11 +33,12 @@ type Measured = {
 }
 
 export async function run(args: string[]): Promise<void> {
-  const sizes = args.map(Number)
+  const sizes = args.filter((arg) => arg !== 'postgresql').map(Number)
   if (sizes.length === 0) sizes.push(1_000, 100_000)
   if (sizes.some((size) => !Number.isSafeInteger(size) || size < 100)) throw new Error('sizes are numbers from 100')
   const server = process.env.BENCH_DATABASE_URL ?? null
-  for (const engine of server === null ? ['SQLite'] : ['SQLite', 'PostgreSQL']) {
+  const engines = args.includes('postgresql') ? [] : ['SQLite']
+  for (const engine of server === null ? engines : [...engines, 'PostgreSQL']) {
     const measured = new Map<number, Measured>()
     for (const users of sizes) measured.set(users, await measure(users, engine === 'SQLite' ? null : server))
     print(engine, measured)
@@ -265,7 +266,7 @@ async function signIns(server: string): Promise<void> {
 
 async function freshDatabase(server: string, name: string) {
   const admin = openDatabase({ databaseUrl: server, dataDir: tmpdir() })
-  const drop = () => sql`drop database if exists ${sql.id(name)}`.execute(admin.db)
+  const drop = () => sql`drop database if exists ${sql.id(name)} with (force)`.execute(admin.db)
   await drop()
   await sql`create database ${sql.id(name)}`.execute(admin.db)
   const url = new URL(server)
