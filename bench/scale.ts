@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { recordAudit } from '#audit/audit.ts'
-import { type Db, transaction } from '#platform/db/db.ts'
+import { transaction, withoutTimeLimit } from '#platform/db/db.ts'
 import { openDatabase } from '#platform/db/open.ts'
 import { createLog } from '#platform/telemetry/log.ts'
 import { readConfig } from '#src/config.ts'
@@ -61,7 +61,9 @@ async function measure(users: number, server: string | null): Promise<Measured> 
     await first.stop()
     const begun = performance.now()
     const opened = openDatabase({ databaseUrl: database?.url ?? null, dataDir })
-    await withoutLimits(opened.db, async (db) => {
+    await transaction(opened.db, async (db) => {
+      // A fill takes longer than any statement of the service may.
+      await withoutTimeLimit(db)
       await fill(db, users)
       await sql`update users set subscription_tier = 'enterprise', subscription_status = 'active' where email = ${PERSON.email}`.execute(
         db,
@@ -79,18 +81,6 @@ async function measure(users: number, server: string | null): Promise<Measured> 
     await database?.drop()
     rmSync(dataDir, { recursive: true, force: true })
   }
-}
-
-/** A fill takes longer than any statement of the service may. */
-async function withoutLimits(db: Db, work: (db: Db) => Promise<void>): Promise<void> {
-  await db.connection().execute(async (one) => {
-    const isSqlite = await sql`select sqlite_version()`.execute(one).then(
-      () => true,
-      () => false,
-    )
-    if (!isSqlite) await sql`set statement_timeout = 0`.execute(one)
-    await work(one)
-  })
 }
 
 async function walk(url: string, storefrontPort: number, users: number): Promise<Omit<Measured, 'fillS'>> {
@@ -223,7 +213,7 @@ async function signIns(server: string): Promise<void> {
   const platform = await openWithRooms(config, { log: createLog('silent') })
   const { db, clock } = platform
   try {
-    await fill(db, 1_000)
+    await transaction(db, (tx) => fill(tx, 1_000))
     await sql`truncate audit_log`.execute(db)
     const rate = async (isAudited: boolean) => {
       let done = 0
