@@ -33,8 +33,11 @@ const publicPages = [
   createRoute({
     getParentRoute: () => publicLayout,
     path: '/pricing',
-    validateSearch: (search): { canceled?: true | undefined; period?: 'yearly' | undefined } => ({
+    validateSearch: (
+      search,
+    ): { canceled?: true | undefined; period?: 'yearly' | undefined; code?: string | undefined } => ({
       canceled: isTrue(search.canceled),
+      code: text(search.code),
       period: search.period === 'yearly' ? 'yearly' : undefined,
     }),
     component: page(() => import('./pricing/pricing-page.tsx'), 'PricingPage'),
@@ -82,6 +85,12 @@ const publicPages = [
     path: '/verify-email',
     validateSearch: withToken,
     component: page(() => import('./email/verify-email-page.tsx'), 'VerifyEmailPage'),
+  }),
+  createRoute({
+    getParentRoute: () => publicLayout,
+    path: '/unsubscribe',
+    validateSearch: withToken,
+    component: page(() => import('./billing/unsubscribe-page.tsx'), 'UnsubscribePage'),
   }),
   createRoute({
     getParentRoute: () => publicLayout,
