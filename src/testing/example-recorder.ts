@@ -165,6 +165,7 @@ const IN_TEXT: { pattern: RegExp; letters: string; known?: number; like?: string
 ]
 const WHOLE = { pattern: /^.+$/, letters: BASE64URL }
 const SECRETS = new Set(['state', 'challenge', 'token', 'kid', 'x'])
+const SECRET_LENGTH_MIN = 16
 const DATES = new Set(['day', 'from', 'to', 'key'])
 
 function stabilizer({ config: { http }, clock }: TestApp) {
@@ -192,7 +193,8 @@ function stabilizer({ config: { http }, clock }: TestApp) {
   }
 
   function text(found: string, name: string): string {
-    if (SECRETS.has(name)) return standIn(found, WHOLE)
+    // A job has a `state`, too, which is a word.
+    if (SECRETS.has(name) && found.length >= SECRET_LENGTH_MIN) return standIn(found, WHOLE)
     if (DATES.has(name) && /^\d{4}-\d\d-\d\d$/.test(found)) return moment(found)
     let result = found
       .replace(new RegExp(`(?:localhost|127\\.0\\.0\\.1)(:|%3A)${http.port}\\b`, 'g'), 'localhost$18000')
