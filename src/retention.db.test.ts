@@ -39,6 +39,7 @@ const BOUNDED: Record<string, string> = {
   ]),
   ...of('the books: kept as long as the law asks', ['purchases', 'payments', 'refunds', 'disputes', 'invoices']),
   ...of('goes with its session', ['session_tokens']),
+  ...of('goes when its job ends', ['rag_job_inputs']),
   ...of('bounded in bytes; what has expired goes every ten minutes', ['ai_replies']),
   ...of('one row a running call or process', ['usage_open_calls', 'usage_reservations', 'usage_nodes']),
   ...of('one row a month and model', ['usage_archive']),

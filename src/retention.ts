@@ -6,6 +6,7 @@ import { agedIdentity } from '#identity/retention.ts'
 import { agedMail } from '#mail/retention.ts'
 import { agedEvents } from '#platform/jobs/retention.ts'
 import type { Aged } from '#platform/retention.ts'
+import { agedRag } from '#rag/retention.ts'
 import { agedStorefront } from '#storefront/retention.ts'
 import { agedUsage } from '#usage/retention.ts'
 import type { Config } from './config.ts'
@@ -18,4 +19,5 @@ export const agedRows = (config: Config): Aged[] => [
   ...agedStorefront(config),
   ...agedUsage(config),
   ...agedKeys(config),
+  ...agedRag(),
 ]

@@ -80,14 +80,16 @@ export const identityMigrations: Migration[] = [
     id: 'identity/003-tokens',
     sql: `
       create table one_time_tokens (
-        hash text primary key,
+        owner {id} not null,
+        hash text not null,
         user_id {id} references users (id) on delete cascade,
         purpose text not null,
         data_json {json} not null,
         created_at {timestamp} not null,
         expires_at {timestamp} not null,
         spent_at {timestamp},
-        voided_at {timestamp}
+        voided_at {timestamp},
+        primary key (owner, hash)
       );
       create index one_time_tokens_of_user on one_time_tokens (user_id, purpose);
       create index one_time_tokens_expired on one_time_tokens (expires_at);

@@ -1,8 +1,9 @@
-// Tokens that work once, as in mailed links: 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
+// Tokens that work once, as in mailed links: their owner and 256 random bits, stored as a keyed hash, spent by one conditional UPDATE.
 // A newer token of the same purpose voids the older ones of that user.
-import { randomBytes } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { DAY_MS, HOUR_MS, MINUTE_MS, plus } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
+import { ownedToken, ownerOf } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
 import { lockUser } from './users.ts'
 
@@ -50,14 +51,14 @@ export type OneTimeToken<D> = {
   state: 'open' | 'spent' | 'voided' | 'expired'
 }
 
-/** Returns the token itself; it is not stored and cannot be had again. */
+/** Returns the token itself; it is not stored and cannot be had again. One that strangers see is not the user's: it is given. */
 export async function issueToken(
   { clock, secrets }: OneTimeTokenDeps,
   tx: Db,
   purpose: Purpose,
   userId: string | null,
   data: Record<string, unknown> = {},
-  token = randomBytes(32).toString('base64url'),
+  token = ownedToken(userId ?? randomUUID()),
 ): Promise<string> {
   const now = clock.now()
   if (!COEXISTING.has(purpose)) {
@@ -65,9 +66,12 @@ export async function issueToken(
     if (userId !== null) await lockUser(tx, userId)
     await voidTokens({ clock }, tx, userId, [purpose])
   }
+  const owner = ownerOf(token)
+  if (owner === null) throw new Error('a one-time token says whose it is')
   await tx
     .insertInto('one_time_tokens')
     .values({
+      owner,
       hash: tokenHash(secrets, purpose, token),
       user_id: userId,
       purpose,
@@ -88,10 +92,13 @@ export async function spendToken<D extends Record<string, unknown>>(
   purpose: Purpose,
   token: string,
 ): Promise<{ userId: string | null; data: D; createdAt: string } | null> {
+  const owner = ownerOf(token)
+  if (owner === null) return null
   const now = clock.now()
   const row = await tx
     .updateTable('one_time_tokens')
     .set({ spent_at: now })
+    .where('owner', '=', owner)
     .where('hash', '=', tokenHash(secrets, purpose, token))
     .where('spent_at', 'is', null)
     .where('voided_at', 'is', null)
@@ -108,9 +115,12 @@ export async function peekToken<D extends Record<string, unknown>>(
   purpose: Purpose,
   token: string,
 ): Promise<OneTimeToken<D> | null> {
+  const owner = ownerOf(token)
+  if (owner === null) return null
   const row = await db
     .selectFrom('one_time_tokens')
     .selectAll()
+    .where('owner', '=', owner)
     .where('hash', '=', tokenHash(secrets, purpose, token))
     .executeTakeFirst()
   if (!row) return null
@@ -135,7 +145,7 @@ export async function voidTokens(
   await tx
     .updateTable('one_time_tokens')
     .set({ voided_at: clock.now() })
-    .where('user_id', userId === null ? 'is' : '=', userId)
+    .where(userId === null ? 'user_id' : 'owner', userId === null ? 'is' : '=', userId)
     .where('purpose', 'in', purposes)
     .where('spent_at', 'is', null)
     .where('voided_at', 'is', null)

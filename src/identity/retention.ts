@@ -7,7 +7,7 @@ import { NEVER_MAILED } from './one-time-tokens.ts'
 
 export function agedIdentity(): Aged[] {
   const session = { what: 'ended sessions', days: 7, setting: null, table: 'sessions', key: ['user_id', 'id'] } as const
-  const token = { setting: null, table: 'one_time_tokens', key: ['hash'], at: 'expires_at' } as const
+  const token = { setting: null, table: 'one_time_tokens', key: ['owner', 'hash'], at: 'expires_at' } as const
   return [
     // One after the other: each has an index, both at once have none.
     byAge({ ...session, at: 'expires_at' }),

@@ -58,6 +58,8 @@ type SessionTokensTable = {
 }
 
 type OneTimeTokensTable = {
+  /** The user, or a UUID of its own where it is nobody's. */
+  owner: string
   hash: string
   user_id: string | null
   purpose: string

@@ -66,6 +66,7 @@ export const ragMigrations: Migration[] = [
         primary key (user_id, id)
       );
       create index rag_jobs_by_state on rag_jobs (user_id, state, created_at);
+      create index rag_jobs_finished on rag_jobs (finished_at) where finished_at is not null;
       create table rag_job_inputs (
         user_id text not null,
         job_id text not null,

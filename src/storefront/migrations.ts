@@ -6,14 +6,15 @@ export const storefrontMigrations: Migration[] = [
     sql: `
       create table store_sessions (
         user_id {id} not null,
-        id {id} not null unique,
-        token_hash text not null unique,
+        id {id} not null,
+        token_hash text not null,
         user_agent text,
         ip_address text,
         created_at {timestamp} not null,
         last_used_at {timestamp} not null,
         expires_at {timestamp} not null,
-        primary key (user_id, token_hash)
+        primary key (user_id, token_hash),
+        unique (user_id, id)
       );
       create index store_sessions_expired on store_sessions (expires_at);
     `,

@@ -41,16 +41,20 @@ export async function spendInvitation(deps: OneTimeTokenDeps, tx: Db, token: str
 export async function spendInvitationOf({ clock }: Pick<Platform, 'clock'>, tx: Db, email: string): Promise<boolean> {
   const open = await tx
     .selectFrom('one_time_tokens')
-    .select(['hash', 'data_json'])
+    .select(['owner', 'hash', 'data_json'])
     .where('user_id', 'is', null)
     .where('purpose', '=', 'invitation')
     .where('spent_at', 'is', null)
     .where('expires_at', '>', clock.now())
     .execute()
-  const own = open
-    .filter(({ data_json }) => (data_json as Invitation).email === emailKey(email))
-    .map(({ hash }) => hash)
-  if (own.length === 0) return false
-  await tx.updateTable('one_time_tokens').set({ spent_at: clock.now() }).where('hash', 'in', own).execute()
-  return true
+  const own = open.filter(({ data_json }) => (data_json as Invitation).email === emailKey(email))
+  for (const { owner, hash } of own) {
+    await tx
+      .updateTable('one_time_tokens')
+      .set({ spent_at: clock.now() })
+      .where('owner', '=', owner)
+      .where('hash', '=', hash)
+      .execute()
+  }
+  return own.length > 0
 }

@@ -1,7 +1,8 @@
 // The authorization code flow with PKCE: it belongs to one browser, is used once, and ends in one of our own pages.
 // `state` alone proves nothing, since it can be handed to another browser (login CSRF); a cookie that only the starting
 // browser has must come back.
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { ownedToken } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
 import { issueToken, spendToken } from '../one-time-tokens.ts'
 import { identityProblem } from '../problems.ts'
@@ -78,7 +79,8 @@ export async function startOAuth(
   if (!client) throw identityProblem('oauth_provider_not_configured', { provider })
 
   const browserSecret = known !== null && /^[\w-]{43}$/.test(known) ? known : randomSecret()
-  const state = randomSecret()
+  // The provider sees it, so it names nobody.
+  const state = ownedToken(randomUUID())
   const checks = { state, verifier: randomSecret(), nonce: randomSecret() }
   const url = await client.authorizationUrl(redirectUriOf(deps, provider), checks).catch((error) => {
     throw identityProblem('oauth_provider_unreachable', { provider }, { cause: error })

@@ -1,6 +1,5 @@
 // Passkeys (WebAuthn Level 3), bound to the user app's host. User verification is required, so a passkey is two factors
 // in one and asks for no code.
-import { randomBytes } from 'node:crypto'
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -59,17 +58,14 @@ export async function registrationOptions(
     .execute()
   if (known.length >= PASSKEYS_MAX) throw passkeyLimitReached()
 
-  const challenge = randomBytes(32)
-  await transaction(deps.db, (tx) =>
-    issueToken(deps, tx, 'passkey-register', user.id, {}, challenge.toString('base64url')),
-  )
+  const challenge = await transaction(deps.db, (tx) => issueToken(deps, tx, 'passkey-register', user.id))
   return webauthn().generateRegistrationOptions({
     rpName: deps.config.brand,
     rpID: relyingParty(deps).id,
     userID: new TextEncoder().encode(user.id),
     userName: user.email,
     userDisplayName: user.full_name ?? user.email,
-    challenge: new Uint8Array(challenge),
+    challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
     attestationType: 'none',
     supportedAlgorithmIDs: ALGORITHMS,
     excludeCredentials: known.map((key) => ({ id: key.credential_id, transports: transportsOf(key.transports) })),
@@ -136,12 +132,11 @@ export async function addPasskey(
 }
 
 export async function loginOptions(deps: PasskeyDeps): Promise<PublicKeyCredentialRequestOptionsJSON> {
-  const challenge = randomBytes(32)
-  await issueToken(deps, deps.db, 'passkey-login', null, {}, challenge.toString('base64url'))
+  const challenge = await issueToken(deps, deps.db, 'passkey-login', null)
   // No list of allowed keys: the device offers those it has, and nobody learns who has an account.
   return webauthn().generateAuthenticationOptions({
     rpID: relyingParty(deps).id,
-    challenge: new Uint8Array(challenge),
+    challenge: new Uint8Array(Buffer.from(challenge, 'base64url')),
     userVerification: 'required',
   })
 }

@@ -18,7 +18,7 @@ test('a session starts with email and password, and ends when asked', async (t) 
   assert.equal(reply.status, 200)
   assert.deepEqual(reply.body, { user: { id: userId, email: 'ada@example.com', full_name: 'ada' } })
   const header = reply.headers.get('set-cookie') ?? ''
-  assert.match(header, /^store_session=[\w-]{43};/)
+  assert.match(header, /^store_session=[\w-]{64};/)
   assert.match(header, /HttpOnly/)
   assert.match(header, /SameSite=Lax/)
   assert.match(header, /Path=\//)
@@ -55,7 +55,7 @@ test('wrong and missing credentials are told apart from nothing else', async (t)
 
 test('a made-up or foreign cookie is nobody', async (t) => {
   const shop = await openShop(t)
-  for (const cookie of ['', 'store_session=', `store_session=${'x'.repeat(43)}`, "store_session=' or 1=1 --"]) {
+  for (const cookie of ['', 'store_session=', `store_session=${'x'.repeat(64)}`, "store_session=' or 1=1 --"]) {
     const reply = await shop.store('GET', '/api/purchases', { headers: { cookie } })
     assert.equal(reply.status, 401, cookie)
     assert.deepEqual(reply.body, { error: 'Not authenticated', code: 'not_signed_in' })

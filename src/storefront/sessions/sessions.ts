@@ -2,7 +2,7 @@
  * The storefront's own sessions: an opaque cookie, stored as a keyed hash. They stand in the account's list of sessions and end
  * with the account's: one by one, all others at once, with a changed password or address, a deactivated or deleted user.
  */
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { Type } from 'typebox'
 import { USER_AGENT_MAX } from '#identity/sessions/sessions.ts'
 import type { Credentials } from '#identity/sign-in/credentials.ts'
@@ -13,6 +13,7 @@ import { findUser, type User } from '#identity/users.ts'
 import { DAY_MS, type Instant, MINUTE_MS, plus } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Caller } from '#platform/http/access-control.ts'
+import { ownedToken, ownerOf } from '#platform/owned-token.ts'
 import type { Platform } from '#platform/platform.ts'
 import '../tables.ts'
 
@@ -20,7 +21,6 @@ export const SESSION_COOKIE = 'store_session'
 export const SESSION_MS = 30 * DAY_MS
 /** `last_used_at` moves forward at most this often. */
 const TOUCH_MS = MINUTE_MS
-const TOKEN_SHAPE = /^[\w-]{43}$/
 
 export const LoginForm = Type.Object({
   email: Type.String({ minLength: 1, maxLength: 254 }),
@@ -58,7 +58,7 @@ export async function openSessionOf(
   method: 'password' | 'account',
 ): Promise<string> {
   const { db, clock, secrets } = deps
-  const token = randomBytes(32).toString('base64url')
+  const token = ownedToken(user.id)
   await transaction(db, (tx) =>
     completeSignIn(deps, tx, user, { origin, method, place: 'storefront' }, async () => {
       const now = clock.now()
@@ -88,18 +88,20 @@ export async function findStoreCaller(
   { db, clock, secrets }: CookieDeps,
   token: string | undefined,
 ): Promise<Caller | null> {
-  if (!token || !TOKEN_SHAPE.test(token)) return null
+  const owner = token === undefined ? null : ownerOf(token)
+  if (token === undefined || owner === null) return null
   const hash = secrets.hash('store-session', token)
   const session = await db
     .selectFrom('store_sessions')
     .selectAll()
+    .where('user_id', '=', owner)
     .where('token_hash', '=', hash)
     .where('expires_at', '>', clock.now())
     .executeTakeFirst()
   if (!session) return null
   const user = await findUser(db, session.user_id)
   if (!user?.is_active) {
-    await removeByHash(db, hash)
+    await removeByHash(db, owner, hash)
     return null
   }
   // A page is shown whether or not the look at it can be noted.
@@ -131,11 +133,12 @@ async function touch(db: Db, { user_id, id }: { user_id: string; id: string }, n
 }
 
 export async function closeStoreSession({ db, secrets }: Omit<CookieDeps, 'clock'>, token: string | undefined) {
-  if (token) await removeByHash(db, secrets.hash('store-session', token))
+  const owner = token === undefined ? null : ownerOf(token)
+  if (token !== undefined && owner !== null) await removeByHash(db, owner, secrets.hash('store-session', token))
 }
 
-async function removeByHash(db: Db, tokenHash: string): Promise<void> {
-  await db.deleteFrom('store_sessions').where('token_hash', '=', tokenHash).execute()
+async function removeByHash(db: Db, userId: string, tokenHash: string): Promise<void> {
+  await db.deleteFrom('store_sessions').where('user_id', '=', userId).where('token_hash', '=', tokenHash).execute()
 }
 
 export function listLiveSessions(db: Db, userId: string, now: Instant) {

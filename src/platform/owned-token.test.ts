@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { ownedToken, ownerOf } from './owned-token.ts'
+
+test('a token says whose it is, and nothing else is taken for one', () => {
+  for (let count = 0; count < 200; count++) {
+    const owner = randomUUID()
+    const token = ownedToken(owner)
+    assert.equal(ownerOf(token), owner)
+    assert.notEqual(ownedToken(owner), token)
+    assert.match(token, /^[\w-]{64}$/)
+    for (const wrong of [token.slice(1), `${token}A`, `${token.slice(1)}.`, `${token.slice(1)}\n`, '']) {
+      assert.equal(ownerOf(wrong), null)
+    }
+  }
+})
