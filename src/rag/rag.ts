@@ -37,8 +37,8 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   })
   jobs.handle(
     'rag.renew',
-    async (_, { signal }) => {
-      const renewed = await reembed(deps, signal)
+    async (_, context) => {
+      const renewed = await reembed(deps, context)
       if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
     },
     { lane: 'long' },
