@@ -106,6 +106,8 @@ const NOBODYS: Record<string, string> = {
   'GET /v1/models after_id': 'a model',
   'GET /v1/models before_id': 'a model',
   'POST /api/billing/create-checkout-session price_id': 'of the catalogue',
+  'POST /api/billing/change/preview price_id': 'of the catalogue',
+  'POST /api/billing/change price_id': 'of the catalogue',
   'POST /v1/chat/completions id': 'the caller’s own words to a model',
   'POST /v1/chat/completions tool_call_id': 'the caller’s own words to a model',
   'POST /api/auth/passkeys/register/verify id': 'a device says it, and signs for it',

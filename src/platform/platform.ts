@@ -7,7 +7,6 @@ import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migra
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
-import { startRetention } from './jobs/retention.ts'
 import { notifyCarrier } from './notify.ts'
 import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
@@ -31,7 +30,7 @@ export type Platform = {
   log: Log
   metrics: Metrics
   readiness: Readiness
-  /** Begins to run jobs, and to remove what is old. */
+  /** Begins to run jobs. */
   start(): void
   /** Takes no new job, and waits a while for the running ones. */
   stop(withinMs?: number): Promise<void>
@@ -81,11 +80,6 @@ export async function openPlatform(
   await bus.opened
   const jobs = createJobs({ db, clock, log, slots: config.jobLanes })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
-  let stopRetention = () => {}
-  const stop = (withinMs = 0) => {
-    stopRetention()
-    return jobs.stop(withinMs)
-  }
 
   return {
     config,
@@ -102,13 +96,10 @@ export async function openPlatform(
     log,
     metrics: createMetrics(),
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
-    start() {
-      jobs.start()
-      stopRetention = startRetention({ db, clock, log, config })
-    },
-    stop,
+    start: jobs.start,
+    stop: jobs.stop,
     async close() {
-      await stop()
+      await jobs.stop()
       await bus.close()
       redis?.close()
       await database.close()

@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs'
 import { sql } from 'kysely'
 import { Secret, TOTP } from 'otpauth'
+import { unsubscribeLinks } from '#billing/offers.ts'
 import { DAY_MS, HOUR_MS } from '#platform/clock.ts'
 import { EXAMPLES_FILE, type Examples } from '#src/examples.ts'
 import { PASSWORD, type Reply, type RequestOptions, type TestApp, testApp } from './app.ts'
@@ -97,6 +98,19 @@ async function subscribe(walk: Walk, ada: Calls): Promise<void> {
   await shopOf(app).pay(body.url)
   await ada.get('/api/billing/subscription')
   await ada.post('/api/billing/create-portal-session')
+  await ada.get('/api/billing/invoices')
+  await ada.post('/api/billing/create-payment-session')
+  const choice = { price_id: PRICES.enterprise }
+  const preview = await ada.post('/api/billing/change/preview', choice)
+  await ada.post('/api/billing/change', { ...choice, proration_at: preview.body.proration_at })
+  await ada.post('/api/billing/pause')
+  await ada.post('/api/billing/resume')
+  await ada.patch('/api/billing/offers', { by_mail: true })
+  const { unsubscribePage } = unsubscribeLinks(app.platform, (await ada.get('/api/users/me')).body.id)
+  await callsOf(walk, 'api').post(
+    `/api/billing/offers/unsubscribe${new URL(unsubscribePage).search}`,
+    new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+  )
   const invoice = { id: 'in_3QK7Vq2eZvKYlo2C', object: 'invoice' }
   await sendEvent(walk, 'api', '/api/billing/webhook', 'invoice.finalized', invoice)
 }
