@@ -55,15 +55,19 @@ const ERASE_JOB = 'account.erase'
 type Erasure = { userId: string; person: string | null }
 
 export function handleErasure({ jobs, db, rooms }: DeletionDeps): void {
-  jobs.handle(ERASE_JOB, async ({ userId, person }: Erasure, { signal }) => {
-    const ofRooms = rooms.flatMap(({ eraseSlices = [] }) => eraseSlices.map((erase) => () => erase(db, userId)))
-    for (const erase of person === null ? ofRooms : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
-      while ((await erase()) > 0) {
-        // Others write in between.
-        await wait(REST_MS, null, { signal })
+  jobs.handle(
+    ERASE_JOB,
+    async ({ userId, person }: Erasure, { signal }) => {
+      const ofRooms = rooms.flatMap(({ eraseSlices = [] }) => eraseSlices.map((erase) => () => erase(db, userId)))
+      for (const erase of person === null ? ofRooms : [...ofRooms, () => eraseDetailsSlice(db, person)]) {
+        while ((await erase()) > 0) {
+          // Others write in between.
+          await wait(REST_MS, null, { signal })
+        }
       }
-    }
-  })
+    },
+    { lane: 'bulk' },
+  )
 }
 
 const REST_MS = 10
