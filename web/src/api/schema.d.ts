@@ -233,6 +233,8 @@ export type ApiKeysError = {
 }
 
 export type AuditEntry = {
+  /** With `position` it names the entry */
+  chain: number
   position: number
   at: string
   action: string
@@ -979,18 +981,22 @@ export type KeySet = {
 
 export type ListAuditResponse = {
   entries: Array<AuditEntry>
+  /** Counted up to 10,000; more are reached by cursor */
   total: number
   page: number
   limit: number
   pages: number
+  next_cursor: string | null
 }
 
 export type ListContactMessagesResponse = {
   messages: Array<ContactMessage>
+  /** Counted up to 10,000; more are reached by cursor */
   total: number
   page: number
   limit: number
   pages: number
+  next_cursor: string | null
 }
 
 export type ListJobsResponse = {
@@ -1000,10 +1006,12 @@ export type ListJobsResponse = {
 
 export type ListOwnAuditResponse = {
   entries: Array<AuditEntry>
+  /** Counted up to 10,000; more are reached by cursor */
   total: number
   page: number
   limit: number
   pages: number
+  next_cursor: string | null
 }
 
 export type ListPlansResponse = {
@@ -1020,6 +1028,7 @@ export type ListUsersResponse = {
   page: number
   limit: number
   pages: number
+  next_cursor: string | null
 }
 
 export type ListedIngestJob = {
@@ -1944,6 +1953,7 @@ export type Paths = {
         action?: string
         page?: number
         limit?: number
+        cursor?: string
       }
       reply: ListOwnAuditResponse
     }
@@ -2066,6 +2076,7 @@ export type Paths = {
       query?: {
         page?: number
         limit?: number
+        cursor?: string
       }
       reply: ListUsersResponse
     }
@@ -2073,6 +2084,7 @@ export type Paths = {
       query?: {
         page?: number
         limit?: number
+        cursor?: string
       }
       reply: ListContactMessagesResponse
     }
@@ -2082,6 +2094,7 @@ export type Paths = {
         action?: string
         page?: number
         limit?: number
+        cursor?: string
       }
       reply: ListAuditResponse
     }
