@@ -123,6 +123,16 @@ export function priceFiles(env: Env): PriceFiles {
   return readPriceFiles(read, readDataDir(read))
 }
 
+/** For commands that call a service, here or elsewhere, as its users do. @throws ConfigError */
+export function clientSettingsFromProcess(): { url: string; apiKey: string | null } {
+  const read = createReader(processEnv())
+  const url = read.url('LATCHKEY_URL', ['http:', 'https:'])
+  return {
+    url: url ?? read.url('BASE_URL', ['http:', 'https:']) ?? `http://localhost:${read.port('PORT', 8000)}`,
+    apiKey: read.optional('LATCHKEY_API_KEY'),
+  }
+}
+
 function processEnv(): Env {
   try {
     process.loadEnvFile()

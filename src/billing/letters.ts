@@ -104,7 +104,7 @@ export async function sendLetter(
   about: string,
   email: Email,
 ) {
-  if (await markSent(deps, tx, userId, about)) await sendMail(deps, tx, email)
+  if (await markSent(deps, tx, userId, about)) await sendMail(deps, tx, email, { isNotice: true })
 }
 
 /** False where it was sent. */

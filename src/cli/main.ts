@@ -46,6 +46,11 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
     says: "which list of models' prices counts, and a newer one instead",
     load: () => import('./prices.ts'),
   },
+  rag: {
+    usage: 'rag sync DIR [--delete] [--dry-run]',
+    says: 'sends what is new or has changed in a folder, with LATCHKEY_API_KEY',
+    load: () => import('./rag.ts'),
+  },
   restore: {
     usage: 'restore PLACE [--without-products]',
     says: 'puts a backup (the newest there) into an empty DATA_DIR or DATABASE_URL',
@@ -79,7 +84,7 @@ const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Co
 }
 
 /** These do not open what SECRET_KEY seals, or say themselves that it is missing. */
-const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'tour', 'verify'])
+const WITHOUT_KEY = new Set(['backup', 'doctor', 'migrate', 'rag', 'tour', 'verify'])
 
 process.exitCode = await main(process.argv.slice(2))
 
@@ -88,7 +93,7 @@ async function main([name = '', ...args]: string[]): Promise<number> {
   if (!command) {
     if (name !== '' && name !== 'help') console.error(`There is no command '${name}'.\n`)
     console.log('Usage: npm run cli -- COMMAND\n')
-    for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(34)} ${says}`)
+    for (const { usage, says } of Object.values(COMMANDS)) console.log(`  ${usage.padEnd(36)} ${says}`)
     return name === '' || name === 'help' ? 0 : 2
   }
 

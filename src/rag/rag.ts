@@ -13,6 +13,7 @@ import { eraseDocuments } from './documents/document-store.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
 import { ingestJobRoutes } from './ingest/ingest-job-routes.ts'
+import { eraseInputsSlice } from './ingest/ingest-job-store.ts'
 import { eraseIngestJobs, INGEST_DELAYS_MS, INGEST_JOB, runIngestJob, sweepIngest } from './ingest/ingest-jobs.ts'
 import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
@@ -38,8 +39,8 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   })
   jobs.handle(
     'rag.renew',
-    async (_, { signal }) => {
-      const renewed = await reembed(deps, signal)
+    async (_, context) => {
+      const renewed = await reembed(deps, context)
       if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
     },
     { lane: 'long' },
@@ -72,7 +73,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       deps.shelves.forget(userId)
       deps.vectors.forget(userId)
     },
-    eraseSlices: [eraseChunksSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
+    eraseSlices: [eraseChunksSlice, eraseInputsSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
     collect: collectDocuments,
     async close() {
       await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))

@@ -102,3 +102,24 @@ export async function readInput(db: Db, userId: string, jobId: string, sizeBytes
 export async function deleteInput(tx: Db, userId: string, jobId: string): Promise<void> {
   await tx.deleteFrom('rag_job_inputs').where('user_id', '=', userId).where('job_id', '=', jobId).execute()
 }
+
+const PARTS_A_SLICE = 16
+
+/** Of a user who is gone. @returns how many went */
+export async function eraseInputsSlice(db: Db, userId: string): Promise<number> {
+  const parts = await db
+    .selectFrom('rag_job_inputs')
+    .select(['job_id', 'part'])
+    .where('user_id', '=', userId)
+    .limit(PARTS_A_SLICE)
+    .execute()
+  for (const { job_id, part } of parts) {
+    await db
+      .deleteFrom('rag_job_inputs')
+      .where('user_id', '=', userId)
+      .where('job_id', '=', job_id)
+      .where('part', '=', part)
+      .execute()
+  }
+  return parts.length
+}

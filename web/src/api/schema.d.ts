@@ -832,6 +832,7 @@ export type IngestFileRequest = {
   replace?: Replace
 }
 
+/** A document on its way in, as far as it is. */
 export type IngestJob = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'

@@ -1,18 +1,16 @@
 import { session } from '../session/browser-session.ts'
-import type { Reply } from './operation.ts'
 import { offline, problemFrom } from './problem.ts'
 
 const ADDRESS = '/api/rag/ingest/file'
-type Ingested = Reply<'POST', typeof ADDRESS>
 
 /**
- * Sends one file to be ingested. By XMLHttpRequest, since fetch cannot tell how much has been sent.
- * `onProgress` gets 0 to 1; at 1 the service is still reading and embedding the file.
+ * Sends one file to be stored in the background. By XMLHttpRequest, since fetch cannot tell how much has been sent.
+ * `onProgress` gets 0 to 1. @returns the job's id
  */
 export async function uploadFile(
   file: File,
   { onProgress, signal }: { onProgress: (sent: number) => void; signal: AbortSignal },
-): Promise<Ingested> {
+): Promise<string> {
   const token = await session.token()
   const first = await send(file, token, onProgress, signal)
   if (first.status !== 401 || token === null) return read(first)
@@ -28,6 +26,7 @@ function send(file: File, token: string | null, onProgress: (sent: number) => vo
     form.append('file', file)
     xhr.open('POST', ADDRESS)
     if (token !== null) xhr.setRequestHeader('authorization', `Bearer ${token}`)
+    xhr.setRequestHeader('prefer', 'respond-async')
     xhr.upload.addEventListener('progress', (event) => {
       if (event.lengthComputable) onProgress(event.loaded / event.total)
     })
@@ -39,14 +38,14 @@ function send(file: File, token: string | null, onProgress: (sent: number) => vo
   })
 }
 
-function read(xhr: XMLHttpRequest): Ingested {
+function read(xhr: XMLHttpRequest): string {
   let body: unknown = null
   try {
     body = JSON.parse(xhr.responseText)
   } catch {
     // An answer that is no JSON comes from something between us and the service; its status says enough.
   }
-  if (xhr.status >= 200 && xhr.status < 300) return body as Ingested
+  if (xhr.status >= 200 && xhr.status < 300) return (body as { job_id: string }).job_id
 
   const headers = new Headers()
   for (const name of ['retry-after', 'x-request-id']) {

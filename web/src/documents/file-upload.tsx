@@ -29,14 +29,14 @@ export function FileUpload() {
           </div>
         </Group>
       </Dropzone>
-      {uploads.list.length > 0 && (
+      {uploads.rows.length > 0 && (
         <Stack component="ul" gap="xs" mt="md" p={0} aria-label="Uploads" style={{ listStyle: 'none' }}>
-          {uploads.list.map((upload) => (
+          {uploads.rows.map((row) => (
             <UploadRow
-              key={upload.id}
-              upload={upload}
-              onRetry={() => uploads.retry(upload.id)}
-              onRemove={() => uploads.remove(upload.id)}
+              key={row.id}
+              row={row}
+              onRetry={() => uploads.retry(row.id)}
+              onRemove={() => uploads.remove(row.id)}
             />
           ))}
         </Stack>

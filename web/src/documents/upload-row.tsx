@@ -2,12 +2,12 @@ import { ActionIcon, Button, Group, Paper, Progress, Text, ThemeIcon } from '@ma
 import { IconAlertCircle, IconCheck, IconFile, IconX } from '@tabler/icons-react'
 import type { IngestWarning } from '../api/types.ts'
 import { bytes, plural } from '../components/format.ts'
-import type { Upload, UploadState } from './uploads.ts'
+import type { Row, RowState } from './uploads.ts'
 
-type UploadRowProps = { upload: Upload; onRetry: () => void; onRemove: () => void }
+type UploadRowProps = { row: Row; onRetry: () => void; onRemove: () => void }
 
-export function UploadRow({ upload: { file, state }, onRetry, onRemove }: UploadRowProps) {
-  const busy = state.kind === 'sending' || state.kind === 'reading' || state.kind === 'waiting'
+export function UploadRow({ row: { name, sizeBytes, state }, onRetry, onRemove }: UploadRowProps) {
+  const busy = state.kind !== 'done' && state.kind !== 'failed'
   return (
     <Paper component="li" withBorder radius="md" px="sm" py={6}>
       <Group wrap="nowrap" gap="sm">
@@ -22,9 +22,9 @@ export function UploadRow({ upload: { file, state }, onRetry, onRemove }: Upload
         </ThemeIcon>
         <div style={{ flex: 1, minWidth: 0 }}>
           <Text truncate>
-            {file.name}{' '}
+            {name}{' '}
             <Text span c="dimmed" size="sm">
-              {bytes(file.size)}
+              {sizeBytes === null ? null : bytes(sizeBytes)}
             </Text>
           </Text>
           <Text size="sm" c={state.kind === 'failed' ? 'var(--mantine-color-error)' : 'dimmed'} role="status">
@@ -38,20 +38,20 @@ export function UploadRow({ upload: { file, state }, onRetry, onRemove }: Upload
             ))}
           {busy && (
             <Progress
-              value={state.kind === 'sending' ? 100 * state.sent : state.kind === 'reading' ? 100 : 0}
-              animated={state.kind === 'reading'}
+              value={percentOf(state)}
+              animated={state.kind === 'reading' || state.kind === 'storing'}
               size="sm"
               mt={4}
-              aria-label={`${file.name}, sent`}
+              aria-label={`${name}, ${state.kind === 'storing' ? 'stored' : 'sent'}`}
             />
           )}
         </div>
         {state.kind === 'failed' && state.retriable && (
-          <Button variant="default" onClick={onRetry} aria-label={`Retry ${file.name}`}>
+          <Button variant="default" onClick={onRetry} aria-label={`Retry ${name}`}>
             Retry
           </Button>
         )}
-        <ActionIcon onClick={onRemove} aria-label={busy ? `Stop ${file.name}` : `Remove ${file.name} from this list`}>
+        <ActionIcon onClick={onRemove} aria-label={busy ? `Stop ${name}` : `Remove ${name} from this list`}>
           <IconX size={18} aria-hidden />
         </ActionIcon>
       </Group>
@@ -69,10 +69,19 @@ function leftOut(warnings: IngestWarning[]): string[] {
   })
 }
 
-function words(state: UploadState): string {
+function percentOf(state: RowState): number {
+  if (state.kind === 'sending') return 100 * state.sent
+  if (state.kind === 'storing') return (100 * state.done) / Math.max(1, state.total)
+  return state.kind === 'reading' ? 100 : 0
+}
+
+function words(state: RowState): string {
   if (state.kind === 'waiting') return 'Waiting'
+  if (state.kind === 'paused') return `Waiting: the service takes more in ${plural(state.seconds, 'second')}`
   if (state.kind === 'sending') return `Sending, ${Math.floor(100 * state.sent)} %`
-  if (state.kind === 'reading') return 'Reading and indexing'
+  if (state.kind === 'queued') return 'Sent: waits for its turn, also when you leave this page'
+  if (state.kind === 'reading') return 'Reading'
+  if (state.kind === 'storing') return `Indexing, ${state.done} of ${plural(state.total, 'passage')}`
   if (state.kind === 'done') return `Done: searchable in ${plural(state.chunks, 'passage')}`
   return state.reason
 }

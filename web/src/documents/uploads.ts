@@ -1,34 +1,61 @@
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
+import { api } from '../api/client.ts'
 import { ApiProblem, messageOf } from '../api/problem.ts'
 import { queries } from '../api/queries.ts'
-import type { IngestWarning } from '../api/types.ts'
+import type { IngestWarning, ListedIngestJob } from '../api/types.ts'
 import { uploadFile } from '../api/upload.ts'
 import { newId } from '../components/new-id.ts'
+import { ingestJobsQuery, isActive } from './ingest-jobs-query.ts'
 
-export type UploadState =
+/** On its way to the service; what it has taken is told by its job. */
+type Sending =
   | { kind: 'waiting' }
   | { kind: 'sending'; sent: number }
+  /** Until a limit lets it. */
+  | { kind: 'paused'; seconds: number }
+  | { kind: 'taken'; jobId: string }
+  | { kind: 'failed'; reason: string; retriable: boolean }
+
+type Upload = { id: string; file: File; state: Sending }
+
+export type RowState =
+  | { kind: 'waiting' }
+  | { kind: 'sending'; sent: number }
+  | { kind: 'paused'; seconds: number }
+  | { kind: 'queued' }
   | { kind: 'reading' }
+  | { kind: 'storing'; done: number; total: number }
   | { kind: 'done'; chunks: number; warnings: IngestWarning[] }
   | { kind: 'failed'; reason: string; retriable: boolean }
 
-export type Upload = { id: string; file: File; state: UploadState }
+export type Row = { id: string; name: string; sizeBytes: number | null; state: RowState }
 
 /** Two at a time: more would only make each slower, and one bad file should not hold up the rest. */
 const AT_ONCE = 2
+const PAUSE_MAX_S = 120
 
-/** Files on their way to the service, each with its own progress, failure and retry. */
+/** Files on their way, each with its own progress, failure and retry; and what earlier visits have left to be stored. */
 export function useUploads() {
   const [list, setList] = useState<Upload[]>([])
+  const jobs = useQuery(ingestJobsQuery).data ?? []
   const controllers = useRef(new Map<string, AbortController>())
 
   useEffect(() => {
-    const running = list.filter(({ state }) => state.kind === 'sending' || state.kind === 'reading').length
+    const running = list.filter(({ state }) => state.kind === 'sending' || state.kind === 'paused').length
     const next = list.find(({ state }) => state.kind === 'waiting')
     if (next && running < AT_ONCE) void start(next)
   })
 
-  // Leaving the page stops what is still being sent: nobody would see how it ended.
+  // What has ended can be found.
+  const active = jobs.filter(isActive).length
+  const wasActive = useRef(0)
+  useEffect(() => {
+    if (active < wasActive.current) void queries.invalidateQueries({ queryKey: ['documents'] })
+    wasActive.current = active
+  }, [active])
+
+  // Leaving the page stops what is still being sent; what has been taken is stored all the same.
   useEffect(() => {
     const open = controllers.current
     return () => {
@@ -41,30 +68,43 @@ export function useUploads() {
     controllers.current.set(id, controller)
     set(id, { kind: 'sending', sent: 0 })
     try {
-      const { chunks_created, warnings } = await uploadFile(file, {
+      const jobId = await uploadFile(file, {
         signal: controller.signal,
-        onProgress: (sent) => set(id, sent < 1 ? { kind: 'sending', sent } : { kind: 'reading' }),
+        onProgress: (sent) => set(id, { kind: 'sending', sent }),
       })
-      set(id, { kind: 'done', chunks: chunks_created, warnings })
-      void queries.invalidateQueries({ queryKey: ['documents'] })
+      set(id, { kind: 'taken', jobId })
+      void queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
     } catch (error) {
       if (controller.signal.aborted) return
+      const seconds = pauseOf(error)
+      if (seconds !== null) {
+        set(id, { kind: 'paused', seconds })
+        setTimeout(() => controller.signal.aborted || set(id, { kind: 'waiting' }), seconds * 1_000)
+        return
+      }
       set(id, {
         kind: 'failed',
         reason: error instanceof ApiProblem ? messageOf(error) : 'The upload broke off.',
         retriable: mayPass(error),
       })
-    } finally {
-      controllers.current.delete(id)
     }
   }
 
-  function set(id: string, state: UploadState) {
+  function set(id: string, state: Sending) {
     setList((uploads) => uploads.map((upload) => (upload.id === id ? { ...upload, state } : upload)))
   }
 
+  const jobOf = new Map(jobs.map((job) => [job.id, job]))
+  const ours = new Set(list.flatMap(({ state }) => (state.kind === 'taken' ? state.jobId : [])))
+  const rows: Row[] = [
+    ...list.map(({ id, file, state }) => ({ id, name: file.name, sizeBytes: file.size, state: shown(state, jobOf) })),
+    ...jobs
+      .filter((job) => isActive(job) && !ours.has(job.id))
+      .map((job) => ({ id: job.id, name: job.source ?? 'A text', sizeBytes: null, state: stateOf(job) })),
+  ]
+
   return {
-    list,
+    rows,
     add: (files: File[]) =>
       setList((uploads) => [
         ...uploads,
@@ -73,9 +113,40 @@ export function useUploads() {
     retry: (id: string) => set(id, { kind: 'waiting' }),
     remove: (id: string) => {
       controllers.current.get(id)?.abort()
+      const upload = list.find((one) => one.id === id)
+      const job = jobOf.get(upload === undefined ? id : upload.state.kind === 'taken' ? upload.state.jobId : '')
+      if (job && isActive(job)) void cancel(job.id)
       setList((uploads) => uploads.filter((upload) => upload.id !== id))
     },
   }
+}
+
+async function cancel(id: string): Promise<void> {
+  await api.delete('/api/rag/jobs/{id}', undefined, { path: { id } }).catch(() => {})
+  await queries.invalidateQueries({ queryKey: ingestJobsQuery.queryKey })
+}
+
+function shown(state: Sending, jobOf: ReadonlyMap<string, ListedIngestJob>): RowState {
+  if (state.kind !== 'taken') return state
+  const job = jobOf.get(state.jobId)
+  return job ? stateOf(job) : { kind: 'queued' }
+}
+
+function stateOf({ state, stage, done, total, chunks_created, warnings, error }: ListedIngestJob): RowState {
+  if (state === 'done') return { kind: 'done', chunks: chunks_created, warnings }
+  // Whoever has the file still may send it again, unless the file itself was refused.
+  if (state === 'failed') {
+    const retriable = error?.code === 'ingest_given_up'
+    return { kind: 'failed', reason: error?.detail ?? 'It could not be stored.', retriable }
+  }
+  if (state === 'queued') return { kind: 'queued' }
+  return stage === 'storing' && total !== null ? { kind: 'storing', done, total } : { kind: 'reading' }
+}
+
+/** How long to wait where too much was sent at once; null where that is not why, or too long. */
+function pauseOf(error: unknown): number | null {
+  const seconds = error instanceof ApiProblem && error.status === 429 ? error.retryAfterS : null
+  return seconds !== null && seconds <= PAUSE_MAX_S ? Math.max(1, seconds) : null
 }
 
 /** A file that the service has read and refused stays refused; what never arrived, or came too often, may pass the next time. */

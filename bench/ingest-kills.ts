@@ -1,0 +1,250 @@
+// kill -9 while documents are stored in the background, replaced, deleted and embedded anew; restart, look: nothing half, nothing lost.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { payingKey, type RunningService, startService } from './lib/service.ts'
+import { printTable } from './lib/table.ts'
+
+export const says = 'kill -9 at 100 random moments of ingest, replace, delete and re-index: nothing half, nothing lost'
+
+const NAMES = 12
+const CHUNKS_MAX = 900
+const MODELS = ['text-embedding-3-small', 'text-embedding-3-large']
+const OFF = { RATE_LIMIT_GENERAL: 'off', RATE_LIMIT_RAG: 'off', RATE_LIMIT_AI: 'off' }
+
+/** What was acknowledged of a name last, and what was asked for and not answered since: either may hold. */
+type Wanted = { text: string | null; maybe: (string | null)[] }
+
+export async function run([count = '100']: string[]): Promise<void> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'latchkey-ingest-kills-'))
+  const vendor = await startVendor()
+  const { port } = vendor.address() as { port: number }
+  const start = (life: number) =>
+    startService(
+      {
+        ...OFF,
+        LOG_LEVEL: 'fatal',
+        OPENAI_API_KEY: 'bench',
+        OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+        EMBEDDER: `openai:${MODELS[life % 4 < 2 ? 0 : 1]}`,
+      },
+      { dataDir },
+    )
+  const wanted = new Map<string, Wanted>()
+  const wrong: string[] = []
+  let acknowledged = 0
+  let resumed = 0
+  let service = await start(0)
+  try {
+    const { key } = await payingKey(service)
+    for (let life = 1; life <= Number(count); life++) {
+      const killed = sleep(100 + Math.random() * 2_400).then(() => service.child.kill('SIGKILL'))
+      acknowledged += await change(service, key, wanted, life)
+      await killed
+      if (service.child.exitCode === null && service.child.signalCode === null) {
+        await new Promise((resolve) => service.child.once('exit', resolve))
+      }
+      wrong.push(...halves(dataDir).map((text) => `after kill ${life}: ${text}`))
+      resumed += begunJobs(dataDir)
+      service = await start(life)
+    }
+    await quiet(service, key, dataDir)
+    wrong.push(...halves(dataDir), ...lost(dataDir, wanted), ...orphans(dataDir))
+  } finally {
+    await service.stop()
+    vendor.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
+  printTable(
+    `${count} kills`,
+    ['acknowledged', 'documents cut in the middle and resumed', 'wrong'],
+    [[String(acknowledged), String(resumed), [...new Set(wrong)].slice(0, 10).join('; ') || 'nothing']],
+  )
+  console.log(
+    `\n  ${wrong.length === 0 ? 'Nothing is half, and nothing was lost.' : `${wrong.length} things are WRONG`}`,
+  )
+  if (wrong.length > 0) process.exitCode = 1
+}
+
+/** Sends until the service dies. @returns how many it has acknowledged */
+async function change(
+  service: RunningService,
+  key: string,
+  wanted: Map<string, Wanted>,
+  life: number,
+): Promise<number> {
+  const call = (method: string, path: string, body?: object) =>
+    fetch(`${service.url}${path}`, {
+      method,
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body ? { 'content-type': 'application/json', prefer: 'respond-async' } : {}),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+  let done = 0
+  try {
+    for (let turn = 0; ; turn++) {
+      const name = `name-${Math.floor(Math.random() * NAMES)}`
+      const known = wanted.get(name) ?? { text: null, maybe: [] }
+      wanted.set(name, known)
+      if (Math.random() < 0.25) {
+        const listed = (await (await call('GET', '/api/rag/documents')).json()) as {
+          id: string
+          external_ids: string[]
+        }[]
+        const document = listed.find(({ external_ids }) => external_ids.includes(name))
+        // What is still on its way would come after the deletion.
+        if (document === undefined || known.maybe.length > 0) continue
+        known.maybe.push(null)
+        const reply = await call('DELETE', `/api/rag/documents/${document.id}`)
+        if (reply.ok) wanted.set(name, { text: null, maybe: [] })
+      } else {
+        const text = textOf(`${name} of life ${life}, turn ${turn}`)
+        known.maybe.push(text)
+        const reply = await call('POST', '/api/rag/ingest/text', {
+          content: text,
+          external_id: name,
+          chunk_size: 100,
+          chunk_overlap: 0,
+        })
+        // It comes for certain, after what was sent before; a deletion meanwhile takes what there is.
+        if (reply.status === 202) wanted.set(name, { text, maybe: [...known.maybe] })
+      }
+      done++
+      await sleep(Math.random() * 60)
+    }
+  } catch {
+    return done
+  }
+}
+
+function textOf(name: string): string {
+  const chunks = 1 + Math.floor(Math.random() ** 2 * CHUNKS_MAX)
+  return Array.from({ length: chunks }, (_, n) => `${name}: ${n} ${'word '.repeat(10)}`).join('\n\n')
+}
+
+type Document = { user_id: string; id: string; version: string; chunks: number }
+
+function read<T>(dataDir: string, ask: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(join(dataDir, 'latchkey.db'), { timeout: 10_000 })
+  try {
+    return ask(db)
+  } finally {
+    db.close()
+  }
+}
+
+const textsOf = (db: DatabaseSync, { user_id, version }: Document) =>
+  db
+    .prepare('select gap, content from rag_chunks where user_id = ? and version = ? order by chunk_index')
+    .all(user_id, version) as { gap: string; content: string }[]
+
+/** Documents that name other chunks than there are, and jobs that count other chunks than they have written. */
+function halves(dataDir: string): string[] {
+  return read(dataDir, (db) => {
+    const documents = db.prepare('select * from rag_documents').all() as Document[]
+    const half = documents.filter((document) => textsOf(db, document).length !== document.chunks)
+    const jobs = db
+      .prepare(
+        `select id, done, (select count(*) from rag_chunks c where c.user_id = j.user_id and c.version = j.id) as written
+         from rag_jobs j where state = 'running'`,
+      )
+      .all() as { id: string; done: number; written: number }[]
+    // Begun under another embedder, it starts anew: then there may be fewer for a moment, never more than one batch.
+    const miscounted = jobs.filter(({ done, written }) => written !== done && done !== 0)
+    return [
+      ...half.map(({ id }) => `document ${id} is half`),
+      ...miscounted.map(({ id, done, written }) => `job ${id} says ${done} and has ${written}`),
+    ]
+  })
+}
+
+const begunJobs = (dataDir: string) =>
+  read(dataDir, (db) => {
+    const row = db.prepare(`select count(*) as n from rag_jobs where state = 'running' and done > 0`).get()
+    return Number(row?.n ?? 0)
+  })
+
+function lost(dataDir: string, wanted: ReadonlyMap<string, Wanted>): string[] {
+  return read(dataDir, (db) => {
+    const wrong: string[] = []
+    for (const [name, { text, maybe }] of wanted) {
+      const document = db
+        .prepare(
+          'select d.* from rag_external_ids e join rag_documents d on d.user_id = e.user_id and d.id = e.document_id where external_id = ?',
+        )
+        .get(name) as Document | undefined
+      const now = document
+        ? textsOf(db, document)
+            .map(({ gap, content }) => gap + content)
+            .join('')
+        : null
+      const first = (one: string | null) => one?.slice(0, 40).trim() ?? null
+      if (![text, ...maybe].some((one) => first(one) === first(now)))
+        wrong.push(`${name} has ${first(now)}, not ${first(text)}`)
+    }
+    const failed = db.prepare(`select error_json from rag_jobs where state = 'failed'`).all()
+    return [...wrong, ...failed.map(({ error_json }) => `a job failed: ${error_json}`)]
+  })
+}
+
+/** Chunks and inputs that nobody names, and that no job will take away. */
+function orphans(dataDir: string): string[] {
+  return read(dataDir, (db) => {
+    const swept = new Set(
+      db
+        .prepare(`select payload_json from jobs where kind = 'rag.sweep'`)
+        .all()
+        .map(({ payload_json }) => (JSON.parse(String(payload_json)) as { version: string }).version),
+    )
+    const chunks = db
+      .prepare('select distinct version from rag_chunks where version not in (select version from rag_documents)')
+      .all()
+      .filter(({ version }) => !swept.has(String(version)))
+    const inputs = db
+      .prepare('select distinct job_id from rag_job_inputs')
+      .all()
+      .filter(({ job_id }) => !swept.has(String(job_id)))
+    return [
+      ...chunks.map(({ version }) => `chunks of ${version} are nobody’s`),
+      ...inputs.map(({ job_id }) => `what ${job_id} read is there still`),
+    ]
+  })
+}
+
+/** Until everything is stored, embedded and swept. */
+async function quiet(service: RunningService, key: string, dataDir: string): Promise<void> {
+  for (let turn = 0; turn < 600; turn++) {
+    const reply = await fetch(`${service.url}/api/rag/jobs?limit=1000`, { headers: { authorization: `Bearer ${key}` } })
+    const jobs = (await reply.json()) as { state: string }[]
+    const isStored = jobs.every(({ state }) => state === 'done' || state === 'failed')
+    const now = new Date().toISOString()
+    const due = read(dataDir, (db) =>
+      db
+        .prepare(`select count(*) as n from jobs where kind like 'rag.%' and status = 'queued' and run_at < ?`)
+        .get(now),
+    )
+    if (isStored && due?.n === 0) return
+    await sleep(500)
+  }
+  throw new Error('it did not come to rest within five minutes')
+}
+
+/** Vectors after a moment, as a vendor's come. */
+async function startVendor(): Promise<Server> {
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = []
+    for await (const part of request) parts.push(part as Buffer)
+    const { input, model } = JSON.parse(Buffer.concat(parts).toString() || '{}') as { input: string[]; model: string }
+    await sleep(20 + Math.random() * 80)
+    const data = [input].flat().map((text, index) => ({ index, embedding: [1, text.length % 7, text.length % 5, 1] }))
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ data, model, usage: { prompt_tokens: 1, total_tokens: 1 } }))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}

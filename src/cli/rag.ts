@@ -1,0 +1,48 @@
+// What a program could do for its user's documents, over the public API with a key: nothing of the service's data is opened.
+import { parseArgs } from 'node:util'
+import { clientSettingsFromProcess } from '../config.ts'
+import type { Context } from './context.ts'
+import { syncFolder } from './rag/sync.ts'
+
+const USAGE = `Usage: rag sync DIR [--url URL] [--as NAME] [--ignore PATTERN]… [--delete] [--dry-run] [--state FILE]
+
+  Sends what is new or has changed in DIR since the last time, each file under the id NAME/path (NAME: DIR's own name).
+  --delete removes what is not in DIR any more. Ignored are names that begin with a dot, node_modules, and what
+  --ignore and the lines of DIR/.latchkeyignore say: *.log, drafts/, notes/**/*.txt.
+  The key is read from LATCHKEY_API_KEY (or LATCHKEY_API_KEY_FILE), the address from LATCHKEY_URL where --url is not given.`
+
+export async function run([verb, ...args]: string[], { print }: Context): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      url: { type: 'string' },
+      as: { type: 'string' },
+      ignore: { type: 'string', multiple: true },
+      delete: { type: 'boolean' },
+      'allow-empty': { type: 'boolean' },
+      'dry-run': { type: 'boolean' },
+      state: { type: 'string' },
+    },
+  })
+  const [folder, ...others] = positionals
+  if (verb !== 'sync' || folder === undefined || others.length > 0) {
+    print(USAGE)
+    return 2
+  }
+  const settings = clientSettingsFromProcess()
+  if (settings.apiKey === null)
+    throw new Error('set LATCHKEY_API_KEY to an API key (POST /api/api-keys, or the user app)')
+  return syncFolder({
+    folder,
+    url: values.url ?? settings.url,
+    key: settings.apiKey,
+    name: values.as ?? null,
+    ignore: values.ignore ?? [],
+    deletes: values.delete ?? false,
+    allowsEmpty: values['allow-empty'] ?? false,
+    isTrial: values['dry-run'] ?? false,
+    stateFile: values.state ?? null,
+    print,
+  })
+}

@@ -1,0 +1,52 @@
+/**
+ * What was sent, a line of JSON for each file, written as it is done: who is killed goes on where it was. A line cut by a crash is
+ * passed over. Without the journal everything is sent again, which replaces each document by itself.
+ */
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+
+export type Sent = {
+  service: string
+  external_id: string
+  hash: string
+  /** Null: the service has refused it, and would again. */
+  document_id: string | null
+}
+
+export function openJournal(file: string, service: string) {
+  const known = new Map<string, Sent>()
+  for (const line of existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
+    const sent = parsed(line)
+    if (sent !== null) known.set(keyOf(sent), sent)
+  }
+  const keyOfId = (external_id: string) => keyOf({ service, external_id })
+  let needsLine = existsSync(file) && !readFileSync(file, 'utf8').endsWith('\n')
+
+  return {
+    find: (externalId: string): Sent | undefined => known.get(keyOfId(externalId)),
+    note(sent: Omit<Sent, 'service'>): void {
+      const line = { service, ...sent }
+      known.set(keyOf(line), line)
+      appendFileSync(file, `${needsLine ? '\n' : ''}${JSON.stringify(line)}\n`)
+      needsLine = false
+    },
+    /** Keeps one line for each of these files, and those of other services and names. */
+    tidy(isOurs: (externalId: string) => boolean, kept: ReadonlySet<string>): void {
+      const lines = [...known.values()].filter(
+        (sent) => sent.service !== service || !isOurs(sent.external_id) || kept.has(sent.external_id),
+      )
+      writeFileSync(`${file}.new`, lines.map((sent) => `${JSON.stringify(sent)}\n`).join(''))
+      renameSync(`${file}.new`, file)
+    },
+  }
+}
+
+const keyOf = ({ service, external_id }: Pick<Sent, 'service' | 'external_id'>) => `${service}\n${external_id}`
+
+function parsed(line: string): Sent | null {
+  try {
+    const sent = JSON.parse(line) as Sent | null
+    return typeof sent?.external_id === 'string' && typeof sent.hash === 'string' ? sent : null
+  } catch {
+    return null
+  }
+}
