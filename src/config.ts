@@ -18,11 +18,14 @@ import { isLocal } from './config/exposures.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
+import { readTelemetry, type TelemetryConfig } from './config/telemetry.ts'
 import type { PriceFiles } from './models/price-list.ts'
+import { version } from './version.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'
 export { ConfigError, type Rate } from './config/reader.ts'
+export type { TracesConfig } from './config/telemetry.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 
@@ -32,6 +35,7 @@ export type Config = {
   production: boolean
   debug: boolean
   logLevel: string
+  telemetry: TelemetryConfig
   serve: ReadonlySet<Part>
   /** `trustProxy`: how many proxies stand in front, or their networks. */
   http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
@@ -189,6 +193,7 @@ export function readConfig(env: Env): Config {
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    telemetry: readTelemetry(read, version),
     serve,
     http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
     urls,

@@ -14,6 +14,8 @@ import { openRedis, type Redis } from './redis.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { openExporter } from './telemetry/otlp.ts'
+import { createTracer, type Tracer } from './telemetry/tracer.ts'
 
 export type Platform = {
   config: Config
@@ -29,6 +31,8 @@ export type Platform = {
   redis: Redis | null
   log: Log
   metrics: Metrics
+  /** Null where nobody collects traces. */
+  tracer: Tracer | null
   readiness: Readiness
   /** Begins to run jobs, and to remove what is old. */
   start(): void
@@ -56,7 +60,12 @@ export async function openPlatform(
 ): Promise<Platform> {
   const { isGuest = false } = options
   const clock = options.clock ?? systemClock
-  const log = options.log ?? createLog(config.logLevel)
+  // What a command does is no request's.
+  const traces = isGuest ? null : config.telemetry.traces
+  const log = options.log ?? createLog(config.logLevel, undefined, { traced: traces !== null })
+  const metrics = createMetrics()
+  const exporter = traces && openExporter(traces, { log, metrics })
+  const tracer = traces && exporter && createTracer(traces, exporter.take)
   const database =
     options.database ??
     openDatabase({
@@ -65,6 +74,7 @@ export async function openPlatform(
       isGuest,
       parts: isGuest ? [] : [...config.serve],
       onNotice: (message) => log.debug({ message }, 'notice of the database'),
+      tracer,
     })
   const { db } = database
   const explain = async (error: Error): Promise<never> => {
@@ -77,7 +87,7 @@ export async function openPlatform(
 
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = await createBus({ redis, log })
-  const jobs = createJobs({ db, clock, log })
+  const jobs = createJobs({ db, clock, log, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
   let stopRetention = () => {}
   const stop = (withinMs = 0) => {
@@ -98,7 +108,8 @@ export async function openPlatform(
     bus,
     redis,
     log,
-    metrics: createMetrics(),
+    metrics,
+    tracer,
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
     start() {
       jobs.start()
@@ -110,6 +121,7 @@ export async function openPlatform(
       await bus.close()
       redis?.close()
       await database.close()
+      await exporter?.close()
     },
   }
 }

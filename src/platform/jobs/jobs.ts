@@ -8,6 +8,8 @@ import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
+import { traceparentOf } from '../telemetry/trace-context.ts'
+import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
 import { createRunner, type DeadJobHandler, type JobContext, type JobHandler } from './runner.ts'
 
 export type JobOptions = {
@@ -24,10 +26,12 @@ const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 1
   (s) => s * SECOND_MS,
 )
 
-export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log }) {
+type Deps = { db: Db; clock: Clock; log: Log; tracer?: Tracer | null }
+
+export function createJobs({ db, clock, log, tracer = null }: Deps) {
   const handlers = new Map<string, { handler: JobHandler; delaysMs: readonly number[] }>()
   const deadHandlers: DeadJobHandler[] = []
-  const runner = createRunner({ db, clock, log, handlers, deadHandlers })
+  const runner = createRunner({ db, clock, log, tracer, handlers, deadHandlers })
 
   return {
     /** Names what runs a kind of job. Each kind once, before `start`. */
@@ -53,6 +57,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
       // The caller's moment is one of this node's clock; how far off it is holds on every clock.
       const delayMs = options.runAt === undefined ? 0 : Date.parse(options.runAt) - clock.ms()
       const runAt = databaseNow(tx, clock, delayMs)
+      const span = tracer && currentSpan()
       await tx
         .insertInto('jobs')
         .values({
@@ -66,6 +71,7 @@ export function createJobs({ db, clock, log }: { db: Db; clock: Clock; log: Log 
           lease_token: null,
           attempts: 0,
           last_error: null,
+          trace_parent: span ? traceparentOf(span) : null,
           created_at: clock.now(),
         })
         .onConflict((conflict) =>

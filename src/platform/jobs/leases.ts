@@ -12,7 +12,14 @@ import { databaseNow } from '../db/time.ts'
 
 type Deps = { db: Db; clock: Clock }
 
-export type LeasedJob = { id: string; kind: string; payload_json: object; attempts: number; lease_token: string | null }
+export type LeasedJob = {
+  id: string
+  kind: string
+  payload_json: object
+  attempts: number
+  lease_token: string | null
+  trace_parent: string | null
+}
 
 /**
  * Renewed while the handler runs; a job whose lease has run out lost its process. So long does a mail wait whose sender
@@ -51,7 +58,7 @@ export async function leaseDue({ db, clock }: Deps, kinds: string[], max: number
         attempts: e('attempts', '+', 1),
       }))
       .where('id', 'in', ids)
-      .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token'])
+      .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token', 'trace_parent'])
       .execute()
   })
 }

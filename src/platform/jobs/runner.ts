@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
+import { parseTraceparent } from '../telemetry/trace-context.ts'
+import { inSpan, type Tracer } from '../telemetry/tracer.ts'
 import { giveBack, LEASE_MS, type LeasedJob, leaseDue, putBack, removeDone, renewLease } from './leases.ts'
 
 export type JobContext = {
@@ -18,14 +20,21 @@ export type JobHandler = (payload: never, context: JobContext) => Promise<void>
 
 export type DeadJobHandler = (tx: Db, job: LeasedJob, error: string) => Promise<void>
 
-type Deps = { db: Db; clock: Clock; log: Log; handlers: Handlers; deadHandlers: readonly DeadJobHandler[] }
+type Deps = {
+  db: Db
+  clock: Clock
+  log: Log
+  tracer: Tracer | null
+  handlers: Handlers
+  deadHandlers: readonly DeadJobHandler[]
+}
 
 const POLL_MS = 1_000
 const CONCURRENT_MAX = 8
 
 export function createRunner(deps: Deps) {
   const { handlers, log } = deps
-  const running = new Set<Promise<void>>()
+  const running = new Set<Promise<unknown>>()
   const stopping = new AbortController()
   const saySeldom = seldom((details, message) => log.error(details, message))
   let timer: NodeJS.Timeout | null = null
@@ -99,15 +108,28 @@ export function createRunner(deps: Deps) {
     return leaseDue(deps, [...handlers.keys()], max)
   }
 
-  function execute(job: LeasedJob): Promise<void> {
-    return executeJob(deps, job, stopping.signal)
+  function execute(job: LeasedJob): Promise<unknown> {
+    const { tracer } = deps
+    if (tracer === null) return executeJob(deps, job, stopping.signal)
+    return executeTraced(tracer, job, () => executeJob(deps, job, stopping.signal))
   }
 }
 
-async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Promise<void> {
+/** Of the trace that wrote the job, however much later. */
+function executeTraced(tracer: Tracer, job: LeasedJob, work: () => Promise<string | null>): Promise<void> {
+  const span = tracer.start(`job ${job.kind}`, {
+    kind: 'consumer',
+    parent: parseTraceparent(job.trace_parent),
+    attributes: { 'latchkey.job_id': job.id, 'latchkey.job_attempt': job.attempts },
+  })
+  return inSpan(span, work).then((failure) => span.end(failure))
+}
+
+/** @returns why it failed, in a word. */
+async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Promise<string | null> {
   const { handlers, log } = deps
   const entry = handlers.get(job.kind)
-  if (!entry) return
+  if (!entry) return null
   const renewal = setInterval(() => {
     renewLease(deps, job).catch((error) =>
       log.warn({ err: error, job: job.id }, 'the lease of a job could not be renewed'),
@@ -116,9 +138,11 @@ async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Prom
   try {
     await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal })
     await removeDone(deps, job)
+    return null
   } catch (error) {
     const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry.delaysMs, error)
     await changed.catch((cause) => log.error({ err: cause, job: job.id }, 'a failed job could not be put back'))
+    return error instanceof Error ? error.name : 'failed'
   } finally {
     clearInterval(renewal)
   }
