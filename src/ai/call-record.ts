@@ -1,6 +1,6 @@
 // The record of one call to a model: opened before anybody is asked, settled once whatever became of it.
 // The ledger, its budgets and the metrics learn of a call here and nowhere else, so they tell the same.
-import { type Catalogue, type Model, ofVendor, type Route } from '#models/catalogue.ts'
+import { type Catalogue, findModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
@@ -177,7 +177,15 @@ async function recordOf(
         'latchkey.cost_usd': costUsd,
       })
       span?.end(outcome === 'failed' ? told.code : null)
-      metrics.ended({ vendor, outcome, steps: attemptLog.steps, latencyMs, usage, costUsd })
+      metrics.ended({
+        vendor,
+        model: labelOf(config, vendor, asked),
+        outcome,
+        steps: attemptLog.steps,
+        latencyMs,
+        usage,
+        costUsd,
+      })
       await ledger.settle(reservation, {
         userId,
         keyId,
@@ -210,6 +218,12 @@ async function recordOf(
       if (reservation !== null) await ledger.release(reservation)
     },
   }
+}
+
+/** The local embedder is no vendor. */
+function labelOf({ vendors }: RecordDeps['config'], vendor: string, model: string): string {
+  if (!Object.hasOwn(vendors, vendor)) return model
+  return findModel(ofVendor(vendors, vendor), model)?.id ?? 'other'
 }
 
 /** 499 is nginx's word for a client who left: nobody was told anything. */

@@ -18,6 +18,7 @@ import type { EventListener } from './missed-events.ts'
 import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
 import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
+import { tellSubscriptions } from './subscription-metrics.ts'
 import './money/tables.ts'
 import { billingProblem } from './problems.ts'
 import { asking, type Processor, requireProcessor } from './processor.ts'
@@ -50,10 +51,10 @@ export type Billing = Room & {
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
-  const { config, db, clock, jobs, inbox, limiter, log } = platform
+  const { config, db, clock, jobs, inbox, limiter, log, business } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, processor, syncs: createTurns() }
+  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, business, processor, syncs: createTurns() }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
@@ -62,6 +63,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   const sellers: Seller[] = []
   const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
   let stop = () => {}
+  tellSubscriptions(platform)
 
   inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
   inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) => applyMoneyEvent(reconciler, event, settle))

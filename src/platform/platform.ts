@@ -12,6 +12,7 @@ import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
+import { type Business, createBusiness } from './telemetry/business.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
 import { openExporter } from './telemetry/otlp.ts'
@@ -31,6 +32,7 @@ export type Platform = {
   redis: Redis | null
   log: Log
   metrics: Metrics
+  business: Business
   /** Null where nobody collects traces. */
   tracer: Tracer | null
   readiness: Readiness
@@ -109,6 +111,7 @@ export async function openPlatform(
     redis,
     log,
     metrics,
+    business: createBusiness(metrics),
     tracer,
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
     start() {

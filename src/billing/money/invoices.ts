@@ -26,7 +26,7 @@ export function readInvoice({ processor }: Pick<MoneyDeps, 'processor'>, id: str
 
 /** As `keepInvoice`, for who holds no lock of the user's: a deletion that is under way ends before this looks who is there. */
 export async function keepInvoiceAlone(
-  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db'>,
+  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db' | 'business'>,
   invoice: Stripe.Invoice,
 ): Promise<void> {
   const customerId = idOf(invoice.customer)
@@ -39,7 +39,7 @@ export async function keepInvoiceAlone(
 
 /** Keeps it, unless it is none of a customer of ours; with the user's row or account locked. */
 export async function keepInvoice(
-  { config, clock }: Pick<MoneyDeps, 'config' | 'clock'>,
+  { config, clock, business }: Pick<MoneyDeps, 'config' | 'clock' | 'business'>,
   tx: Db,
   invoice: Stripe.Invoice,
 ): Promise<void> {
@@ -60,7 +60,7 @@ export async function keepInvoice(
   // What became of it since is another reading's matter.
   const payment = await lockPayment(tx, row.payment_id, clock.now())
   if (payment.kind !== null) return
-  await updatePayment(tx, row.payment_id, {
+  await updatePayment({ business }, tx, payment, {
     user_id: row.user_id,
     customer_id: row.customer_id,
     kind: 'subscription',

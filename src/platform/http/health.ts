@@ -40,14 +40,20 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
       if (!caller?.isActive || !caller.isSuperuser || caller.lacksTwoFactor) throw unauthenticated()
     }
     metrics.collectDefaults()
-    const [jobs, freeBytes] = await Promise.all([
+    const [jobs, freeBytes, database] = await Promise.all([
       within(
         COUNT_MS,
         platform.jobs.counts().catch(() => null),
         null,
       ),
       platform.readiness.freeBytes(),
+      platform.readiness.state(),
     ])
+    metrics.neighbours.set({ neighbour: 'database' }, Number(database.isReachable))
+    metrics.neighbours.set({ neighbour: 'database-writes' }, Number(database.isWritable))
+    if (platform.redis) metrics.neighbours.set({ neighbour: 'redis' }, Number(platform.redis.isWell()))
+    if (database.clockSkewMs === null) metrics.clockSkew.remove()
+    else metrics.clockSkew.set(database.clockSkewMs / 1_000)
     // What cannot be read is left out: an old figure would look like a new one.
     if (jobs === null) metrics.jobs.reset()
     else for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])
