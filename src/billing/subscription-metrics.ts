@@ -1,22 +1,20 @@
 // How many subscriptions there are, by plan and state, as a metric. Those who pay are counted anew every five minutes at most, by the
 // index of their states, and never for a scrape that would wait for it.
-import type { Db } from '#platform/db/db.ts'
+import { type SubscriptionCount, subscriptionCounts } from '#identity/subscription.ts'
 import type { Platform } from '#platform/platform.ts'
 import { within } from '#platform/readiness.ts'
-
-type Reading = { labels: { plan: string; status: string }; value: number }
 
 const FRESH_MS = 5 * 60_000
 const COUNT_MS = 1_000
 
 export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metrics'>): void {
-  let known: { readings: Reading[]; atMs: number } | null = null
+  let known: { counts: SubscriptionCount[]; atMs: number } | null = null
   let counting: Promise<void> | null = null
 
   const count = () => {
-    counting ??= countSubscriptions(db)
-      .then((readings) => {
-        known = { readings, atMs: performance.now() }
+    counting ??= subscriptionCounts(db)
+      .then((counts) => {
+        known = { counts, atMs: performance.now() }
       })
       // What cannot be read is left out.
       .catch(() => {
@@ -29,16 +27,6 @@ export function tellSubscriptions({ db, metrics }: Pick<Platform, 'db' | 'metric
   }
   metrics.readings('latchkey_subscriptions', 'Subscriptions by plan; every node tells all of them', async () => {
     if (known === null || performance.now() - known.atMs > FRESH_MS) await within(COUNT_MS, count(), undefined)
-    return known?.readings ?? []
+    return (known?.counts ?? []).map(({ plan, status, count }) => ({ labels: { plan, status }, value: count }))
   })
-}
-
-async function countSubscriptions(db: Db): Promise<Reading[]> {
-  const rows = await db
-    .selectFrom('users')
-    .select((e) => ['subscription_tier as plan', 'subscription_status as status', e.fn.countAll<number>().as('count')])
-    .where('subscription_status', 'in', ['active', 'past_due'])
-    .groupBy(['subscription_tier', 'subscription_status'])
-    .execute()
-  return rows.map(({ plan, status, count }) => ({ labels: { plan, status }, value: Number(count) }))
 }

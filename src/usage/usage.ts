@@ -44,7 +44,7 @@ export function createUsage(platform: Platform, { keyBudgets, tellOwner }: Usage
     routes(app: App) {
       usageRoutes(app, platform)
       callRoutes(app, platform)
-      allowanceRoute(app, platform, { planBudget, keyBudgets })
+      allowanceRoute(app, platform, { planBudget, keyBudgets, heldNanos: ledger.heldNanos })
     },
     /** What a key has used of its own budgets. */
     keyUse: (userId: string, keyId: string, period: Period) => keyUse(platform, userId, keyId, period),
