@@ -78,7 +78,7 @@ export type Config = {
   /** Tokens a month and user, of the plans that have such a budget. */
   budgets: ReadonlyMap<Tier, number>
   /** How long what has happened is kept. */
-  retention: { eventsDays: number }
+  retention: { eventsDays: number; usageDays: number; auditDays: number; downloadsDays: number; contactDays: number }
   /** How long a failed payment leaves a plan open. */
   pastDueGraceDays: number
   maxTextBytes: number
@@ -236,7 +236,7 @@ export function readConfig(env: Env): Config {
     superuser: readSuperuser(read),
     pwnedPasswordsUrl: read.url('PWNED_PASSWORDS_URL', ['http:', 'https:']),
     budgets: readBudgets(read, catalogue),
-    retention: { eventsDays: read.positive('RETENTION_EVENTS_DAYS', 90) },
+    retention: readRetention(read),
     pastDueGraceDays: read.days('PAST_DUE_GRACE_DAYS', 14),
     maxTextBytes: read.positive('MAX_TEXT_MB', 64) * 1024 * 1024,
     maxFileBytes: read.positive('MAX_FILE_MB', 25) * 1024 * 1024,
@@ -246,6 +246,17 @@ export function readConfig(env: Env): Config {
     geoipDb: read.optional('GEOIP_DB'),
     ...readSecretKeys(read),
   })
+}
+
+function readRetention(read: Reader): Config['retention'] {
+  return {
+    eventsDays: read.atLeast('RETENTION_EVENTS_DAYS', 90, 7),
+    // Budgets are counted from the days of the month before this one on.
+    usageDays: read.atLeast('RETENTION_USAGE_DAYS', 400, 62),
+    auditDays: read.atLeast('RETENTION_AUDIT_DAYS', 400, 30),
+    downloadsDays: read.atLeast('RETENTION_DOWNLOADS_DAYS', 400, 7),
+    contactDays: read.atLeast('RETENTION_CONTACT_DAYS', 730, 7),
+  }
 }
 
 function readMail(read: Reader, sandboxOn: boolean, base: string): Config['mail'] {

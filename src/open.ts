@@ -1,3 +1,4 @@
+import { keyAudit } from '#audit/audit.ts'
 import { openPlatform, type Platform, type PlatformOptions } from '#platform/platform.ts'
 import type { Secrets } from '#platform/secrets.ts'
 import type { Config } from './config.ts'
@@ -6,6 +7,7 @@ import { migrations } from './migrations.ts'
 /** The platform with every room's tables, for the service and for commands. @throws Error with a sentence for the operator. */
 export async function openWithRooms(config: Config, options: PlatformOptions): Promise<Platform> {
   const platform = await openPlatform(config, migrations, options)
+  keyAudit(platform.db, platform.secrets.key('audit'))
   return { ...platform, config: withSandboxSecrets(config, platform.secrets) }
 }
 

@@ -6,6 +6,7 @@ import { hasSuperuser } from '#identity/admin/superuser.ts'
 import { Unmigrated } from '#platform/db/migrate.ts'
 import { Missing } from '#platform/db/open.ts'
 import { type Config, exposures } from '../config.ts'
+import { agedRows } from '../retention.ts'
 import { checkBilling } from './checks/billing.ts'
 import type { Line } from './checks/line.ts'
 import { checkMail } from './checks/mail.ts'
@@ -32,6 +33,7 @@ export async function run(_args: string[], { config, platform, print }: Context)
     secretKey(config),
     ...(await checkProducts(config, new Date().toISOString())),
     await superuser(config, platform),
+    ...retention(config),
     ...warnings(config),
   ]
 
@@ -145,6 +147,19 @@ function secretKey({ production, secretKey, secretKeyOld }: Config): Line {
   }
   if (secretKeyOld !== null) return { mark: 'ok', name, says: 'set; SECRET_KEY_OLD may go after the next start' }
   return { mark: 'ok', name, says: 'set' }
+}
+
+/** What goes, and when: a line for each setting, and one for what the rooms decide. */
+function retention(config: Config): Line[] {
+  const bySetting = Map.groupBy(agedRows(config), ({ setting }) => setting)
+  return [...bySetting].map(([setting, rules]) => {
+    const kept = [...new Set(rules.map(({ what, days }) => (setting === null ? `${what} ${days}` : what)))].join(', ')
+    return {
+      mark: 'ok',
+      name: 'Retention',
+      says: `${setting ?? 'days'}${setting === null ? '' : ` ${rules[0]?.days} days`}: ${kept}`,
+    }
+  })
 }
 
 /** Settings that each are right, and together are not. */

@@ -7,7 +7,7 @@ import type { Command, Context } from './context.ts'
 
 const COMMANDS: Record<string, { usage: string; says: string; load(): Promise<Command> }> = {
   audit: {
-    usage: 'audit verify [HEAD]',
+    usage: 'audit verify [NOTE]',
     says: 'whether the log of security events is unbroken',
     load: () => import('./audit.ts'),
   },

@@ -7,7 +7,6 @@ import { type Migration, migrate, requireMigrated, Unmigrated } from './db/migra
 import { openDatabase } from './db/open.ts'
 import { createInbox, type Inbox } from './jobs/inbox.ts'
 import { createJobs, type Jobs } from './jobs/jobs.ts'
-import { startRetention } from './jobs/retention.ts'
 import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
@@ -36,7 +35,7 @@ export type Platform = {
   /** Null where nobody collects traces. */
   tracer: Tracer | null
   readiness: Readiness
-  /** Begins to run jobs, and to remove what is old. */
+  /** Begins to run jobs. */
   start(): void
   /** Takes no new job, and waits a while for the running ones. */
   stop(withinMs?: number): Promise<void>
@@ -91,11 +90,6 @@ export async function openPlatform(
   const bus = await createBus({ redis, log })
   const jobs = createJobs({ db, clock, log, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
-  let stopRetention = () => {}
-  const stop = (withinMs = 0) => {
-    stopRetention()
-    return jobs.stop(withinMs)
-  }
 
   return {
     config,
@@ -114,13 +108,10 @@ export async function openPlatform(
     business: createBusiness(metrics),
     tracer,
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
-    start() {
-      jobs.start()
-      stopRetention = startRetention({ db, clock, log, config })
-    },
-    stop,
+    start: jobs.start,
+    stop: jobs.stop,
     async close() {
-      await stop()
+      await jobs.stop()
       await bus.close()
       redis?.close()
       await database.close()

@@ -763,6 +763,7 @@ test('the account goes, and with it every row of its store', async (t) => {
   const gone = await ada.delete('/api/users/me', { password: 'correct horse battery' })
 
   assert.equal(gone.status, 200, gone.text)
+  await app.settle()
   for (const table of ['rag_chunks', 'rag_documents', 'rag_external_ids', 'rag_stores'] as const)
     assert.equal(await rowsOf(app, table), 1, table)
   assert.equal((await found(eve, question)).length, 1)

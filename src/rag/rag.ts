@@ -8,6 +8,7 @@ import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
 import { answerRoutes } from './answer/routes.ts'
 import { openDeps, type RagNeeds } from './deps.ts'
+import { eraseChunksSlice } from './documents/chunk-store.ts'
 import { eraseDocuments } from './documents/document-store.ts'
 import { sweepChunks } from './documents/documents.ts'
 import { collectDocuments } from './documents/export.ts'
@@ -51,10 +52,11 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     /** Looks for documents that another embedder or vector store has left behind. */
     start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
     async erase(tx: Db, userId: string) {
-      await deps.vectors.erase(tx, userId)
       await eraseDocuments(tx, userId)
       deps.shelves.forget(userId)
+      deps.vectors.forget(userId)
     },
+    eraseSlices: [eraseChunksSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
     collect: collectDocuments,
     async close() {
       await Promise.all([deps.parser.close(), deps.pipeline.close()])

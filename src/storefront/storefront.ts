@@ -118,6 +118,7 @@ export function createStorefront(
       problem: () => storefrontProblem('not_signed_in'),
     },
     erase: eraseStorefront,
+    eraseSlices: [downloadStore.eraseSlice],
     collect: collectStorefront,
   }
 }
@@ -141,7 +142,6 @@ async function eraseStorefront(tx: Db, userId: string): Promise<void> {
   }
   await removeSessions(tx, userId)
   await forgetCheckouts(tx, userId)
-  await downloadStore.forgetUser(tx, userId)
   await purchaseStore.forgetUser(tx, userId)
 }
 

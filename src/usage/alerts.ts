@@ -3,7 +3,7 @@
 // may come with the next call, since each looks at what the others have counted only every ten seconds.
 // The trap: a budget is never overspent, so the last cents mostly stay; the first call that does not fit is the hundred per cent.
 import './tables.ts'
-import { type Clock, DAY_MS, type Instant, plus } from '#platform/clock.ts'
+import type { Clock, Instant } from '#platform/clock.ts'
 import type { Run } from '#platform/db/async-commit.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Tables } from '#platform/db/tables.ts'
@@ -136,8 +136,6 @@ export async function alertOfUse(
 
 const SEND_MS = 30_000
 const BATCH = 100
-/** What no letter could be made of for so long is news no more; it goes with the months before. */
-const KEPT_MS = 62 * DAY_MS
 
 /** @returns how many were told. Each by one process alone, in one transaction with its letter. */
 export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: TellOwner): Promise<number> {
@@ -172,9 +170,6 @@ export async function sendAlerts({ db, clock }: { db: Db; clock: Clock }, tell: 
       })
       told++
     })
-  }
-  if (due.length === 0) {
-    await db.deleteFrom('usage_alerts').where('period', '<', plus(clock.now(), -KEPT_MS).slice(0, 10)).execute()
   }
   return told
 }

@@ -414,6 +414,7 @@ test('a deleted user leaves sums without a person, and nothing else', async (t) 
   const reply = await ada.delete('/api/users/me', { password: 'correct horse battery' })
 
   assert.equal(reply.status, 200)
+  await app.settle()
   const { db } = app.platform
   assert.deepEqual(await db.selectFrom('usage_records').selectAll().execute(), [])
   assert.deepEqual(await db.selectFrom('usage_days').selectAll().execute(), [])
