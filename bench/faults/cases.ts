@@ -62,7 +62,7 @@ async function under(place: Place, service: RunningService, token: string, fault
   const traffic = startTraffic(place, token, CLIENTS)
   await sleep(BEFORE_MS)
   await fault.make(service)
-  const recoveredMs = await timed(() => traffic.everythingWorks())
+  const recoveredMs = await traffic.untilAllWork(RECOVERY_MS)
   await traffic.stop()
   const { journal } = traffic
   const wrong = [...journal.unanswered.map((what) => `no answer: ${what}`), ...journal.wrong]
@@ -73,7 +73,7 @@ async function under(place: Place, service: RunningService, token: string, fault
 }
 
 /** Until it is true; null when it was not, of those tries that began in time. */
-async function timed(isWell: () => Promise<boolean>, atMostMs = RECOVERY_MS): Promise<number | null> {
+async function timed(isWell: () => Promise<boolean>, atMostMs: number): Promise<number | null> {
   const begun = performance.now()
   while (performance.now() - begun < atMostMs) {
     if (await isWell()) return Math.round(performance.now() - begun)
