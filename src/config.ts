@@ -5,7 +5,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
-import { type AiConfig, readAi, readEmbedder, readPriceFiles } from './config/ai.ts'
+import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles } from './config/ai.ts'
 import {
   type ProcessorConfig,
   pricesOf,
@@ -15,11 +15,14 @@ import {
   refuseStrayPlans,
 } from './config/catalogue.ts'
 import { isLocal } from './config/exposures.ts'
+import { readLaneSlots } from './config/job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
 import { readTelemetry, type TelemetryConfig } from './config/telemetry.ts'
+import type { Route } from './models/catalogue.ts'
 import type { PriceFiles } from './models/price-list.ts'
+import type { LaneSlots } from './platform/jobs/lanes.ts'
 import { version } from './version.ts'
 
 export type { VendorConfig } from './config/ai.ts'
@@ -37,6 +40,8 @@ export type Config = {
   logLevel: string
   telemetry: TelemetryConfig
   serve: ReadonlySet<Part>
+  /** How many jobs of each lane run here at once. */
+  jobLanes: LaneSlots
   /** `trustProxy`: how many proxies stand in front, or their networks. */
   http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
   urls: { base: string; frontend: string; storefront: string }
@@ -64,6 +69,8 @@ export type Config = {
   ai: AiConfig
   /** `local` or `vendor:MODEL`, with `auto` and aliases resolved. */
   embedder: string
+  /** Makes follow-up questions about documents stand alone before they are searched; null: no model does. */
+  followUpModel: Route | null
   oauth: OAuthConfig
   mail: { smtpUrl: string | null; from: string; supportEmail: string; sandboxed: boolean }
   limits: { general: Rate; ai: Rate; rag: Rate; auth: Rate; signup: Rate }
@@ -195,6 +202,7 @@ export function readConfig(env: Env): Config {
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     telemetry: readTelemetry(read, version),
     serve,
+    jobLanes: readLaneSlots(read),
     http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
     urls,
     drain: {
@@ -220,6 +228,7 @@ export function readConfig(env: Env): Config {
     processor: { ...processor, prices: pricesOf(catalogue) },
     ai,
     embedder: readEmbedder(read, ai),
+    followUpModel: readModel(read, 'FOLLOW_UP_MODEL', ai),
     // Nobody is vouched for by a sandbox where the emails to them are real.
     oauth: readOAuth(read, sandbox.on && read.optional('SMTP_URL') === null, sandbox.url),
     mail: readMail(read, sandbox.on, urls.base),

@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createHasher } from '#identity/passwords/hasher.ts'
 import { findUserByEmail, updateUser } from '#identity/users.ts'
-import { type Clock, systemClock } from '#platform/clock.ts'
+import { movableClock } from '#platform/clock.ts'
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { Log } from '#platform/telemetry/log.ts'
 import { type Config, readConfig } from '#src/config.ts'
@@ -265,20 +265,6 @@ export async function call(
     headers: response.headers,
     text,
     body: isJson && text !== '' ? JSON.parse(text) : null,
-  }
-}
-
-export type MovableClock = Clock & { advance(ms: number): void }
-
-function movableClock(): MovableClock {
-  let offsetMs = 0
-  return {
-    ms: () => systemClock.ms() + offsetMs,
-    now: () => new Date(systemClock.ms() + offsetMs).toISOString(),
-    movedMs: () => offsetMs,
-    advance(ms) {
-      offsetMs += ms
-    },
   }
 }
 

@@ -112,7 +112,8 @@ export async function notifySupport({ config, db, clock, jobs, mail }: ContactDe
   if (!row || row.notified_at !== null) return
   await mail.deliver(notification(config, row), `contact-${id}`)
   await transaction(db, async (tx) => {
-    if (await markNotified(tx, id, clock.now())) await sendMail({ jobs }, tx, confirmation(config, row))
+    if (await markNotified(tx, id, clock.now()))
+      await sendMail({ jobs }, tx, confirmation(config, row), { isNotice: true })
   })
 }
 
