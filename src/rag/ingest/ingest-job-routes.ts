@@ -73,7 +73,11 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         params: Type.Object({ id: Type.String() }),
         response: { 200: Job },
       },
-      config: { ...RAG_READ_POLICY, limit, events: { message: { ...Job, description: 'The job, as it is now' } } },
+      config: {
+        ...RAG_READ_POLICY,
+        limit,
+        events: { message: { ...Job, title: 'IngestJobNow', description: 'The job, as it is now' } },
+      },
     },
     async (request, reply) => {
       const { userId } = callerOf(request)
