@@ -19,13 +19,16 @@ import { readLaneSlots } from './config/job-lanes.ts'
 import { ConfigError, createReader, type Env, type Rate, type Reader } from './config/reader.ts'
 import { type OAuthConfig, readOAuth, readSuperuser } from './config/sign-in.ts'
 import { readSignUp, type SignUpConfig } from './config/sign-up.ts'
+import { readTelemetry, type TelemetryConfig } from './config/telemetry.ts'
 import type { Route } from './models/catalogue.ts'
 import type { PriceFiles } from './models/price-list.ts'
 import type { LaneSlots } from './platform/jobs/lanes.ts'
+import { version } from './version.ts'
 
 export type { VendorConfig } from './config/ai.ts'
 export { exposures } from './config/exposures.ts'
 export { ConfigError, type Rate } from './config/reader.ts'
+export type { TracesConfig } from './config/telemetry.ts'
 
 export type Part = 'api' | 'storefront' | 'worker'
 
@@ -35,6 +38,7 @@ export type Config = {
   production: boolean
   debug: boolean
   logLevel: string
+  telemetry: TelemetryConfig
   serve: ReadonlySet<Part>
   /** How many jobs of each lane run here at once. */
   jobLanes: LaneSlots
@@ -212,6 +216,7 @@ export function readConfig(env: Env): Config {
     production,
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
+    telemetry: readTelemetry(read, version),
     serve,
     jobLanes: readLaneSlots(read),
     http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },

@@ -1,5 +1,6 @@
 /** What a call has asked, of whom, and with what result: filled while it tries, read by the reply's headers and the ledger. */
 import type { Route } from '#models/catalogue.ts'
+import type { Span } from '#platform/telemetry/tracer.ts'
 
 export type AttemptLog = {
   attempts: number
@@ -14,6 +15,8 @@ export type AttemptLog = {
   unanswered: (Route & { promptTokens: number })[]
   /** The prompt's, as they are guessed before anybody has counted them. */
   promptTokens: number
+  /** What each request to a vendor is part of, where calls are traced. */
+  span: Span | null
 }
 
 /** The step of a route that was passed over because its circuit is open. */
@@ -22,8 +25,17 @@ export const PASSED_OVER = 'resting'
 /** Response headers that say who answered, and after how many attempts. */
 export type AnswerHeaders = { 'x-latchkey-vendor': string; 'x-latchkey-attempts': string }
 
-export function newAttemptLog(promptTokens = 0): AttemptLog {
-  return { attempts: 0, steps: [], vendor: null, model: null, vendorRequestId: null, unanswered: [], promptTokens }
+export function newAttemptLog(promptTokens = 0, span: Span | null = null): AttemptLog {
+  return {
+    attempts: 0,
+    steps: [],
+    vendor: null,
+    model: null,
+    vendorRequestId: null,
+    unanswered: [],
+    promptTokens,
+    span,
+  }
 }
 
 export function answerHeaders({ vendor, attempts }: AttemptLog): AnswerHeaders {

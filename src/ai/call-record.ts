@@ -1,9 +1,10 @@
 // The record of one call to a model: opened before anybody is asked, settled once whatever became of it.
 // The ledger, its budgets and the metrics learn of a call here and nowhere else, so they tell the same.
-import { type Catalogue, type Model, ofVendor, type Route } from '#models/catalogue.ts'
+import { type Catalogue, findModel, type Model, ofVendor, type Route } from '#models/catalogue.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Caller } from '#platform/http/access-control.ts'
 import { Problem } from '#platform/problem.ts'
+import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import type { Ledger, Reservation } from '#usage/ledger.ts'
 import { nanosOf, type UsageOutcome } from '#usage/record.ts'
 import { type AttemptLog, joinedSteps, newAttemptLog } from './attempt-log.ts'
@@ -18,6 +19,7 @@ export type RecordDeps = {
   clock: Pick<Clock, 'now'>
   ledger: Ledger
   metrics: GatewayMetrics
+  tracer: Tracer | null
 }
 
 export type NewCall = {
@@ -69,13 +71,40 @@ export type CallRecord = {
 export const NOTHING: Usage = { prompt: 0, completion: 0, cached: 0, cacheWrites: 0 }
 
 /** @throws Problem 429 when a budget is exhausted; the signal's reason when the caller leaves meanwhile. */
-export async function openCall({ config, clock, ledger, metrics }: RecordDeps, call: NewCall): Promise<CallRecord> {
+export async function openCall(deps: RecordDeps, call: NewCall): Promise<CallRecord> {
+  const span = deps.tracer && spanOf(deps.tracer, call)
+  try {
+    return await recordOf(deps, call, span)
+  } catch (error) {
+    span?.end(error instanceof Problem ? error.code : 'not asked')
+    throw error
+  }
+}
+
+/** By the semantic conventions for generative models; what was said is in none of it. */
+function spanOf(tracer: Tracer, { kind, route, first }: NewCall): Span {
+  const operation = kind === 'embedding' ? 'embeddings' : kind
+  return tracer.start(`${operation} ${first.model}`, {
+    attributes: {
+      'gen_ai.operation.name': operation,
+      'gen_ai.provider.name': first.vendor,
+      'gen_ai.request.model': first.model,
+      'latchkey.route': route,
+    },
+  })
+}
+
+async function recordOf(
+  { config, clock, ledger, metrics }: RecordDeps,
+  call: NewCall,
+  span: Span | null,
+): Promise<CallRecord> {
   const { caller, route, kind, first, routes = [first], promptTokens, completionTokens, keepsAnHour = false } = call
   const { completionTokensMin, isTrial, signal, extras = NO_EXTRAS } = call
   const { userId, keyId, tier, budget } = caller
   const { requestId = null, endUser = '', labels = '' } = call.origin ?? {}
   const origin = { requestId, endUser, labels }
-  const attemptLog = newAttemptLog(promptTokens)
+  const attemptLog = newAttemptLog(promptTokens, span)
   const openedAt = clock.now()
   const startedMs = performance.now()
   const priced = (vendor: string, names: string[], usage: Usage) => costOf(config, vendor, names, usage, kind, extras)
@@ -137,7 +166,26 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
       // What has begun to be sent has said 200, whatever its end says.
       const status = outcome === 'failed' && call.origin?.isAnswered() ? 200 : told.status
       call.origin?.charge(costNanos)
-      metrics.ended({ vendor, outcome, steps: attemptLog.steps, latencyMs, usage, costUsd })
+      span?.set({
+        'gen_ai.provider.name': vendor,
+        'gen_ai.response.model': model,
+        'gen_ai.usage.input_tokens': usage.prompt,
+        'gen_ai.usage.output_tokens': usage.completion,
+        'latchkey.outcome': outcome,
+        'latchkey.attempts': attemptLog.attempts,
+        'latchkey.tried': joinedSteps(attemptLog),
+        'latchkey.cost_usd': costUsd,
+      })
+      span?.end(outcome === 'failed' ? told.code : null)
+      metrics.ended({
+        vendor,
+        model: labelOf(config, vendor, asked),
+        outcome,
+        steps: attemptLog.steps,
+        latencyMs,
+        usage,
+        costUsd,
+      })
       await ledger.settle(reservation, {
         userId,
         keyId,
@@ -166,9 +214,16 @@ export async function openCall({ config, clock, ledger, metrics }: RecordDeps, c
       return costNanos / 1e9
     },
     release: async () => {
+      span?.end()
       if (reservation !== null) await ledger.release(reservation)
     },
   }
+}
+
+/** The local embedder is no vendor. */
+function labelOf({ vendors }: RecordDeps['config'], vendor: string, model: string): string {
+  if (!Object.hasOwn(vendors, vendor)) return model
+  return findModel(ofVendor(vendors, vendor), model)?.id ?? 'other'
 }
 
 /** 499 is nginx's word for a client who left: nobody was told anything. */

@@ -33,6 +33,7 @@ export type { GatewayCall } from './chat-call.ts'
 export type Gateway = {
   config: RoutingConfig
   clock: Clock
+  tracer: Platform['tracer']
   log: Platform['log']
   ledger: Ledger
   wire: Wire
@@ -94,12 +95,12 @@ const DIALECTS: Record<Dialect, (apiKey: string, options: VendorOptions) => Vend
 }
 
 export function openGateway(
-  platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics'>,
+  platform: Pick<Platform, 'config' | 'clock' | 'log' | 'metrics' | 'tracer'>,
   ledger: Ledger,
   replies: ReplyCache,
   switches: LiveSwitches,
 ): Gateway {
-  const { clock, log } = platform
+  const { clock, log, tracer } = platform
   const config = { ...platform.config.ai, switchedOff: createSwitchedOff(platform.config.ai, switches) }
   const perVendor = <T>(make: (vendor: VendorConfig) => T): Record<string, T> =>
     Object.fromEntries(Object.values(config.vendors).map((vendor) => [vendor.name, make(vendor)]))
@@ -121,9 +122,10 @@ export function openGateway(
   return {
     config,
     clock,
+    tracer,
     log,
     ledger,
-    wire: openWire(config),
+    wire: openWire(config, tracer && { tracer, tellsVendors: platform.config.telemetry.traces?.tellsVendors ?? false }),
     targets: perVendor((vendor) => endpoints[vendor.name]?.[0]?.target ?? targetAt(vendor, vendor.baseUrl, '')),
     endpoints,
     breakers,

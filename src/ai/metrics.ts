@@ -9,6 +9,8 @@ import type { Usage } from './vendors/vendor.ts'
 
 export type CallEnd = {
   vendor: string
+  /** As the catalogue names it, or `other`: what callers make up must not become labels. */
+  model: string
   outcome: UsageOutcome
   /** Of the attempt log. */
   steps: readonly string[]
@@ -34,7 +36,11 @@ type Sources = {
 }
 
 export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers, limiter }: Sources): GatewayMetrics {
-  const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', ['vendor', 'outcome'])
+  const calls = metrics.counts('latchkey_ai_calls_total', 'Calls to models, by how they ended', [
+    'vendor',
+    'model',
+    'outcome',
+  ])
   const attempts = metrics.counts('latchkey_ai_attempts_total', 'Requests to vendors, by what came of them', [
     'vendor',
     'result',
@@ -48,7 +54,7 @@ export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers
     'vendor',
     'kind',
   ])
-  const costs = metrics.counts('latchkey_ai_cost_usd_total', 'What calls cost by the price list', ['vendor'])
+  const costs = metrics.counts('latchkey_ai_cost_usd_total', 'What calls cost by the price list', ['vendor', 'model'])
   const seconds = metrics.times('latchkey_ai_call_seconds', 'Time from a call to its end', ['vendor'], CALL_SECONDS)
   const firstTokens = metrics.times(
     'latchkey_ai_first_token_seconds',
@@ -97,26 +103,25 @@ export function createGatewayMetrics(metrics: Metrics, { breakers, modelBreakers
     prompt: tokens(vendor, 'prompt'),
     completion: tokens(vendor, 'completion'),
     cached: tokens(vendor, 'cached'),
-    cost: costs(vendor),
     seconds: seconds(vendor),
   }))
 
   return {
     begun: (vendor, ms) => firstTokens(vendor).observe(ms / 1_000),
-    ended({ vendor, outcome, steps, latencyMs, usage, costUsd }) {
+    ended({ vendor, model, outcome, steps, latencyMs, usage, costUsd }) {
       const counters: VendorCounters = countersOf(vendor)
-      calls(vendor, outcome).value++
+      calls(vendor, model, outcome).value++
       countSteps(steps)
       counters.prompt.value += usage.prompt
       counters.completion.value += usage.completion
       counters.cached.value += usage.cached
-      counters.cost.value += costUsd
+      costs(vendor, model).value += costUsd
       counters.seconds.observe(latencyMs / 1_000)
     },
   }
 }
 
-type VendorCounters = { prompt: Count; completion: Count; cached: Count; cost: Count; seconds: Times }
+type VendorCounters = { prompt: Count; completion: Count; cached: Count; seconds: Times }
 
 function remembered<T>(open: (name: string) => T): (name: string) => T {
   const known = new Map<string, T>()

@@ -15,7 +15,13 @@ test('the metrics tell what the gateway did: calls, attempts, tokens, times, bre
   const figures = async () => {
     const { text } = await app.get('/metrics', { headers: { authorization: 'Bearer for-metrics' } })
     const lines = text.split('\n').filter((line) => line.startsWith('latchkey_ai_'))
-    return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]))
+    const sums = new Map<string, number>()
+    for (const line of lines) {
+      // Whichever model it was.
+      const name = line.slice(0, line.lastIndexOf(' ')).replace(/,model="[^"]*"/, '')
+      sums.set(name, (sums.get(name) ?? 0) + Number(line.split(' ').at(-1)))
+    }
+    return sums
   }
   const chat = (more: object = {}) => ada.post('/api/ai/chat', { messages: HI, ...more })
   const breaker = 'latchkey_ai_breaker_state{vendor="openai"}'

@@ -21,6 +21,7 @@ import type { EventListener } from './missed-events.ts'
 import { applyMoneyEvent, MONEY_EVENTS, MONEY_SOURCE, type MoneyEvent } from './money/money-events.ts'
 import { invoicesOf, type PaymentFollower, paymentsOf } from './money/payments.ts'
 import type { Seller } from './money/proof.ts'
+import { tellSubscriptions } from './subscription-metrics.ts'
 import './money/tables.ts'
 import { type DealWish, type Move, makeDeal, movePrice, subscribersOf } from './price-moves.ts'
 import { billingProblem } from './problems.ts'
@@ -59,10 +60,22 @@ export type Billing = Room & {
 }
 
 export function createBilling(platform: Platform, client: Processor | null): Billing {
-  const { config, db, clock, jobs, inbox, limiter, log, secrets } = platform
+  const { config, db, clock, jobs, inbox, limiter, log, secrets, business } = platform
   // Without the secret no event could be trusted, so there would be payments that nobody notices.
   const processor = config.processor.webhookSecret === null ? null : client
-  const deps: BillingDeps = { config, db, clock, jobs, inbox, limiter, log, secrets, processor, syncs: createTurns() }
+  const deps: BillingDeps = {
+    config,
+    db,
+    clock,
+    jobs,
+    inbox,
+    limiter,
+    log,
+    secrets,
+    business,
+    processor,
+    syncs: createTurns(),
+  }
   const listeners: EventListener[] = processor ? [BILLING_EVENTS] : []
   if (client) listeners.push(MONEY_EVENTS)
   // Its list can be trusted without a secret, and others may listen where billing is not configured.
@@ -71,6 +84,7 @@ export function createBilling(platform: Platform, client: Processor | null): Bil
   const sellers: Seller[] = []
   const reconciler: ReconcilerDeps = { ...reader, followers, listeners, sellers }
   let stop = () => {}
+  tellSubscriptions(platform)
 
   inbox.handle<BillingEvent>(INBOX_SOURCE, (event, { settle }) => applyEvent(deps, event, settle))
   inbox.handle<MoneyEvent>(MONEY_SOURCE, (event, { settle }) => applyMoneyEvent(reconciler, event, settle))

@@ -7,7 +7,7 @@ import type { Turns } from './turns.ts'
 /** What the room's rules may touch. `processor` is null when billing is not configured. */
 export type BillingDeps = Pick<
   Platform,
-  'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'limiter' | 'log' | 'secrets'
+  'config' | 'db' | 'clock' | 'jobs' | 'inbox' | 'limiter' | 'log' | 'secrets' | 'business'
 > & {
   processor: Processor | null
   /** Readings of users' subscriptions. */

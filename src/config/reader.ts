@@ -114,7 +114,7 @@ export function createReader(env: Env) {
 }
 
 /** Settings that may come from a file, as orchestrators hand secrets over: `NAME_FILE`. */
-const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$/
+const SECRET_NAME = /KEY|SECRET|PASSWORD|TOKEN|^(DATABASE|REDIS|SMTP)_URL$|_OTLP_HEADERS$/
 
 function secretFrom(setting: string, path: string): string | null {
   try {

@@ -41,3 +41,16 @@ export async function setSubscription(
 export async function setProcessorCustomer(tx: Db, userId: string, customerId: string | null): Promise<void> {
   await tx.updateTable('users').set({ processor_customer_id: customerId }).where('id', '=', userId).execute()
 }
+
+export type SubscriptionCount = { plan: Tier; status: SubscriptionStatus; count: number }
+
+/** Of those who pay, or are to. */
+export async function subscriptionCounts(db: Db): Promise<SubscriptionCount[]> {
+  const rows = await db
+    .selectFrom('users')
+    .select((e) => ['subscription_tier as plan', 'subscription_status as status', e.fn.countAll<number>().as('count')])
+    .where('subscription_status', 'in', ['active', 'past_due'])
+    .groupBy(['subscription_tier', 'subscription_status'])
+    .execute()
+  return rows.map((row) => ({ ...row, count: Number(row.count) }))
+}

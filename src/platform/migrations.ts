@@ -15,6 +15,7 @@ export const platformMigrations: Migration[] = [
         lease_token text,
         attempts {bigint} not null,
         last_error text,
+        trace_parent text,
         created_at {timestamp} not null
       );
       create index jobs_due on jobs (status, kind, run_at, created_at);

@@ -12,8 +12,11 @@ import { memoryLimiter, type RateLimiter, redisLimiter } from './rate-limiter.ts
 import { createReadiness, type Readiness } from './readiness.ts'
 import { openRedis, type Redis } from './redis.ts'
 import { openSecrets, type Secrets } from './secrets.ts'
+import { type Business, createBusiness } from './telemetry/business.ts'
 import { createLog, type Log } from './telemetry/log.ts'
 import { createMetrics, type Metrics } from './telemetry/metrics.ts'
+import { openExporter } from './telemetry/otlp.ts'
+import { createTracer, type Tracer } from './telemetry/tracer.ts'
 
 export type Platform = {
   config: Config
@@ -29,6 +32,9 @@ export type Platform = {
   redis: Redis | null
   log: Log
   metrics: Metrics
+  business: Business
+  /** Null where nobody collects traces. */
+  tracer: Tracer | null
   readiness: Readiness
   /** Begins to run jobs. */
   start(): void
@@ -56,7 +62,12 @@ export async function openPlatform(
 ): Promise<Platform> {
   const { isGuest = false } = options
   const clock = options.clock ?? systemClock
-  const log = options.log ?? createLog(config.logLevel)
+  // What a command does is no request's.
+  const traces = isGuest ? null : config.telemetry.traces
+  const log = options.log ?? createLog(config.logLevel, undefined, { traced: traces !== null })
+  const metrics = createMetrics()
+  const exporter = traces && openExporter(traces, { log, metrics })
+  const tracer = traces && exporter && createTracer(traces, exporter.take)
   const database =
     options.database ??
     openDatabase({
@@ -65,6 +76,7 @@ export async function openPlatform(
       isGuest,
       parts: isGuest ? [] : [...config.serve],
       onNotice: (message) => log.debug({ message }, 'notice of the database'),
+      tracer,
     })
   const { db } = database
   const explain = async (error: Error): Promise<never> => {
@@ -78,7 +90,7 @@ export async function openPlatform(
   const redis = config.redisUrl === null ? null : await openRedis(config.redisUrl, log)
   const bus = createBus(carrierOf({ db, dialect: database.dialect, redis, log }, config, { isGuest }))
   await bus.opened
-  const jobs = createJobs({ db, clock, log, slots: config.jobLanes })
+  const jobs = createJobs({ db, clock, log, slots: config.jobLanes, tracer })
   const secrets = await openSecrets({ db, clock }, config, { isGuest }).catch(explain)
 
   return {
@@ -94,7 +106,9 @@ export async function openPlatform(
     bus,
     redis,
     log,
-    metrics: createMetrics(),
+    metrics,
+    business: createBusiness(metrics),
+    tracer,
     readiness: createReadiness({ db, dialect: database.dialect, dataDir: config.dataDir, clock, log }),
     start: jobs.start,
     stop: jobs.stop,
@@ -103,6 +117,7 @@ export async function openPlatform(
       await bus.close()
       redis?.close()
       await database.close()
+      await exporter?.close()
     },
   }
 }

@@ -11,6 +11,8 @@ type JobsTable = {
   lease_token: string | null
   attempts: number
   last_error: string | null
+  /** The trace that wrote it, as W3C's `traceparent`. */
+  trace_parent: string | null
   created_at: string
 }
 

@@ -71,7 +71,7 @@ const WAIT_MS = 30_000
 const MODEL_LENGTH_MAX = 200
 const RETRY_DELAYS_MS = [100, 500, 2_000]
 
-export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config'>
+export type Deps = Pick<Platform, 'db' | 'clock' | 'log' | 'config' | 'metrics'>
 
 export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, openCalls: OpenCalls): Ledger {
   const { db, clock, log, config } = deps
@@ -90,6 +90,11 @@ export function createLedger(deps: Deps, needs: LedgerNeeds, nodeId: string, ope
       spooledHolds.delete(id)
     }
   })
+  deps.metrics.readings(
+    'latchkey_usage_spooling',
+    '1: ends of calls wait in a file, as the database takes none',
+    () => [{ labels: {}, value: Number(spool.isFailing()) }],
+  )
 
   const opened = ({ userId, keyId, promptTokens, call }: ReserveCall, startedAt: Instant): OpenHandle | null =>
     call === undefined ? null : openCalls.open({ userId, keyId, promptTokens, ...call, startedAt })

@@ -1,20 +1,28 @@
 // One request to a vendor and its answer, over undici's dispatch without its streams: nothing stands between its parser and
 // ours, and pausing is pausing the socket.
 import type { Agent, Dispatcher } from 'undici'
+import { traceparentOf } from '#platform/telemetry/trace-context.ts'
+import type { Span, Tracer } from '#platform/telemetry/tracer.ts'
 import { createBody } from './body.ts'
 import { failureFromWire } from './failures.ts'
 import { limitSilence } from './silence.ts'
 import type { ReplyHeaders, VendorRequest } from './vendor.ts'
 import { VendorError } from './vendor-error.ts'
 
+/** `tellsVendors`: requests say whose trace they are of. */
+export type Tracing = { tracer: Tracer; tellsVendors: boolean }
+
 export type ExchangeDeps = {
   agent: () => Agent
+  tracing: Tracing | null
   timeouts: { firstByteTimeoutMs: number; idleTimeoutMs: number }
   /** How many have been made up to now. */
   connections: () => number
 }
 
 export type Listener = {
+  /** The span that the exchange is part of. */
+  parent: Span | null
   onHead(status: number, headers: ReplyHeaders): void
   onData(chunk: Buffer): void
   onEnd(): void
@@ -31,7 +39,7 @@ export type Exchange = {
 }
 
 export function dispatch(
-  { agent, timeouts, connections }: ExchangeDeps,
+  { agent, timeouts, connections, tracing }: ExchangeDeps,
   { origin, pathPrefix }: { origin: string; pathPrefix: string },
   request: VendorRequest,
   signal: AbortSignal,
@@ -42,14 +50,17 @@ export function dispatch(
   let hasBegun = false
   let hasHead = false
 
-  const finish = () => {
+  const span = tracing?.tracer.start('POST', { ...ofVendorCall(origin), parent: listener.parent ?? undefined }) ?? null
+
+  const finish = (failure: string | null) => {
     isOver = true
+    span?.end(failure)
     silence.stop()
     signal.removeEventListener('abort', onAbort)
   }
   const fail = (error: unknown) => {
     if (isOver) return
-    finish()
+    finish(wordOf(error))
     controller?.abort(error instanceof Error ? error : new Error('aborted'))
     body.destroy()
     listener.onFailure(error)
@@ -71,7 +82,7 @@ export function dispatch(
     },
     onEnd() {
       if (isOver) return
-      finish()
+      finish(null)
       listener.onEnd()
     },
     onUnreadable: (words, cause) => fail(new VendorError('nonsense', words, { cause })),
@@ -90,7 +101,11 @@ export function dispatch(
       origin,
       path: pathPrefix + request.path,
       method: 'POST',
-      headers: { 'accept-encoding': 'identity', ...request.headers },
+      headers: {
+        'accept-encoding': 'identity',
+        ...request.headers,
+        ...(span !== null && tracing?.tellsVendors ? { traceparent: traceparentOf(span) } : {}),
+      },
       body: request.body,
     },
     {
@@ -109,6 +124,7 @@ export function dispatch(
         if (!hasBegun) silence.limit(Math.max(timeouts.firstByteTimeoutMs, timeouts.idleTimeoutMs))
         if (status < 200) return
         body.begin(headers['content-encoding'])
+        span?.set({ 'http.response.status_code': status })
         listener.onHead(status, headers)
       },
       onResponseData(_controller, chunk) {
@@ -135,4 +151,13 @@ export function dispatch(
     begun,
     fail,
   }
+}
+
+const ofVendorCall = (origin: string) =>
+  ({ kind: 'client', attributes: { 'http.request.method': 'POST', 'server.address': new URL(origin).host } }) as const
+
+/** The message may repeat what was asked. */
+function wordOf(error: unknown): string {
+  if (error instanceof VendorError) return error.failure
+  return error instanceof Error ? error.name : 'aborted'
 }

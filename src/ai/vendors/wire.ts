@@ -4,8 +4,9 @@
 import type { Agent } from 'undici'
 import { parseExactly } from '#platform/exact-json.ts'
 import { lazyRequire } from '#platform/lazy-require.ts'
+import type { Span } from '#platform/telemetry/tracer.ts'
 import { splitEvents } from './event-stream.ts'
-import { dispatch, type ExchangeDeps } from './exchange.ts'
+import { dispatch, type ExchangeDeps, type Tracing } from './exchange.ts'
 import { failureFromReply } from './failures.ts'
 import { type PieceStream, pieceStream } from './piece-stream.ts'
 import type { EventReader, ReplyHeaders, Vendor, VendorRequest } from './vendor.ts'
@@ -22,7 +23,11 @@ export function targetOf(vendor: Vendor, baseUrl: string): Target {
 }
 
 /** What a reply's head says beside the answer, whatever becomes of it. */
-export type SeenReply = { vendorRequestId: string | null }
+export type SeenReply = {
+  vendorRequestId: string | null
+  /** What asks. */
+  readonly span?: Span | null
+}
 
 export type Wire = {
   /** The parsed body of a 2xx. @throws VendorError, or the signal's reason */
@@ -45,14 +50,15 @@ const KEEP_ALIVE_MS = 55_000
 
 const undici = lazyRequire<typeof import('undici')>('undici')
 
-export function openWire(timeouts: WireTimeouts): Wire {
+/** `tracing`: null where nobody collects traces. */
+export function openWire(timeouts: WireTimeouts, tracing: Tracing | null = null): Wire {
   let opened: Agent | null = null
   let connections = 0
   const agent = () => {
     opened ??= openAgent(timeouts, () => connections++)
     return opened
   }
-  const deps = { agent, timeouts, connections: () => connections }
+  const deps = { agent, timeouts, tracing, connections: () => connections }
 
   return {
     send: (target, request, signal, seen) => sendWhole(deps, target, request, signal, seen),
@@ -93,6 +99,7 @@ function sendWhole(
     let headers: ReplyHeaders = {}
 
     const exchange = dispatch(deps, target, request, signal, {
+      parent: seen?.span ?? null,
       onHead(code, replyHeaders) {
         status = code
         headers = replyHeaders
@@ -154,6 +161,7 @@ function openStream(
     })
 
     const exchange = dispatch(deps, target, request, signal, {
+      parent: seen?.span ?? null,
       onHead(status, headers) {
         if (seen) seen.vendorRequestId = requestIdIn(headers)
         if (status >= 200 && status <= 299) return

@@ -27,7 +27,7 @@ export function readInvoice({ processor }: Pick<MoneyDeps, 'processor'>, id: str
 
 /** As `keepInvoice`, for who holds no lock of the user's: a deletion that is under way ends before this looks who is there. */
 export async function keepInvoiceAlone(
-  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db'>,
+  deps: Pick<MoneyDeps, 'config' | 'clock' | 'db' | 'business'>,
   invoice: Stripe.Invoice,
 ): Promise<void> {
   const customerId = idOf(invoice.customer)
@@ -40,7 +40,7 @@ export async function keepInvoiceAlone(
 
 /** Keeps it, unless it is none of a customer of ours; with the user's row or account locked. */
 export async function keepInvoice(
-  { config, clock }: Pick<MoneyDeps, 'config' | 'clock'>,
+  { config, clock, business }: Pick<MoneyDeps, 'config' | 'clock' | 'business'>,
   tx: Db,
   invoice: Stripe.Invoice,
 ): Promise<void> {
@@ -61,10 +61,10 @@ export async function keepInvoice(
 
   // What became of it since is another reading's matter.
   const payment = await lockPayment(tx, row.payment_id, clock.now())
-  await updatePayment(tx, row.payment_id, { tax_cents: row.tax_cents })
+  await updatePayment({ business }, tx, payment, { tax_cents: row.tax_cents })
   // The payment of a one-time sale says itself what it was for.
   if (payment.kind !== null || row.subscription_id === null) return
-  await updatePayment(tx, row.payment_id, {
+  await updatePayment({ business }, tx, payment, {
     user_id: row.user_id,
     customer_id: row.customer_id,
     kind: 'subscription',

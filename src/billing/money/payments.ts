@@ -2,9 +2,10 @@
  * Payments, for subscriptions and purchases alike: one row each, with what was taken back of it. What hangs on a payment (a purchase)
  * follows it in the same transaction.
  */
-import type { Selectable, Updateable } from 'kysely'
+import type { Selectable } from 'kysely'
 import type { Instant } from '#platform/clock.ts'
 import { type Db, forUpdate } from '#platform/db/db.ts'
+import type { Platform } from '#platform/platform.ts'
 import type { DisputesTable, PaymentsTable, RefundsTable } from './tables.ts'
 
 export type PaymentRow = Selectable<PaymentsTable>
@@ -44,9 +45,24 @@ export async function lockPayment(tx: Db, id: string, now: Instant): Promise<Pay
   return forUpdate(tx, tx.selectFrom('payments').selectAll().where('id', '=', id)).executeTakeFirstOrThrow()
 }
 
-export async function updatePayment(tx: Db, id: string, change: Updateable<PaymentsTable>): Promise<void> {
-  await tx.updateTable('payments').set(change).where('id', '=', id).execute()
+/** `known`: the row as it was locked. */
+export async function updatePayment(
+  { business }: Pick<Platform, 'business'>,
+  tx: Db,
+  known: PaymentRow,
+  change: Partial<PaymentRow>,
+): Promise<void> {
+  await tx.updateTable('payments').set(change).where('id', '=', known.id).execute()
+  const changed = { ...known, ...change }
+  const { kind, currency } = changed
+  if (kind === null) return
+  business.paid(tx, { kind, currency, minorUnits: paidOf(changed) - paidOf(known) })
+  business.refunded(tx, { kind, currency, minorUnits: refundedOf(changed) - refundedOf(known) })
 }
+
+/** What is nobody's we know is none of ours yet. */
+const paidOf = ({ kind, paid_at, amount_cents }: PaymentRow) => (kind === null || paid_at === null ? 0 : amount_cents)
+const refundedOf = ({ kind, refunded_cents }: PaymentRow) => (kind === null ? 0 : refunded_cents)
 
 export async function keepRefund(tx: Db, row: RefundsTable): Promise<void> {
   const { status, amount_cents } = row

@@ -21,7 +21,10 @@ import {
 } from './payments.ts'
 import type { DisputeState, RefundsTable } from './tables.ts'
 
-export type MoneyDeps = Pick<BillingDeps, 'config' | 'db' | 'clock' | 'log' | 'inbox' | 'jobs' | 'processor'> & {
+export type MoneyDeps = Pick<
+  BillingDeps,
+  'config' | 'db' | 'clock' | 'log' | 'inbox' | 'jobs' | 'processor' | 'business'
+> & {
   followers: readonly PaymentFollower[]
 }
 
@@ -54,12 +57,12 @@ export async function refreshPayment(
 
 /** Changes the row, and what hangs on it. */
 export async function changePayment(
-  { followers }: Pick<MoneyDeps, 'followers'>,
+  { followers, business }: Pick<MoneyDeps, 'followers' | 'business'>,
   tx: Db,
   known: PaymentRow,
   change: Partial<PaymentRow>,
 ): Promise<void> {
-  await updatePayment(tx, known.id, change)
+  await updatePayment({ business }, tx, known, change)
   for (const follow of followers) await follow(tx, { ...known, ...change }, known)
 }
 

@@ -12,7 +12,10 @@ import { findUserByEmail, insertUser, type User } from '../users.ts'
 import { requireInvitation, spendInvitation } from './invitations.ts'
 import { requireAllowedDomain, requireSignUpProof } from './sign-up-rules.ts'
 
-export type RegistrationDeps = Pick<Platform, 'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets' | 'log'> & {
+export type RegistrationDeps = Pick<
+  Platform,
+  'db' | 'clock' | 'config' | 'jobs' | 'limiter' | 'secrets' | 'log' | 'business'
+> & {
   hasher: Hasher
 }
 
@@ -50,6 +53,7 @@ export async function register(deps: RegistrationDeps, registration: Registratio
       const token = await issueToken(deps, tx, 'verify', user.id, { email })
       if (maySend) await sendMail(deps, tx, registrationEmail(deps.config, { to: email, name: full_name, token }))
       await recordAudit(tx, { actorId: user.id, action: 'registered', at: now })
+      deps.business.signedUp(tx, 'password')
       return user
     })
   } catch (error) {

@@ -18,7 +18,10 @@ import { RefusedSignIn } from './flow.ts'
 import type { ProviderIdentity } from './providers.ts'
 
 /** `revokeKeys`: those from before an address was verified fall when its owner comes. */
-export type LinkDeps = NotifyDeps & RevocationDeps & Pick<IdentityNeeds, 'revokeKeys'> & Pick<Platform, 'db'>
+export type LinkDeps = NotifyDeps &
+  RevocationDeps &
+  Pick<IdentityNeeds, 'revokeKeys'> &
+  Pick<Platform, 'db' | 'business'>
 
 /**
  * The account of a linked person; else the account with the same address, when the provider and we have both verified
@@ -86,6 +89,7 @@ async function findOrCreate(
   )
   await insertLink(tx, user.id, provider, identity, now)
   await recordAudit(tx, { actorId: user.id, action: 'registered', data: { provider }, at: now })
+  deps.business.signedUp(tx, provider)
   return user
 }
 

@@ -1,9 +1,11 @@
 import { chmodSync, existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Kysely } from 'kysely'
+import { Kysely, type Dialect as KyselyDialect } from 'kysely'
 import { FolderInUse, lockFolder } from '../data-lock.ts'
 import { makeFolder } from '../folder.ts'
-import type { Database } from './db.ts'
+import { tracedEngine } from '../telemetry/database-spans.ts'
+import type { Tracer } from '../telemetry/tracer.ts'
+import type { Database, Db, Dialect } from './db.ts'
 import { openPostgres, postgresDialect } from './postgres.ts'
 import { sqliteDialect } from './sqlite.ts'
 import type { Tables } from './tables.ts'
@@ -17,6 +19,7 @@ export type OpenOptions = {
   isGuest?: boolean
   /** What this process serves: on SQLite nobody else may serve the same from this folder. */
   parts?: readonly string[]
+  tracer?: Tracer | null
 }
 
 /** There is no database where one was looked for. */
@@ -33,12 +36,13 @@ export function openDatabase({
   onNotice,
   isGuest = false,
   parts = [],
+  tracer = null,
 }: OpenOptions): Database {
   if (databaseUrl !== null) {
     // `?max=20` in the address sets the pool's size.
     const max = Number(new URL(databaseUrl).searchParams.get('max')) || connectionsMax
     const sql = openPostgres(databaseUrl, onNotice ? { connectionsMax: max, onNotice } : { connectionsMax: max })
-    const db = new Kysely<Tables>({ dialect: postgresDialect(sql) })
+    const db = openKysely(postgresDialect(sql), 'postgres', tracer)
     const { host, pathname } = new URL(databaseUrl)
     return { db, dialect: 'postgres', address: `PostgreSQL ${host}${pathname}`, close: () => db.destroy() }
   }
@@ -50,7 +54,7 @@ export function openDatabase({
   try {
     makeFolder(dataDir)
     const unlock = lockFolder(dataDir, parts)
-    const db = new Kysely<Tables>({ dialect: sqliteDialect(path) })
+    const db = openKysely(sqliteDialect(path), 'sqlite', tracer)
     chmodSync(path, 0o600)
     return { db, dialect: 'sqlite', address: path, close: () => db.destroy().finally(unlock) }
   } catch (error) {
@@ -59,4 +63,8 @@ export function openDatabase({
       `the data folder ${dataDir} cannot be used (${(error as Error).message}): make it writable, or set DATA_DIR`,
     )
   }
+}
+
+function openKysely(engine: KyselyDialect, dialect: Dialect, tracer: Tracer | null): Db {
+  return new Kysely<Tables>({ dialect: tracer === null ? engine : tracedEngine(engine, tracer, dialect) })
 }

@@ -30,6 +30,8 @@ import { allowOrigins } from './cross-origin.ts'
 import { securityHeaders } from './headers.ts'
 import { isApiRequest, isApiRoute, pathOf } from './path.ts'
 import { type ErrorShape, replyWithError } from './replies.ts'
+import { logRequests } from './request-log.ts'
+import { traceRequests } from './tracing.ts'
 import { validatorCompiler } from './validation.ts'
 
 export type App = FastifyInstance<
@@ -87,7 +89,8 @@ export async function createApp(
     limits: roomLimits,
   }: AppOptions,
 ): Promise<App> {
-  const { config, limiter, log, metrics } = platform
+  const { config, limiter, log, metrics, tracer } = platform
+  const { requestLog } = config.telemetry
   const limits = { general: config.limits.general, ...roomLimits }
   const controlAccess = createAccessControl({ limiter, limits, authenticators, entitlements, api })
   const secure = securityHeaders({ https: url.startsWith('https:') })
@@ -141,6 +144,8 @@ export async function createApp(
     route.config = { ...route.config, isApi, limit: route.config?.limit ?? (isApi ? 'general' : undefined) }
   })
   app.decorateRequest('caller', null)
+  if (tracer) traceRequests(app, tracer)
+  if (requestLog !== 'off') logRequests(app, log, { addresses: requestLog === 'addresses' })
 
   app.addHook('onRequest', (request, reply, done) => {
     dress(request, reply)

@@ -47,11 +47,17 @@ export function healthRoutes(app: App, { platform, authenticators, state, config
         read.catch(() => null),
         null,
       )
-    const [jobs, lanes, freeBytes] = await Promise.all([
+    const [jobs, lanes, freeBytes, database] = await Promise.all([
       inTime(platform.jobs.counts()),
       inTime(platform.jobs.lanes()),
       platform.readiness.freeBytes(),
+      platform.readiness.state(),
     ])
+    metrics.neighbours.set({ neighbour: 'database' }, Number(database.isReachable))
+    metrics.neighbours.set({ neighbour: 'database-writes' }, Number(database.isWritable))
+    if (platform.redis) metrics.neighbours.set({ neighbour: 'redis' }, Number(platform.redis.isWell()))
+    if (database.clockSkewMs === null) metrics.clockSkew.remove()
+    else metrics.clockSkew.set(database.clockSkewMs / 1_000)
     // What cannot be read is left out: an old figure would look like a new one.
     if (jobs === null) metrics.jobs.reset()
     else for (const status of ['queued', 'dead'] as const) metrics.jobs.set({ status }, jobs[status])

@@ -7,6 +7,13 @@ import { seldom } from '../telemetry/log.ts'
 import { hasBody, lingerAfterReply } from './bodies.ts'
 import { ValidationFailure } from './validation.ts'
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of what it was refused with. */
+    refusal?: string
+  }
+}
+
 /** How a family of routes words what it refuses. */
 export type ErrorShape = {
   body(problem: Problem): object
@@ -31,6 +38,7 @@ export function replyWithError(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = asProblem(error, shape, request.id)
+  request.refusal = problem.code
   if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
     saySeldom(request.log)(
       { err: problem.cause, code: problem.code, reqId: request.id },

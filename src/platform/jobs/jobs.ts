@@ -8,6 +8,8 @@ import { type Clock, type Instant, SECOND_MS } from '../clock.ts'
 import { afterCommit, type Db } from '../db/db.ts'
 import { databaseNow } from '../db/time.ts'
 import type { Log } from '../telemetry/log.ts'
+import { traceparentOf } from '../telemetry/trace-context.ts'
+import { currentSpan, type Tracer } from '../telemetry/tracer.ts'
 import { LANE_SLOTS, LANES, type Lane, type LaneSlots } from './lanes.ts'
 import { createRunner, type DeadJobHandler, type JobContext, type JobHandler, type KindOfJob } from './runner.ts'
 
@@ -32,12 +34,12 @@ const DELAYS_MS: readonly number[] = [1, 5, 30, 120, 600, 1_800, 3_600, 7_200, 1
   (s) => s * SECOND_MS,
 )
 
-type Deps = { db: Db; clock: Clock; log: Log; slots?: LaneSlots }
+type Deps = { db: Db; clock: Clock; log: Log; slots?: LaneSlots; tracer?: Tracer | null }
 
-export function createJobs({ db, clock, log, slots = LANE_SLOTS }: Deps) {
+export function createJobs({ db, clock, log, slots = LANE_SLOTS, tracer = null }: Deps) {
   const handlers = new Map<string, KindOfJob>()
   const deadHandlers: DeadJobHandler[] = []
-  const runner = createRunner({ db, clock, log, slots, handlers, deadHandlers })
+  const runner = createRunner({ db, clock, log, slots, tracer, handlers, deadHandlers })
 
   return {
     /** Names what runs a kind of job. Each kind once, before `start`. */
@@ -63,6 +65,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS }: Deps) {
       // The caller's moment is one of this node's clock; how far off it is holds on every clock.
       const delayMs = options.runAt === undefined ? 0 : Date.parse(options.runAt) - clock.ms()
       const runAt = databaseNow(tx, clock, delayMs)
+      const span = tracer && currentSpan()
       await tx
         .insertInto('jobs')
         .values({
@@ -76,6 +79,7 @@ export function createJobs({ db, clock, log, slots = LANE_SLOTS }: Deps) {
           lease_token: null,
           attempts: 0,
           last_error: null,
+          trace_parent: span ? traceparentOf(span) : null,
           created_at: clock.now(),
         })
         .onConflict((conflict) =>

@@ -18,6 +18,7 @@ export type LeasedJob = {
   payload_json: object
   attempts: number
   lease_token: string | null
+  trace_parent: string | null
   /** Another process held it and ended without a word. */
   wasLost: boolean
 }
@@ -90,7 +91,7 @@ async function lease({ db, clock }: Deps, chosen: string[]): Promise<LeasedJob[]
         'in',
         rows.map(({ id }) => id),
       )
-      .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token'])
+      .returning(['id', 'kind', 'payload_json', 'attempts', 'lease_token', 'trace_parent'])
       .execute()
     const lost = new Set(rows.filter(({ leased_until }) => leased_until !== null).map(({ id }) => id))
     // The database returns them in an order of its own.

@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, SECOND_MS } from '../clock.ts'
 import { type Db, transaction } from '../db/db.ts'
 import { type Log, seldom } from '../telemetry/log.ts'
+import { parseTraceparent } from '../telemetry/trace-context.ts'
+import { inSpan, type Tracer } from '../telemetry/tracer.ts'
 import { LANES, type Lane, type LaneSlots } from './lanes.ts'
 import {
   type DueJob,
@@ -41,6 +43,7 @@ type Deps = {
   clock: Clock
   log: Log
   slots: LaneSlots
+  tracer: Tracer | null
   handlers: Handlers
   deadHandlers: readonly DeadJobHandler[]
 }
@@ -183,13 +186,31 @@ async function executeJob(deps: Deps, job: LeasedJob, signal: AbortSignal): Prom
       job.attempts = 1
       await forgetTries({ db: tx }, job)
     }
-    await entry.handler(job.payload_json as never, { id: job.id, attempt: job.attempts, signal, advanced })
+    const context = { id: job.id, attempt: job.attempts, signal, advanced }
+    const handle = () => entry.handler(job.payload_json as never, context)
+    await (deps.tracer === null ? handle() : traced(deps.tracer, job, handle))
     await removeDone(deps, job)
   } catch (error) {
     const changed = signal.aborted ? giveBack(deps, job) : fail(deps, job, entry.delaysMs, error)
     await changed.catch((cause) => log.error({ err: cause, job: job.id }, 'a failed job could not be put back'))
   } finally {
     clearInterval(renewal)
+  }
+}
+
+/** A span of the trace that wrote the job, however much later. */
+async function traced(tracer: Tracer, job: LeasedJob, handle: () => Promise<void>): Promise<void> {
+  const span = tracer.start(`job ${job.kind}`, {
+    kind: 'consumer',
+    parent: parseTraceparent(job.trace_parent),
+    attributes: { 'latchkey.job_id': job.id, 'latchkey.job_attempt': job.attempts },
+  })
+  try {
+    await inSpan(span, handle)
+    span.end()
+  } catch (error) {
+    span.end(error instanceof Error ? error.name : 'failed')
+    throw error
   }
 }
 

@@ -1,5 +1,6 @@
 /** The log: JSON lines on stdout, without secrets. */
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { currentSpan } from './tracer.ts'
 
 export type Log = Logger
 
@@ -20,10 +21,22 @@ const SECRET_FIELDS = [
   'x-goog-api-key',
 ]
 
-export function createLog(level: string, destination?: DestinationStream): Log {
+/** `traced`: a line says whose trace it is of. */
+export function createLog(level: string, destination?: DestinationStream, { traced = false } = {}): Log {
   const paths = SECRET_FIELDS.flatMap((field) => [`["${field}"]`, `*["${field}"]`, `*.*["${field}"]`])
-  const options = { level, base: null, redact: { paths, censor: '[secret]' }, timestamp: pino.stdTimeFunctions.isoTime }
+  const options = {
+    level,
+    base: null,
+    redact: { paths, censor: '[secret]' },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    ...(traced ? { mixin: traceOf } : {}),
+  }
   return destination ? pino(options, destination) : pino(options)
+}
+
+function traceOf(): object {
+  const span = currentSpan()
+  return span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId }
 }
 
 const MINUTE_MS = 60_000

@@ -39,13 +39,23 @@ export function createMetrics() {
       help: 'Room left on the disk of the data folder',
       registers,
     }),
+    neighbours: new Gauge({
+      name: 'latchkey_neighbour_up',
+      help: '1: it answers this process; 0: it does not',
+      labelNames: ['neighbour'],
+      registers,
+    }),
+    clockSkew: new Gauge({
+      name: 'latchkey_clock_skew_seconds',
+      help: 'How far the clock of this machine is ahead of the database’s',
+      registers,
+    }),
     /** A counter's lines, by the values of its labels. */
     counts: (name: string, help: string, labelNames: string[]) => counts(registers, name, help, labelNames),
     /** A histogram's lines; `limits` in seconds. */
     times: (name: string, help: string, labelNames: string[], limits: number[]) =>
       times(registers, name, help, labelNames, limits),
-    readings: (name: string, help: string, read: () => { labels: Labels; value: number }[]) =>
-      readings(registers, name, help, read),
+    readings: (name: string, help: string, read: Read) => readings(registers, name, help, read),
   }
 }
 
@@ -54,6 +64,8 @@ export type Count = { value: number }
 /** One line of a histogram. */
 export type Times = { observe(seconds: number): void }
 type Labels = Record<string, string | number>
+type Reading = { labels: Labels; value: number }
+type Read = () => Reading[] | Promise<Reading[]>
 
 /**
  * Counters and histograms without a hash of labels at every event, which in prom-client's own is a tenth of a small
@@ -127,8 +139,8 @@ function times(registers: Registry[], name: string, help: string, labelNames: st
 }
 
 /** Figures that are read when somebody looks. */
-function readings(registers: Registry[], name: string, help: string, read: () => { labels: Labels; value: number }[]) {
-  const metric = { name, help, type: 'gauge', reset() {}, get: async () => ({ ...metric, values: read() }) }
+function readings(registers: Registry[], name: string, help: string, read: Read) {
+  const metric = { name, help, type: 'gauge', reset() {}, get: async () => ({ ...metric, values: await read() }) }
   for (const registry of registers) registry.registerMetric(metric as never)
 }
 

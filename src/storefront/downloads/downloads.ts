@@ -33,7 +33,7 @@ const CHECKSUM_AFTER_MS = HOUR_MS
 const USER_AGENT_MAX = 500
 
 export type DownloadDeps = ArchiveDeps &
-  Pick<Platform, 'db' | 'jobs' | 'log'> & { countryOf(address: string): string | null }
+  Pick<Platform, 'db' | 'jobs' | 'log' | 'business'> & { countryOf(address: string): string | null }
 
 export type DownloadRequest = {
   purchaseId?: string | undefined
@@ -170,7 +170,7 @@ async function requireArchive(deps: DownloadDeps, purchase: PurchaseRow, version
 
 /** Counts and logs the download, or throws what stands in its way. */
 async function countDownload(deps: DownloadDeps, download: Download, request: DownloadRequest): Promise<void> {
-  const { db, clock, jobs } = deps
+  const { db, clock, jobs, business } = deps
   const { id, userId, purchase, archive } = download
   const now = clock.now()
   const isCounted = await transaction(db, async (tx) => {
@@ -193,6 +193,7 @@ async function countDownload(deps: DownloadDeps, download: Download, request: Do
       key: `checksum:${archive.etag}`,
       runAt: plus(now, CHECKSUM_AFTER_MS),
     })
+    business.downloaded(tx, purchase.tier)
     return true
   })
   if (isCounted) return

@@ -19,7 +19,10 @@ import { hasCheckout } from './store.ts'
 
 export const FOLLOW_UP_JOB = 'storefront.follow-up-checkout'
 
-export type PaymentDeps = Pick<Platform, 'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log'> & {
+export type PaymentDeps = Pick<
+  Platform,
+  'config' | 'db' | 'clock' | 'jobs' | 'secrets' | 'inbox' | 'log' | 'business'
+> & {
   /** Null: billing is not configured. */
   processor: Processor | null
 }

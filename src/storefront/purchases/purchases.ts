@@ -40,11 +40,11 @@ export type Payment = {
   currency: string
 }
 
-export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets'>
+export type PurchaseDeps = Pick<Platform, 'db' | 'clock' | 'jobs' | 'secrets' | 'business'>
 
 /** Records what was paid; a payment already recorded changes nothing. The confirmation with the key is sent after the commit. */
 export async function recordPurchase(
-  { db, clock, jobs, secrets }: PurchaseDeps,
+  { db, clock, jobs, secrets, business }: PurchaseDeps,
   payment: Payment,
   settle: (tx: Db) => Promise<void> = async () => {},
 ) {
@@ -77,9 +77,9 @@ export async function recordPurchase(
     }
     await settle(tx)
     // Of several events of one payment only the checkout's tells of tax.
-    if (payment.taxCents !== null) await updatePayment(tx, payment.ref, { tax_cents: payment.taxCents })
+    if (payment.taxCents !== null) await updatePayment({ business }, tx, known, { tax_cents: payment.taxCents })
     if (!(await store.insert(tx, row))) return
-    await updatePayment(tx, payment.ref, {
+    await updatePayment({ business }, tx, known, {
       kind: 'purchase',
       user_id: row.user_id,
       tier: row.tier,

@@ -832,8 +832,27 @@ export type IngestFileRequest = {
   replace?: Replace
 }
 
-/** A document on its way in, as far as it is. */
 export type IngestJob = {
+  id: string
+  state: 'queued' | 'running' | 'done' | 'failed'
+  stage: 'reading' | 'storing' | null
+  /** Chunks that are kept. */
+  done: number
+  /** Known once the document is read. */
+  total: number | null
+  chunks_created: number
+  /** What of a file could not be read and is left out; `page` counts from 1, null where a file has no pages. */
+  warnings: Array<IngestWarning>
+  error: IngestError | null
+  source: string | null
+  external_id: string | null
+  created_at: string
+  finished_at: string | null
+  document_ids: Array<string>
+}
+
+/** The job, as it is now */
+export type IngestJobNow = {
   id: string
   state: 'queued' | 'running' | 'done' | 'failed'
   stage: 'reading' | 'storing' | null

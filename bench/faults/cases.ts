@@ -1,0 +1,253 @@
+// The faults, one a function: each is made under load, ends, and is looked back upon. A case says what was wrong in sentences.
+import { execFileSync } from 'node:child_process'
+import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type RunningService, startService } from '../lib/service.ts'
+import { type Postgres, type Redis, startMailServer } from './servers.ts'
+import { customerOf, inspect, type Journal, type Place, type Query, startTraffic } from './traffic.ts'
+
+export type Outcome = {
+  name: string
+  answers: string
+  slowestMs: number
+  recoveredMs: number | null
+  acknowledged: string
+  wrong: string[]
+}
+
+const OFF = {
+  RATE_LIMIT_AUTH: 'off',
+  RATE_LIMIT_SIGNUP: 'off',
+  SIGNUP_PROOF: 'off',
+  LOG_LEVEL: 'fatal',
+  // Counted, so that Redis is asked; and never reached.
+  RATE_LIMIT_GENERAL: '1000000/60',
+  RATE_LIMIT_AI: '1000000/60',
+  RATE_LIMIT_RAG: '1000000/60',
+}
+const CLIENTS = 8
+const RECOVERY_MS = 5_000
+/** A bench on a busy machine: the sign that something hangs, not that it is slow. */
+const BEFORE_MS = 1_500
+
+type Fault = {
+  name: string
+  /** Resolves when it is over. */
+  make(service: RunningService): Promise<void>
+  /** Nobody may notice. */
+  isSilent?: boolean
+}
+
+/** One service on the database, `CLIENTS` people, and one fault after another, each on what the one before has left. */
+export async function faultsOf(
+  { url, query }: Pick<Postgres, 'url' | 'query'>,
+  faults: Fault[],
+  env: Record<string, string> = {},
+): Promise<Outcome[]> {
+  const service = await startService({ ...OFF, DATABASE_URL: url, ...env })
+  const place: Place = { urls: () => [service.url], query }
+  try {
+    const { token } = await customerOf(place)
+    const outcomes: Outcome[] = []
+    for (const fault of faults) outcomes.push(await under(place, service, token, fault))
+    return outcomes
+  } finally {
+    await service.stop()
+  }
+}
+
+async function under(place: Place, service: RunningService, token: string, fault: Fault): Promise<Outcome> {
+  const traffic = startTraffic(place, token, CLIENTS)
+  await sleep(BEFORE_MS)
+  await fault.make(service)
+  const recoveredMs = await traffic.untilAllWork(RECOVERY_MS)
+  await traffic.stop()
+  const { journal } = traffic
+  const wrong = [...journal.unanswered.map((what) => `no answer: ${what}`), ...journal.wrong]
+  if (service.child.exitCode !== null) wrong.push(`the process ended with ${service.child.exitCode}`)
+  if (recoveredMs === null) wrong.push(`nothing works ${RECOVERY_MS} ms after its end`)
+  if (fault.isSilent && journal.answers.has(503)) wrong.push(`${journal.answers.get(503)} requests noticed`)
+  return outcomeOf(fault.name, journal, recoveredMs, [...wrong, ...(await inspect(place, journal))])
+}
+
+/** Until it is true; null when it was not, of those tries that began in time. */
+async function timed(isWell: () => Promise<boolean>, atMostMs: number): Promise<number | null> {
+  const begun = performance.now()
+  while (performance.now() - begun < atMostMs) {
+    if (await isWell()) return Math.round(performance.now() - begun)
+    await sleep(50)
+  }
+  return null
+}
+
+function outcomeOf(name: string, journal: Journal, recoveredMs: number | null, wrong: string[]): Outcome {
+  const { answers, registered, documents, calls, slowestMs } = journal
+  return {
+    name,
+    answers: [...answers]
+      .sort()
+      .map(([status, count]) => `${count} × ${status}`)
+      .join(', '),
+    slowestMs: Math.round(slowestMs),
+    recoveredMs,
+    acknowledged: `${registered.length} accounts, ${documents.length} documents, ${calls.length} calls`,
+    wrong,
+  }
+}
+
+/** `forMs`: how long each is away. */
+export const databaseFaults = (postgres: Postgres, forMs: number): Fault[] => [
+  {
+    name: 'PostgreSQL ends all connections, three times',
+    async make() {
+      for (let round = 0; round < 3; round++) {
+        await postgres.terminate()
+        await sleep(500)
+      }
+    },
+  },
+  {
+    name: 'PostgreSQL restarts (fast)',
+    async make() {
+      await postgres.stop()
+      await postgres.start()
+    },
+  },
+  {
+    name: `PostgreSQL is stopped for ${forMs / 1_000} s`,
+    async make() {
+      await postgres.stop()
+      await sleep(forMs)
+      await postgres.start()
+    },
+  },
+  {
+    name: `PostgreSQL is frozen for ${forMs / 1_000} s`,
+    async make() {
+      postgres.freeze()
+      await sleep(forMs)
+      postgres.thaw()
+    },
+  },
+]
+
+export const redisFaults = (redis: Redis, forMs: number): Fault[] => [
+  {
+    name: `Redis is stopped for ${forMs / 1_000} s`,
+    isSilent: true,
+    async make() {
+      await redis.stop()
+      await sleep(forMs)
+      await redis.start()
+    },
+  },
+  {
+    name: `Redis is frozen for ${forMs / 1_000} s`,
+    isSilent: true,
+    async make() {
+      redis.freeze()
+      await sleep(forMs)
+      redis.thaw()
+    },
+  },
+]
+
+/** More connections than the process may have files: those that it has are served, and it comes back by itself. */
+export function descriptorFault(): Fault {
+  return {
+    name: '600 connections at 256 descriptors',
+    async make({ child, port }) {
+      limit(child.pid, 'nofile', '256')
+      const sockets: Socket[] = []
+      for (let n = 0; n < 600; n++) sockets.push(connect(port, '127.0.0.1').on('error', () => {}))
+      await sleep(3_000)
+      for (const socket of sockets) socket.destroy()
+      limit(child.pid, 'nofile', '20000')
+    },
+  }
+}
+
+/** SQLite's files may not grow any more, then they may. */
+export async function fullDisk(forMs: number): Promise<Outcome> {
+  const service = await startService(OFF)
+  const db = new DatabaseSync(join(service.dataDir, 'latchkey.db'), { timeout: 5_000 })
+  const query: Query = async (text, values = []) =>
+    db.prepare(text.replaceAll(/\$\d+/g, '?')).all(...(values as string[])) as never
+  const place: Place = { urls: () => [service.url], query }
+  try {
+    const { token } = await customerOf(place)
+    return await under(place, service, token, {
+      name: `the disk takes no more for ${forMs / 1_000} s (SQLite)`,
+      async make({ child }) {
+        limit(child.pid, 'fsize', '4096')
+        await sleep(forMs)
+        limit(child.pid, 'fsize', 'unlimited')
+      },
+    })
+  } finally {
+    db.close()
+    await service.stop()
+  }
+}
+
+/** Two nodes whose clocks differ, and a mail server that takes its time: each letter once, each call once. */
+export async function skewedClocks({ url, query }: Pick<Postgres, 'url' | 'query'>, skewMs: number): Promise<Outcome> {
+  const mail = await startMailServer({ delayMs: 4_000 })
+  // One address for both, as behind a balancer: tokens are for it.
+  const env = { ...OFF, DATABASE_URL: url, SMTP_URL: mail.url, SANDBOX: 'on', BASE_URL: 'http://127.0.0.1:8000' }
+  const skewed = { NODE_OPTIONS: `--import ${join(import.meta.dirname, 'skewed-clock.ts')}`, SKEW_MS: String(skewMs) }
+  const nodes = [await startService(env), await startService({ ...env, ...skewed })]
+  const place: Place = { urls: () => nodes.map((node) => node.url), query }
+  try {
+    const { token } = await customerOf(place)
+    const traffic = startTraffic(place, token, 2)
+    await sleep(12_000)
+    await traffic.stop()
+    const { journal } = traffic
+    const letters = () => mail.to.filter((to) => to.startsWith('fault-'))
+    await timed(async () => new Set(letters()).size >= journal.registered.length, 60_000)
+    const twice = letters().length - new Set(letters()).size
+    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal))]
+    if (twice > 0) wrong.push(`${twice} of ${letters().length} letters came twice`)
+    const missing = journal.registered.filter((email) => !mail.to.includes(email)).length
+    if (missing > 0) wrong.push(`${missing} letters never came`)
+    return outcomeOf(`two clocks ${skewMs / 1_000} s apart, slow mail`, journal, 0, wrong)
+  } finally {
+    for (const node of nodes) await node.stop()
+    await mail.stop()
+  }
+}
+
+/** Mail goes out when its server is back: each letter once. */
+export async function mailAway({ url, query }: Pick<Postgres, 'url' | 'query'>, forMs: number): Promise<Outcome> {
+  const mail = await startMailServer()
+  const service = await startService({ ...OFF, DATABASE_URL: url, SMTP_URL: mail.url, SANDBOX: 'on' })
+  const place: Place = { urls: () => [service.url], query }
+  try {
+    const { token } = await customerOf(place)
+    await mail.stop()
+    const traffic = startTraffic(place, token, 2)
+    await sleep(forMs)
+    await traffic.stop()
+    await mail.start()
+    const { journal } = traffic
+    const come = () => journal.registered.every((email) => mail.to.includes(email))
+    // Its jobs wait for 1, 5 and 30 s between their tries.
+    const recoveredMs = await timed(async () => come(), 60_000)
+    const wrong = [...journal.unanswered, ...journal.wrong, ...(await inspect(place, journal))]
+    if (journal.answers.has(503)) wrong.push('requests noticed')
+    if (!come()) wrong.push('letters are missing a minute later')
+    const own = mail.to.filter((to) => to.startsWith('fault-'))
+    if (own.length !== new Set(own).size) wrong.push('letters came twice')
+    return outcomeOf(`the mail server is away for ${forMs / 1_000} s`, journal, recoveredMs, wrong)
+  } finally {
+    await service.stop()
+    await mail.stop()
+  }
+}
+
+function limit(pid: number | undefined, resource: string, value: string): void {
+  execFileSync('prlimit', ['--pid', String(pid), `--${resource}=${value}:`])
+}

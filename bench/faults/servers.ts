@@ -1,0 +1,190 @@
+// The neighbours that faults are made at: a PostgreSQL, a Redis and a mail server of our own, which can be stopped, frozen and asked.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { chownSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { freePort } from '../lib/service.ts'
+
+const binaries = () => globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+
+/** Debian's packages lie here; without them there is nothing to break. */
+export const hasPostgres = (): boolean => binaries() !== undefined
+export const hasRedis = (): boolean => globSync('/usr/bin/redis-server').length > 0
+
+export type Postgres = Awaited<ReturnType<typeof startPostgres>>
+
+export async function startPostgres() {
+  const bin = binaries() ?? ''
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-faults-pg-'))
+  // The server refuses to run as root.
+  const who: { uid?: number; gid?: number } = process.getuid?.() === 0 ? idsOf('postgres') : {}
+  if (who.uid !== undefined && who.gid !== undefined) chownSync(folder, who.uid, who.gid)
+  const [data, port] = [join(folder, 'data'), await freePort()]
+  const initdb = ['-D', data, '-U', 'latchkey', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+  execFileSync(join(bin, 'initdb'), initdb, { ...who, cwd: folder, stdio: 'ignore' })
+  const url = `postgres://latchkey@127.0.0.1:${port}/postgres`
+  const settings = ['max_connections=100', 'log_min_messages=panic'].flatMap((setting) => ['-c', setting])
+  let child: ChildProcess | null = null
+
+  const query = async <R extends pg.QueryResultRow>(text: string, values: unknown[] = []): Promise<R[]> => {
+    const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, application_name: 'faults' })
+    client.on('error', () => {})
+    await client.connect()
+    try {
+      return (await client.query<R>(text, values)).rows
+    } finally {
+      await client.end().catch(() => {})
+    }
+  }
+  const start = async () => {
+    const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', folder, ...settings]
+    child = spawn(join(bin, 'postgres'), args, { ...who, cwd: folder, stdio: 'ignore' })
+    for (let tries = 0; ; tries++) {
+      const isUp = await query('select 1').then(
+        () => true,
+        () => false,
+      )
+      if (isUp) return
+      if (tries > 200) throw new Error('PostgreSQL does not start')
+      await sleep(50)
+    }
+  }
+  /** As `pg_ctl stop -m fast`. */
+  const stop = () => ended(child, 'SIGINT')
+  /** The server and its processes: each has a group of its own. */
+  const all = (): number[] => (child?.pid ? [child.pid, ...childrenOf(child.pid)] : [])
+  await start()
+
+  return {
+    url,
+    query,
+    start,
+    stop,
+    freeze: () => signal(all(), 'SIGSTOP'),
+    thaw: () => signal(all().reverse(), 'SIGCONT'),
+    /** Every connection but our own. */
+    async terminate(): Promise<number> {
+      const rows = await query(
+        "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and application_name <> 'faults'",
+      )
+      return rows.length
+    },
+    async end() {
+      signal(all(), 'SIGCONT')
+      await stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+export type Redis = Awaited<ReturnType<typeof startRedis>>
+
+export async function startRedis() {
+  const port = await freePort()
+  let child: ChildProcess | null = null
+  const start = async () => {
+    const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no']
+    child = spawn('redis-server', args, { cwd: tmpdir(), stdio: 'ignore' })
+    await sleep(300)
+  }
+  await start()
+  const pids = () => (child?.pid ? [child.pid] : [])
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    start,
+    stop: () => ended(child, 'SIGTERM'),
+    freeze: () => signal(pids(), 'SIGSTOP'),
+    thaw: () => signal(pids(), 'SIGCONT'),
+    async end() {
+      signal(pids(), 'SIGCONT')
+      await ended(child, 'SIGTERM')
+    },
+  }
+}
+
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>
+
+/** Takes every letter, each after `delayMs`; `to` has the recipient of each that it has said yes to. */
+export async function startMailServer({ delayMs = 0 }: { delayMs?: number } = {}) {
+  const to: string[] = []
+  const sockets = new Set<Socket>()
+  let server: Server | null = null
+  const port = await freePort()
+  const serve = (socket: Socket) => {
+    sockets.add(socket)
+    socket.on('close', () => sockets.delete(socket)).on('error', () => {})
+    let [buffer, recipient, inData] = ['', '', false]
+    socket.write('220 here\r\n')
+    socket.on('data', async (chunk) => {
+      buffer += chunk.toString('latin1')
+      for (;;) {
+        const end = buffer.indexOf(inData ? '\r\n.\r\n' : '\r\n')
+        if (end < 0) return
+        const line = buffer.slice(0, end)
+        buffer = buffer.slice(end + (inData ? 5 : 2))
+        if (inData) {
+          inData = false
+          const of = recipient
+          await sleep(delayMs)
+          if (socket.destroyed) return
+          to.push(of)
+          socket.write('250 taken\r\n')
+        } else if (/^DATA/i.test(line)) {
+          inData = true
+          socket.write('354 go on\r\n')
+        } else if (/^QUIT/i.test(line)) socket.end('221 bye\r\n')
+        else {
+          recipient = /^RCPT TO:<([^>]+)>/i.exec(line)?.[1] ?? recipient
+          socket.write('250 yes\r\n')
+        }
+      }
+    })
+  }
+  const start = async () => {
+    server = createServer(serve)
+    await new Promise<void>((resolve) => server?.listen(port, '127.0.0.1', resolve))
+  }
+  const stop = async () => {
+    for (const socket of sockets) socket.destroy()
+    await new Promise((resolve) => (server ? server.close(resolve) : resolve(null)))
+    server = null
+  }
+  await start()
+  return { url: `smtp://127.0.0.1:${port}`, to, start, stop }
+}
+
+function idsOf(user: string): { uid: number; gid: number } {
+  const id = (flag: string) => Number(execFileSync('id', [flag, user], { encoding: 'utf8' }))
+  return { uid: id('-u'), gid: id('-g') }
+}
+
+function childrenOf(parent: number): number[] {
+  return globSync('/proc/[0-9]*/stat').flatMap((path) => {
+    try {
+      const [, fields = ''] = readFileSync(path, 'utf8').split(') ')
+      return Number(fields.split(' ')[1]) === parent ? [Number(path.split('/')[2])] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+function signal(pids: number[], name: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+}
+
+async function ended(child: ChildProcess | null, name: NodeJS.Signals): Promise<void> {
+  if (child === null || child.exitCode !== null || child.signalCode !== null) return
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill(name)
+  await gone
+}

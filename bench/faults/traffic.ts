@@ -1,0 +1,169 @@
+// What people do while something fails, each acknowledgement noted; and the look afterwards whether all of it is there, once.
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { signUp } from '../lib/service.ts'
+
+export type Query = <R extends Record<string, unknown>>(text: string, values?: unknown[]) => Promise<R[]>
+
+export type Journal = {
+  answers: Map<number, number>
+  /** No answer within `ANSWER_MS`, or a connection that broke. */
+  unanswered: string[]
+  /** Answered with what says nothing of a neighbour: 500, 401, 404. */
+  wrong: string[]
+  slowestMs: number
+  registered: string[]
+  documents: string[]
+  /** The ids of calls that were answered whole. */
+  calls: string[]
+}
+
+/** A statement waits up to 12 s for a server that stands still. */
+const ANSWER_MS = 20_000
+const TEXT = 'A sentence about nothing in particular, which somebody may look for. '.repeat(20)
+
+export type Traffic = {
+  journal: Journal
+  /** When the first of each kind began that went well again; null when one of them did not begin in time. */
+  untilAllWork(withinMs: number): Promise<number | null>
+  stop(): Promise<void>
+}
+
+export type Place = { urls: () => string[]; query: Query }
+
+/** A customer of the paid plan, for calls and documents. */
+export async function customerOf({ urls, query }: Place): Promise<{ token: string; userId: string }> {
+  const person = await signUp(urls()[0] ?? '', `payer-${randomBytes(4).toString('hex')}@example.com`)
+  await query("update users set subscription_tier = 'pro', subscription_status = 'active' where id = $1", [
+    person.userId,
+  ])
+  await sleep(1_100)
+  return person
+}
+
+/** `clients` people without a pause between their requests. */
+export function startTraffic(place: Place, token: string, clients: number): Traffic {
+  const journal: Journal = {
+    answers: new Map(),
+    unanswered: [],
+    wrong: [],
+    slowestMs: 0,
+    registered: [],
+    documents: [],
+    calls: [],
+  }
+  let isOver = false
+  const running = Array.from({ length: clients }, async (_, client) => {
+    for (let turn = client; !isOver; turn++) await act(turn)
+  })
+
+  async function act(turn: number): Promise<boolean> {
+    const urls = place.urls()
+    const url = urls[turn % urls.length] ?? ''
+    switch (turn % 5) {
+      case 0: {
+        const email = `fault-${randomBytes(8).toString('hex')}@example.com`
+        const reply = await ask(url, 'POST', '/api/auth/register', { email, password: 'a long enough password' })
+        if (reply?.status === 201) journal.registered.push(email)
+        return reply?.status === 201
+      }
+      case 1: {
+        const content = `${randomBytes(8).toString('hex')} ${TEXT}`
+        const reply = await ask(url, 'POST', '/api/rag/ingest/text', { content })
+        const [id] = reply?.status === 200 ? (JSON.parse(reply.text).document_ids as string[]) : []
+        if (id !== undefined) journal.documents.push(id.split('_')[0] ?? '')
+        return reply?.status === 200
+      }
+      case 2: {
+        const stream = turn % 2 === 0
+        const body = { messages: [{ role: 'user', content: 'Say something' }], stream }
+        const reply = await ask(url, 'POST', '/api/ai/chat', body)
+        const isWhole = reply?.status === 200 && (!stream || reply.text.includes('[DONE]'))
+        if (reply && isWhole) journal.calls.push(reply.id)
+        return isWhole
+      }
+      default:
+        return (await ask(url, 'GET', turn % 2 === 0 ? '/api/users/me/sessions' : '/api/auth/me'))?.status === 200
+    }
+  }
+
+  async function ask(url: string, method: string, path: string, body?: object) {
+    const begun = performance.now()
+    try {
+      const reply = await fetch(`${url}${path}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, ...(body ? { 'content-type': 'application/json' } : {}) },
+        ...(body ? { body: JSON.stringify(body) } : {}),
+        signal: AbortSignal.timeout(ANSWER_MS),
+      })
+      const text = await reply.text()
+      const { status } = reply
+      journal.answers.set(status, (journal.answers.get(status) ?? 0) + 1)
+      if (status >= 400 && status !== 503) journal.wrong.push(`${method} ${path}: ${status} ${text.slice(0, 200)}`)
+      if (status === 503) await sleep(50)
+      return { status, text, id: reply.headers.get('x-request-id') ?? '' }
+    } catch (error) {
+      if (!isOver)
+        journal.unanswered.push(
+          `${method} ${path}: ${(error as Error).message} ${String((error as Error).cause ?? '')}`,
+        )
+      await sleep(50)
+      return null
+    } finally {
+      journal.slowestMs = Math.max(journal.slowestMs, performance.now() - begun)
+    }
+  }
+
+  return {
+    journal,
+    async untilAllWork(withinMs) {
+      const begun = performance.now()
+      const began = await Promise.all(
+        [0, 1, 2, 3, 4].map(async (turn) => {
+          for (;;) {
+            const afterMs = performance.now() - begun
+            if (afterMs > withinMs) return null
+            if (await act(turn)) return afterMs
+          }
+        }),
+      )
+      return began.includes(null) ? null : Math.round(Math.max(...(began as number[])))
+    },
+    async stop() {
+      isOver = true
+      await Promise.all(running)
+    },
+  }
+}
+
+/** @returns what is lost or there twice. */
+export async function inspect(
+  { query }: Pick<Place, 'query'>,
+  { registered, documents, calls }: Journal,
+): Promise<string[]> {
+  const users = await query<{ email: string }>("select email from users where email like 'fault-%'")
+  const kept = new Set(users.map(({ email }) => email))
+  const texts = await query<{ id: string }>('select id from rag_documents')
+  const there = new Set(texts.map(({ id }) => String(id).split('_')[0]))
+  const records = await countsOf(query, calls)
+  return [
+    ...registered.filter((email) => !kept.has(email)).map((email) => `the account ${email} is lost`),
+    ...documents.filter((id) => !there.has(id)).map((id) => `the document ${id} is lost`),
+    ...calls.flatMap((id) => {
+      const count = records.get(id) ?? 0
+      return count === 1 ? [] : [`the call ${id} is recorded ${count} times`]
+    }),
+  ]
+}
+
+/** Records whose database was away are on their way from the spool for a moment. */
+async function countsOf(query: Query, calls: string[]): Promise<Map<string, number>> {
+  for (let tries = 0; ; tries++) {
+    const rows = await query<{ id: string; count: string }>(
+      'select request_id as id, count(*) as count from usage_records where request_id is not null group by request_id',
+    )
+    const counts = new Map(rows.map(({ id, count }) => [id, Number(count)]))
+    if (tries === 20 || calls.every((id) => counts.has(id))) return counts
+    await sleep(500)
+  }
+}

@@ -1,0 +1,80 @@
+/** What the service tells of itself: the log of requests, and traces. Traces have OpenTelemetry's own settings. */
+import { ConfigError, type Reader, trimSlash } from './reader.ts'
+
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const
+
+export type TracesConfig = {
+  /** Where spans are sent. */
+  url: string
+  headers: Readonly<Record<string, string>>
+  resource: Readonly<Record<string, string>>
+  version: string
+  sampler: (typeof SAMPLERS)[number]
+  /** Of the traces that begin here, for the samplers that have one. */
+  ratio: number
+  /** Whether vendors are told whose trace a call is of. */
+  tellsVendors: boolean
+}
+
+export type TelemetryConfig = {
+  /** A line for each request; `addresses`: with the caller's. */
+  requestLog: 'off' | 'on' | 'addresses'
+  /** Null: no traces. */
+  traces: TracesConfig | null
+}
+
+/** `version`: of the service. */
+export function readTelemetry(read: Reader, version: string): TelemetryConfig {
+  return {
+    requestLog: read.oneOf('REQUEST_LOG', ['off', 'on', 'addresses'], 'off'),
+    traces: readTraces(read, version),
+  }
+}
+
+function readTraces(read: Reader, version: string): TracesConfig | null {
+  const protocols = ['http:', 'https:']
+  const whole = read.url('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', protocols)
+  const base = read.url('OTEL_EXPORTER_OTLP_ENDPOINT', protocols)
+  read.oneOf('OTEL_EXPORTER_OTLP_PROTOCOL', ['http/json'], 'http/json')
+  const settings = {
+    headers: readPairs(read, 'OTEL_EXPORTER_OTLP_HEADERS'),
+    resource: {
+      ...readPairs(read, 'OTEL_RESOURCE_ATTRIBUTES'),
+      'service.name': read.text('OTEL_SERVICE_NAME', 'latchkey'),
+      'service.version': version,
+    },
+    version,
+    sampler: read.oneOf('OTEL_TRACES_SAMPLER', SAMPLERS, 'parentbased_always_on'),
+    ratio: readRatio(read),
+    tellsVendors: read.flag('TRACE_VENDORS', false),
+  }
+  const url = whole ?? (base === null ? null : `${trimSlash(base)}/v1/traces`)
+  return url === null ? null : { url, ...settings }
+}
+
+/** `name=value,name=value`, the values as in addresses. @throws ConfigError; the values may be secrets, and are not repeated. */
+function readPairs(read: Reader, name: string): Record<string, string> {
+  return Object.fromEntries(
+    read.words(name).map((pair) => {
+      const at = pair.indexOf('=')
+      if (at < 1) throw new ConfigError(`${name} is wrong: expected name=value, with commas between`)
+      try {
+        return [pair.slice(0, at).trim(), decodeURIComponent(pair.slice(at + 1).trim())]
+      } catch {
+        throw new ConfigError(`${name} is wrong: the value of ${pair.slice(0, at)} is not percent-encoded`)
+      }
+    }),
+  )
+}
+
+function readRatio(read: Reader): number {
+  const text = read.matching('OTEL_TRACES_SAMPLER_ARG', /^(0(\.\d+)?|1(\.0+)?)$/, 'a share from 0 to 1', '1')
+  return Number(text)
+}

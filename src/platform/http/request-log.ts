@@ -1,0 +1,45 @@
+/**
+ * The log of requests: a line for each at `info`, as it ends, where REQUEST_LOG is on. It names the route's pattern, never the address
+ * that was asked for: that holds tokens of links, and whatever else people put in a query.
+ */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Log } from '../telemetry/log.ts'
+import { PROBES } from './tracing.ts'
+
+export function logRequests(
+  app: Pick<FastifyInstance, 'addHook'>,
+  log: Log,
+  { addresses }: { addresses: boolean },
+): void {
+  /** What the connection had sent before: several requests share it. */
+  const sentBefore = new WeakMap<FastifyRequest, number>()
+  app.addHook('onRequest', (request, _reply, done) => {
+    sentBefore.set(request, request.raw.socket?.bytesWritten ?? 0)
+    done()
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    const { statusCode: status } = reply
+    if (status < 400 && PROBES.includes(route)) return done()
+    const { caller, span, refusal } = request
+    log.info(
+      {
+        reqId: request.id,
+        method: request.method,
+        route,
+        status,
+        ...(refusal === undefined ? {} : { code: refusal }),
+        ms: Math.round(reply.elapsedTime),
+        bytes: Math.max(0, (request.raw.socket?.bytesWritten ?? 0) - (sentBefore.get(request) ?? 0)),
+        user: caller?.userId ?? null,
+        ...(caller?.keyId ? { keyId: caller.keyId } : {}),
+        ...(addresses ? { address: request.ip } : {}),
+        ...(span === undefined ? {} : { trace_id: span.traceId }),
+        // The reader left before the end, or the connection broke.
+        ...(reply.raw.writableFinished ? {} : { cut: true }),
+      },
+      'request',
+    )
+    done()
+  })
+}

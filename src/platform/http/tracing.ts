@@ -1,0 +1,53 @@
+/**
+ * A span for each request, of the caller's trace where it names one (`traceparent`). The trap: Node calls back about a body in the
+ * socket's context, not in the request's, so that the span is entered again behind it.
+ */
+
+import type { FastifyInstance } from 'fastify'
+import { parseTraceparent } from '../telemetry/trace-context.ts'
+import { currentSpan, inSpan, type Span, type Tracer } from '../telemetry/tracer.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    span?: Span
+  }
+}
+
+/** Asked for every few seconds by machines. */
+export const PROBES: readonly string[] = ['/healthz', '/readyz', '/metrics']
+
+/** Before any other hook. */
+export function traceRequests(app: Pick<FastifyInstance, 'addHook'>, tracer: Tracer): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    const route = request.routeOptions.url ?? ''
+    if (PROBES.includes(route)) return done()
+    const span = tracer.start(`${request.method} ${route}`.trim(), {
+      kind: 'server',
+      parent: parseTraceparent(request.headers.traceparent),
+      attributes: {
+        'http.request.method': request.method,
+        'http.route': route || null,
+        'latchkey.request_id': request.id,
+      },
+    })
+    request.span = span
+    inSpan(span, done)
+  })
+  app.addHook('preValidation', (request, _reply, done) => {
+    const { span } = request
+    if (span === undefined || currentSpan() === span) done()
+    else inSpan(span, done)
+  })
+  app.addHook('onResponse', (request, reply, done) => {
+    const { span, caller, refusal } = request
+    const { statusCode } = reply
+    span?.set({
+      'http.response.status_code': statusCode,
+      'user.id': caller?.userId,
+      'latchkey.key_id': caller?.keyId,
+      'error.type': refusal,
+    })
+    span?.end(statusCode >= 500 ? (refusal ?? String(statusCode)) : null)
+    done()
+  })
+}

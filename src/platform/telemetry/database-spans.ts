@@ -1,0 +1,136 @@
+/**
+ * Statements as spans, in groups: those of one parent that follow one another closely are one span, which says how many there were and
+ * on which tables. A request has at most twenty, however many statements it makes; the texts and values of none.
+ */
+import type { DatabaseConnection, Dialect as Engine } from 'kysely'
+import type { AsyncCommit, FastRead } from '../db/adapter.ts'
+import type { Dialect } from '../db/db.ts'
+import { currentSpan, epochMs, type Span, type Tracer } from './tracer.ts'
+
+/** What comes later after the last one's end is a group of its own. */
+const APART_MS = 5
+const GROUPS_MAX = 20
+const SUMMARY_WORDS_MAX = 8
+const SUMMARIES_MAX = 2_000
+
+type Group = { startMs: number; endMs: number; statements: number; words: Set<string>; failure: string | null }
+
+/** The engine, with every statement of its noted. */
+export function tracedEngine(engine: Engine, tracer: Tracer, dialect: Dialect): Engine {
+  const open = new WeakMap<Span, { group: Group; count: number }>()
+  const system = dialect === 'sqlite' ? 'sqlite' : 'postgresql'
+
+  const close = (parent: Span, { startMs, endMs, statements, words, failure }: Group) => {
+    const summary = [...words].join(', ')
+    const attributes = { 'db.system.name': system, 'db.query.summary': summary, 'db.operation.batch.size': statements }
+    tracer.start('database', { kind: 'client', parent, startMs, attributes }).end(failure, endMs)
+  }
+
+  const note = (text: string, tookMs: number, failure: string | null) => {
+    const parent = currentSpan()
+    if (!parent?.isSampled) return
+    const endMs = epochMs()
+    const startMs = endMs - tookMs
+    let state = open.get(parent)
+    if (state === undefined) {
+      const first = { group: newGroup(startMs), count: 1 }
+      state = first
+      open.set(parent, state)
+      parent.onEnd(() => close(parent, first.group))
+    } else if (startMs - state.group.endMs > APART_MS && state.count < GROUPS_MAX) {
+      close(parent, state.group)
+      state.group = newGroup(startMs)
+      state.count++
+    }
+    const { group } = state
+    group.startMs = Math.min(group.startMs, startMs)
+    group.endMs = Math.max(group.endMs, endMs)
+    group.statements++
+    if (group.words.size < SUMMARY_WORDS_MAX) group.words.add(summaryOf(text))
+    group.failure ??= failure
+  }
+
+  const timed = <T>(text: string, work: () => T): T => {
+    const begun = performance.now()
+    const done = (failure: string | null) => note(text, performance.now() - begun, failure)
+    try {
+      const result = work()
+      if (result instanceof Promise) {
+        result.then(
+          () => done(null),
+          (error) => done(codeOf(error)),
+        )
+      } else done(null)
+      return result
+    } catch (error) {
+      done(codeOf(error))
+      throw error
+    }
+  }
+
+  const watch = (connection: DatabaseConnection) => {
+    const { executeQuery } = connection
+    connection.executeQuery = (query) => timed(query.sql, () => executeQuery.call(connection, query) as never)
+  }
+
+  return {
+    createQueryCompiler: () => engine.createQueryCompiler(),
+    createIntrospector: (db) => engine.createIntrospector(db),
+    createAdapter() {
+      const adapter = engine.createAdapter()
+      const { firstRow, commitAsync } = adapter as unknown as FastRead & AsyncCommit
+      // What goes past Kysely.
+      return Object.assign(adapter, {
+        firstRow: (text: string, parameters: readonly unknown[]) => timed(text, () => firstRow(text, parameters)),
+        commitAsync: <T>(work: Parameters<typeof commitAsync<T>>[0]) =>
+          timed('commit', () => commitAsync((run) => work((query) => timed(query.sql, () => run(query))))),
+      })
+    },
+    createDriver() {
+      const driver = engine.createDriver()
+      const { acquireConnection, beginTransaction, commitTransaction } = driver
+      return Object.assign(driver, {
+        async acquireConnection() {
+          const connection = await acquireConnection.call(driver)
+          watch(connection)
+          return connection
+        },
+        // A transaction's statements go another way.
+        async beginTransaction(...[connection, settings]: Parameters<typeof beginTransaction>) {
+          await timed('begin', () => beginTransaction.call(driver, connection, settings))
+          watch(connection)
+        },
+        commitTransaction: (connection: DatabaseConnection) =>
+          timed('commit', () => commitTransaction.call(driver, connection)),
+      })
+    },
+  }
+}
+
+const newGroup = (startMs: number): Group => ({
+  startMs,
+  endMs: startMs,
+  statements: 0,
+  words: new Set(),
+  failure: null,
+})
+
+/** Never the message: PostgreSQL's repeats values. */
+function codeOf(error: unknown): string {
+  const { code, name } = error as { code?: unknown; name?: unknown }
+  return typeof code === 'string' ? code : String(name)
+}
+
+const summaries = new Map<string, string>()
+
+/** `select sessions`, `update users`: of a statement's text, whose values are elsewhere. */
+export function summaryOf(text: string): string {
+  const known = summaries.get(text)
+  if (known !== undefined) return known
+  const verb = /^\s*(\w+)/.exec(text)?.[1]?.toLowerCase() ?? 'statement'
+  const table = /\b(?:from|into|update)\s+(?:only\s+)?"?([a-z_]+)"?/i.exec(text)?.[1]
+  const summary = table === undefined ? verb : `${verb} ${table}`
+  if (summaries.size >= SUMMARIES_MAX) summaries.clear()
+  summaries.set(text, summary)
+  return summary
+}

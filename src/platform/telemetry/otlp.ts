@@ -1,0 +1,133 @@
+/**
+ * Sends spans to an OpenTelemetry collector: OTLP over HTTP, as JSON (opentelemetry.io/docs/specs/otlp). What the collector does not
+ * take in time is kept while there is room, then dropped and counted: traces never hold up a request, nor fill the memory.
+ */
+import type { TracesConfig } from '../../config.ts'
+import { type Log, seldom } from './log.ts'
+import type { Count, Metrics } from './metrics.ts'
+import type { Attributes, FinishedSpan, SpanKind } from './tracer.ts'
+
+export type Exporter = {
+  take(span: FinishedSpan): void
+  /** Sends what is left, for a moment. */
+  close(): Promise<void>
+}
+
+const EVERY_MS = 5_000
+const BATCH_MAX = 512
+const WAITING_MAX = 4_096
+const POST_MS = 10_000
+const CLOSE_MS = 2_000
+/** What the protocol says to try again; all else would be refused again. */
+const TRY_AGAIN = [429, 502, 503, 504]
+
+type Deps = { log: Log; metrics: Pick<Metrics, 'counts'> }
+
+export function openExporter(config: TracesConfig, { log, metrics }: Deps): Exporter {
+  const waiting: FinishedSpan[] = []
+  const say = seldom((details, message) => log.warn(details, message))
+  const outcomes = metrics.counts('latchkey_trace_spans_total', 'Spans, by whether the collector has them', ['result'])
+  const count: Record<'sent' | 'dropped', Count> = { sent: outcomes('sent'), dropped: outcomes('dropped') }
+  let sending: Promise<void> | null = null
+  const timer = setInterval(send, EVERY_MS).unref()
+
+  return {
+    take(span) {
+      if (waiting.length >= WAITING_MAX) {
+        count.dropped.value++
+        return
+      }
+      waiting.push(span)
+      if (waiting.length === BATCH_MAX) send()
+    },
+    async close() {
+      clearInterval(timer)
+      const deadline = AbortSignal.timeout(CLOSE_MS)
+      await sending
+      while (waiting.length > 0 && (await sendBatch(waiting.splice(0, BATCH_MAX), deadline))) {}
+    },
+  }
+
+  function send(): void {
+    if (sending !== null || waiting.length === 0) return
+    sending = sendBatch(waiting.splice(0, BATCH_MAX), AbortSignal.timeout(POST_MS)).then((isTaken) => {
+      sending = null
+      // Who has just refused is asked again at the timer's turn.
+      if (isTaken && waiting.length >= BATCH_MAX) send()
+    })
+  }
+
+  async function sendBatch(batch: FinishedSpan[], signal: AbortSignal): Promise<boolean> {
+    try {
+      const reply = await fetch(config.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...config.headers },
+        body: JSON.stringify(requestOf(batch, config)),
+        redirect: 'error',
+        signal,
+      })
+      const text = await reply.text()
+      if (reply.ok) {
+        count.sent.value += batch.length
+        if (text.includes('rejectedSpans')) say({ answer: text.slice(0, 300) }, 'the collector refuses some spans')
+        return true
+      }
+      say({ status: reply.status, answer: text.slice(0, 300) }, 'the collector of traces refuses them')
+      if (TRY_AGAIN.includes(reply.status)) keep(batch)
+      else count.dropped.value += batch.length
+    } catch (err) {
+      say({ err }, 'the collector of traces cannot be reached')
+      keep(batch)
+    }
+    return false
+  }
+
+  function keep(batch: FinishedSpan[]): void {
+    const kept = batch.slice(0, Math.max(0, WAITING_MAX - waiting.length))
+    count.dropped.value += batch.length - kept.length
+    waiting.unshift(...kept)
+  }
+}
+
+const KINDS: Record<SpanKind, number> = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 }
+const FAILED = 2
+
+function requestOf(spans: FinishedSpan[], { resource, version }: TracesConfig) {
+  return {
+    resourceSpans: [
+      {
+        resource: { attributes: attributesOf(resource) },
+        scopeSpans: [{ scope: { name: 'latchkey', version }, spans: spans.map(spanOf) }],
+      },
+    ],
+  }
+}
+
+function spanOf({ traceId, spanId, parentId, name, kind, startMs, endMs, attributes, failure }: FinishedSpan) {
+  return {
+    traceId,
+    spanId,
+    ...(parentId === null ? {} : { parentSpanId: parentId }),
+    name,
+    kind: KINDS[kind],
+    startTimeUnixNano: nanosOf(startMs),
+    endTimeUnixNano: nanosOf(Math.max(startMs, endMs)),
+    attributes: attributesOf(attributes),
+    ...(failure === null ? {} : { status: { code: FAILED, message: failure.slice(0, 300) } }),
+  }
+}
+
+/** As a text: beyond what a number holds exactly. */
+const nanosOf = (ms: number) => `${Math.round(ms * 1_000)}000`
+
+function attributesOf(attributes: Attributes) {
+  return Object.entries(attributes).flatMap(([key, value]) =>
+    value === null || value === undefined ? [] : [{ key, value: anyValue(value) }],
+  )
+}
+
+function anyValue(value: string | number | boolean) {
+  if (typeof value === 'string') return { stringValue: value.slice(0, 1_000) }
+  if (typeof value === 'boolean') return { boolValue: value }
+  return Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value }
+}

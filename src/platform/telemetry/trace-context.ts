@@ -1,0 +1,25 @@
+/** W3C trace context, version 00: the header `traceparent`, which says whose part of which trace a request is. */
+
+export type TraceContext = {
+  /** 32 hexadecimal digits. */
+  traceId: string
+  /** 16 hexadecimal digits. */
+  spanId: string
+  isSampled: boolean
+}
+
+const FORM = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
+
+/** Null where there is none, or none that may be taken over: such a request begins a trace of its own. */
+export function parseTraceparent(header: string | string[] | undefined | null): TraceContext | null {
+  if (typeof header !== 'string' || header.length > 512) return null
+  const [, version, traceId = '', spanId = '', flags = '', more] = FORM.exec(header) ?? []
+  if (version === undefined || version === 'ff' || /^0+$/.test(traceId) || /^0+$/.test(spanId)) return null
+  // A later version may say more behind these four; this one says nothing else.
+  if (version === '00' && more !== undefined) return null
+  return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
+}
+
+export function traceparentOf({ traceId, spanId, isSampled }: TraceContext): string {
+  return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
+}

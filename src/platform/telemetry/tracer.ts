@@ -1,0 +1,115 @@
+/**
+ * Spans of OpenTelemetry's kind, for requests, calls to models, vendors, the database and jobs. There is a tracer only where an
+ * exporter is configured; everybody else asks `tracer?.` and pays nothing. Names and attributes hold routes, models and counts, never
+ * what somebody has written.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomBytes } from 'node:crypto'
+import type { TracesConfig } from '../../config.ts'
+import type { TraceContext } from './trace-context.ts'
+
+export type Attributes = Record<string, string | number | boolean | null | undefined>
+/** As OTLP numbers them. */
+export type SpanKind = 'internal' | 'server' | 'client' | 'producer' | 'consumer'
+
+export type Span = TraceContext & {
+  /** What is null or undefined is left out. */
+  set(attributes: Attributes): void
+  rename(name: string): void
+  /** Once; `failure` says why it did not come to a good end. */
+  end(failure?: string | null, endMs?: number): void
+  /** Called as the span ends, before it is handed on. */
+  onEnd(callback: () => void): void
+}
+
+/** As the exporter is given it. */
+export type FinishedSpan = {
+  traceId: string
+  spanId: string
+  parentId: string | null
+  name: string
+  kind: SpanKind
+  startMs: number
+  endMs: number
+  attributes: Attributes
+  failure: string | null
+}
+
+export type SpanOptions = {
+  kind?: SpanKind
+  /** Left out: the span in which this runs. Null: none, a trace begins here. */
+  parent?: TraceContext | null
+  attributes?: Attributes
+  startMs?: number
+}
+
+export type Tracer = {
+  start(name: string, options?: SpanOptions): Span
+}
+
+const running = new AsyncLocalStorage<Span>()
+
+/** The span in which this runs. */
+export const currentSpan = (): Span | undefined => running.getStore()
+
+/** Whatever `work` starts belongs to the span. */
+export const inSpan = <T>(span: Span, work: () => T): T => running.run(span, work)
+
+export function createTracer({ sampler, ratio }: TracesConfig, take: (span: FinishedSpan) => void): Tracer {
+  return {
+    start(name, { kind = 'internal', parent = currentSpan() ?? null, attributes = {}, startMs = epochMs() } = {}) {
+      const traceId = parent?.traceId ?? randomBytes(16).toString('hex')
+      const spanId = randomBytes(8).toString('hex')
+      // Within the process a span follows its parent; whether a stranger's `sampled` counts is the sampler's to say.
+      const isOurs = parent !== null && 'onEnd' in parent
+      const isSampled =
+        isOurs || (parent !== null && sampler.startsWith('parentbased_')) ? parent.isSampled : isDrawn(traceId)
+      if (!isSampled) return { traceId, spanId, isSampled, ...NOTHING }
+      const span = { traceId, spanId, parentId: parent?.spanId ?? null, name, kind, startMs, attributes }
+      return { traceId, spanId, isSampled, ...recording(span, take) }
+    },
+  }
+
+  /** By the trace's own number, so that all services that sample by the same ratio keep the same traces. */
+  function isDrawn(traceId: string): boolean {
+    if (sampler.endsWith('always_on')) return true
+    if (sampler.endsWith('always_off')) return false
+    return Number.parseInt(traceId.slice(19), 16) < ratio * 2 ** 52
+  }
+}
+
+const NOTHING = { set() {}, rename() {}, end() {}, onEnd() {} }
+
+function recording(
+  begun: Omit<FinishedSpan, 'endMs' | 'failure'>,
+  take: (span: FinishedSpan) => void,
+): Pick<Span, 'set' | 'rename' | 'end' | 'onEnd'> {
+  let { name } = begun
+  const attributes = { ...begun.attributes }
+  const callbacks: (() => void)[] = []
+  let isOver = false
+  return {
+    set: (more) => void Object.assign(attributes, more),
+    rename(better) {
+      name = better
+    },
+    end(failure = null, endMs = epochMs()) {
+      if (isOver) return
+      isOver = true
+      for (const callback of callbacks) callback()
+      take({ ...begun, name, attributes, endMs, failure })
+    },
+    onEnd(callback) {
+      if (!isOver) callbacks.push(callback)
+    },
+  }
+}
+
+let anchorMs = Date.now() - performance.now()
+
+/** Finer than a clock of whole milliseconds, and with it where that is set anew. */
+export function epochMs(): number {
+  const now = performance.now()
+  if (Math.abs(Date.now() - now - anchorMs) > 50) anchorMs = Date.now() - now
+  return anchorMs + now
+}
