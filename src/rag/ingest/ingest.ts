@@ -20,9 +20,14 @@ import { metered, type RagCall } from '../metering.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
+import type { Outline } from './outline.ts'
 
 export type NewDocument = {
   text: string | TextHandle
+  /** What the file that a short text is of knows of it; a long one has it already. */
+  outline?: Outline
+  /** The file itself, where it is kept: it lasts as long as the document. */
+  originalId?: string | null
   metadata: Metadata
   source: string | null
   /** The client's own id: the document that had it before goes. */
@@ -74,7 +79,7 @@ export async function storeDocument(
 ): Promise<Ingested> {
   const { db, clock, jobs, embedder, vectors, pipeline } = deps
   const settings = { size: document.chunkSize, overlap: document.chunkOverlap }
-  const chunked = await pipeline.chunk(document.text, settings, embedder)
+  const chunked = await pipeline.chunk(document, settings, embedder)
   const { id, total } = chunked
   if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
   if (total > CHUNKS_MAX) {
@@ -162,6 +167,7 @@ async function publish(
     characters,
     embedder: embedder?.id ?? '',
     kept_in: embedder === null ? '' : vectors.name,
+    original_id: document.originalId ?? null,
     created_at: clock.now(),
   })
   await bumpRevision(tx, userId)

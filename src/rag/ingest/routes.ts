@@ -137,10 +137,11 @@ export async function ingestRoutes(
         const signal = clientGone(reply)
         const upload = await readUpload(request, maxFileBytes)
         const { name, bytes, chunkSize, chunkOverlap, externalId, replacesSource } = upload
-        const { text, warnings } = await deps.parser.read(name, bytes, signal)
+        const { text, outline, warnings } = await deps.parser.read(name, bytes, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
         const stored = await ingest(deps, call, {
-          text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
+          text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline),
+          outline,
           metadata: { source: name },
           source: name,
           externalId,

@@ -289,7 +289,7 @@ test('what a Word document shows beside its text is named as left out', async ()
     }),
   )
 
-  assert.deepEqual(plain, { text: 'text', warnings: [] })
+  assert.deepEqual(plain, { text: 'text', outline: {}, warnings: [] })
   assert.equal(rich.text, 'text')
   const reasons = rich.warnings.map(({ page, reason }) => `${page} ${reason}`).join('\n')
   for (const what of [/Pictures/, /Charts/, /headers and footers/, /Comments/, /Embedded/, /inserted/])

@@ -5,6 +5,7 @@
 import { Piscina } from 'piscina'
 import type { Problem } from '#platform/problem.ts'
 import { ragProblem } from '../../problems.ts'
+import type { Outline } from '../outline.ts'
 import type { Warning } from './unreadable.ts'
 import type { Format, Outcome, Task } from './worker.ts'
 
@@ -18,6 +19,7 @@ export type Limits = {
 export type ParsedFile = {
   /** Never empty; as UTF-8 where it is long. */
   text: string | Uint8Array
+  outline: Outline
   warnings: Warning[]
 }
 
@@ -46,7 +48,8 @@ export function createParser(limits: Partial<Limits> = {}) {
       const format = formatOf(name, bytes)
       const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)
       if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
-      return { text: 'text' in outcome ? outcome.text : outcome.utf8, warnings: outcome.warnings }
+      const { outline, warnings } = outcome
+      return { text: 'text' in outcome ? outcome.text : outcome.utf8, outline, warnings }
     },
     close: () => pool.destroy(),
   }

@@ -1,3 +1,5 @@
+import type { Outline } from '../outline.ts'
+
 /** A file that cannot be read, with a reason that a person understands; becomes a 422. Crosses from the worker as its name and message. */
 export class Unreadable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
@@ -9,6 +11,8 @@ export class Unreadable extends Error {
 /** A file's text, and what of the file is not in it. */
 export type Reading = {
   text: string
+  /** Left out: the text is Markdown, or nearly. */
+  outline?: Outline
   warnings: Warning[]
 }
 
