@@ -3,6 +3,11 @@ import { Problem } from '#platform/problem.ts'
 
 export const ragProblem = Problem.define({
   document_not_found: [404, 'Document not found'],
+  original_not_found: [
+    404,
+    'The original of this document is not kept',
+    { advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.' },
+  ],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
   file_type_unsupported: [415, 'Unsupported file type: send a .txt, .md, .pdf or .docx file'],
@@ -10,6 +15,11 @@ export const ragProblem = Problem.define({
     422,
     'The file cannot be read',
     { advice: '`detail` has the reason: damaged, encrypted, empty, without text. Save it anew.' },
+  ],
+  file_not_kept: [
+    503,
+    'The file cannot be kept now; try again in a moment',
+    { advice: 'The folder or bucket of originals does not take it: the log has why.' },
   ],
   parser_busy: [503, 'Too many files are being read; try again in a moment'],
   reader_busy: [503, 'Too many long texts are being stored; try again in a moment'],

@@ -3,6 +3,7 @@
  * Every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
  */
 import { gatewayProblems } from '#ai/problems.ts'
+import { HOUR_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -15,6 +16,7 @@ import { documentRoutes } from './documents/routes.ts'
 import { reembed } from './ingest/reembed.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './originals/originals.ts'
 import { ragProblem } from './problems.ts'
 import { searchRoutes } from './search/routes.ts'
 
@@ -25,11 +27,13 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   const deps = await openDeps(platform, needs)
 
   jobs.handle('rag.sweep', (payload: { userId: string; version: string }) => sweepChunks(deps, payload))
+  jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload))
   jobs.handle('rag.renew', async (_, { signal }) => {
     const renewed = await reembed(deps, signal)
     if (renewed > 0) log.info({ documents: renewed, embedder: deps.embedder?.id }, 'documents were embedded again')
   })
 
+  let sweeping: NodeJS.Timeout | undefined
   return {
     tags: [
       {
@@ -48,14 +52,22 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       documentRoutes(app, deps)
       mcpRoutes(app, deps)
     },
-    /** Looks for documents that another embedder or vector store has left behind. */
-    start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
+    /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
+    async start() {
+      await jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' })
+      const sweep = () =>
+        sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))
+      void sweep()
+      sweeping = setInterval(sweep, HOUR_MS).unref()
+    },
+    stop: () => clearInterval(sweeping),
     async erase(tx: Db, userId: string) {
       await deps.vectors.erase(tx, userId)
+      await eraseOriginals(deps, tx, userId)
       await eraseDocuments(tx, userId)
       deps.shelves.forget(userId)
     },
-    collect: collectDocuments,
+    collect: (db: Db, userId: string) => collectDocuments(deps, db, userId),
     async close() {
       await Promise.all([deps.parser.close(), deps.pipeline.close()])
     },

@@ -78,6 +78,23 @@ export function readChunks(db: Db, userId: string, version: string, from: number
     .execute()
 }
 
+/** Where the chunks from `from` on stand, `limit` at most. */
+export async function listSpans(db: Db, userId: string, version: string, from: number, limit: number) {
+  const rows = await db
+    .selectFrom('rag_chunks')
+    .select(['chunk_index', 'start_offset', 'content', 'page', 'page_end', 'heading'])
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '>=', from)
+    .orderBy('chunk_index')
+    .limit(limit)
+    .execute()
+  return rows.map(({ chunk_index: index, start_offset: start, content, ...place }) => ({
+    ...{ index, start, end: start + content.length },
+    ...place,
+  }))
+}
+
 /** The texts of several versions' chunks, for the index of their words. */
 export function readTextsOf(db: Db, userId: string, versions: string[], from: number, to: number) {
   return db

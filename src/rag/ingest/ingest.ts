@@ -17,6 +17,8 @@ import {
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { metered, type RagCall } from '../metering.ts'
+import { findOriginal } from '../originals/original-store.ts'
+import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
@@ -155,6 +157,7 @@ async function publish(
 ): Promise<void> {
   const { clock, embedder, vectors } = deps
   await lockDocuments(tx, userId)
+  const original = document.originalId && (await findOriginal(tx, userId, document.originalId))
   const replaced = await putDocument(tx, {
     user_id: userId,
     id,
@@ -167,11 +170,15 @@ async function publish(
     characters,
     embedder: embedder?.id ?? '',
     kept_in: embedder === null ? '' : vectors.name,
-    original_id: document.originalId ?? null,
+    // One that waited for longer than files do has been swept.
+    original_id: original ? original.id : null,
     created_at: clock.now(),
   })
   await bumpRevision(tx, userId)
-  if (replaced !== undefined) await dropChunks(deps, tx, userId, replaced)
+  if (replaced !== undefined) {
+    await dropChunks(deps, tx, userId, replaced.version)
+    await dropOriginal(deps, tx, userId, replaced.original_id)
+  }
   for (const old of await superseded(tx, userId, id, document, clock.now())) {
     const row = await findDocument(tx, userId, old)
     if (row !== undefined) await removeDocument(deps, tx, userId, row)

@@ -10,6 +10,7 @@ import { JsonObject, Named, Nullable, OneOf } from '#platform/http/schema.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
+import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
 import { RAG_POLICY } from '../schemas.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
 import { type IngestDeps, ingest } from './ingest.ts'
@@ -65,7 +66,7 @@ const Ingested = Type.Object(
 /** Each in a scope of its own, since each reads its bodies in its own way. */
 export async function ingestRoutes(
   app: App,
-  deps: IngestDeps & Pick<RagDeps, 'parser' | 'maxFileBytes'>,
+  deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes'>,
 ): Promise<void> {
   const { maxTextBytes, maxFileBytes } = deps
 
@@ -139,7 +140,7 @@ export async function ingestRoutes(
         const { name, bytes, chunkSize, chunkOverlap, externalId, replacesSource } = upload
         const { text, outline, warnings } = await deps.parser.read(name, bytes, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
-        const stored = await ingest(deps, call, {
+        const document = {
           text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline),
           outline,
           metadata: { source: name },
@@ -148,7 +149,10 @@ export async function ingestRoutes(
           replacesSource: replacesSource || request.query.replace === 'source',
           chunkSize,
           chunkOverlap,
-        })
+        }
+        const stored = await withOriginal(deps, caller.userId, { name, bytes }, (originalId) =>
+          ingest(deps, call, { ...document, originalId }),
+        )
         return { ...stored, warnings }
       },
     )
