@@ -61,11 +61,13 @@ export async function describeDocument(
   const row = named && (await viewDocument(db, userId, named.id))
   if (!row) throw ragProblem('document_not_found')
   const { version, metadata_json, ...view } = row
+  const chunk = named.index === null ? null : await readChunk(db, userId, version, named.index)
+  if (chunk === undefined) throw ragProblem('document_not_found')
   const spans = await listSpans(db, userId, version, named.index ?? 0, spansMax)
-  if (named.index !== null && spans[0]?.index !== named.index) throw ragProblem('document_not_found')
   return {
     ...view,
     metadata: metadata_json,
+    content: chunk?.content ?? null,
     spans: spans.map(({ index, ...span }) => ({ id: `${view.id}_${index}`, ...span })),
   }
 }

@@ -42,7 +42,11 @@ const Span = Type.Object(
   { title: 'ChunkSpan' },
 )
 const DocumentWithSpans = Type.Object(
-  { ...Document.properties, spans: Type.Array(Span, { description: 'Of its chunks, in order.' }) },
+  {
+    ...Document.properties,
+    content: Nullable(Type.String({ description: 'Of the chunk, where a chunk’s id was given.' })),
+    spans: Type.Array(Span, { description: 'Of its chunks, in order.' }),
+  },
   { title: 'DocumentWithSpans' },
 )
 
