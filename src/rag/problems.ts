@@ -10,7 +10,10 @@ export const ragProblem = Problem.define({
   ],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
-  file_type_unsupported: [415, 'Unsupported file type: send a .txt, .md, .pdf or .docx file'],
+  file_type_unsupported: [
+    415,
+    'Unsupported file type: send a .pdf, .docx, .xlsx, .pptx, .epub, .html, .csv, .md or .txt file, or source code',
+  ],
   file_unreadable: [
     422,
     'The file cannot be read',

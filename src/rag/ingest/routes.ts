@@ -120,7 +120,7 @@ export async function ingestRoutes(
         schema: {
           operationId: 'ingestFile',
           tags: ['rag'],
-          summary: 'Store a file: .txt, .md, .pdf or .docx',
+          summary: 'Store a file: PDF, Word, Excel, PowerPoint, EPUB, HTML, CSV, Markdown, text or source code',
           description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
           querystring: ReplaceQuery,

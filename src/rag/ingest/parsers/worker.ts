@@ -1,11 +1,16 @@
 import { threadId } from 'node:worker_threads'
 import type { Outline } from '../outline.ts'
+import { parseCsv } from './csv.ts'
 import { parseDocx } from './docx.ts'
+import { parseEpub } from './epub.ts'
+import { parseHtml } from './html.ts'
 import { parsePdf } from './pdf.ts'
 import { parsePlainText } from './plain-text.ts'
+import { parsePptx } from './pptx.ts'
 import type { Reading, Warning } from './unreadable.ts'
+import { parseXlsx } from './xlsx.ts'
 
-export type Format = 'text' | 'pdf' | 'docx'
+export type Format = 'text' | 'code' | 'csv' | 'html' | 'pdf' | 'docx' | 'xlsx' | 'pptx' | 'epub'
 
 export type Task = {
   format: Format
@@ -41,6 +46,13 @@ export async function parse({ format, bytes, threadId: told }: Task): Promise<Ou
 
 const parsers: Record<Format, (bytes: Uint8Array) => Reading | Promise<Reading>> = {
   text: async (bytes) => ({ text: await parsePlainText(bytes), warnings: [] }),
+  // A # begins a comment there, and no heading.
+  code: async (bytes) => ({ text: await parsePlainText(bytes), outline: { headings: [] }, warnings: [] }),
+  csv: parseCsv,
+  html: parseHtml,
   pdf: parsePdf,
   docx: parseDocx,
+  xlsx: parseXlsx,
+  pptx: parsePptx,
+  epub: parseEpub,
 }
