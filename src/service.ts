@@ -14,6 +14,7 @@ import { createMail } from '#mail/mail.ts'
 import type { Authenticators } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform, PlatformOptions } from '#platform/platform.ts'
+import { startRetention } from '#platform/retention.ts'
 import type { Room } from '#platform/room.ts'
 import { createRag, type Rag } from '#rag/rag.ts'
 import { createStorefront, storeSessions } from '#storefront/storefront.ts'
@@ -22,6 +23,7 @@ import { createUsage, type Usage } from '#usage/usage.ts'
 import type { Config } from './config.ts'
 import { createListener } from './listener.ts'
 import { openWithRooms } from './open.ts'
+import { agedRows } from './retention.ts'
 import { openSandbox } from './sandbox-wiring.ts'
 import { createServers } from './servers.ts'
 import { version } from './version.ts'
@@ -96,6 +98,7 @@ export async function createService(
     switches: switches.live,
   })
   const listener = createListener(config, api ?? health, storefront)
+  let stopRetention = () => {}
   let closing: Promise<void> | null = null
 
   return {
@@ -113,6 +116,7 @@ export async function createService(
       if (!config.serve.has('worker')) return
       for (const room of rooms) await room.start?.()
       platform.start()
+      stopRetention = startRetention(platform, agedRows(config))
     },
     close: (drainMs = 30_000, delayMs = 0) => (closing ??= close(drainMs, delayMs)),
   }
@@ -120,6 +124,7 @@ export async function createService(
   async function close(drainMs: number, delayMs: number): Promise<void> {
     state.draining = true
     if (delayMs > 0) await wait(delayMs)
+    stopRetention()
     for (const room of rooms) room.stop?.()
     const begun = performance.now()
     // What the jobs call in the sandbox goes over these ports.

@@ -20,6 +20,7 @@ export const PlanView = Type.Object(
     currency: Type.Optional(Type.String()),
     features: Type.Array(Type.String()),
     grants: Type.Array(Type.String()),
+    trial_days: Type.Integer({ description: 'Before the first payment, for who has never subscribed' }),
   },
   { title: 'Plan' },
 )
@@ -43,7 +44,7 @@ export function createPlans(deps: BillingDeps) {
     },
   }
 
-  function planOf({ name, tier, prices, features, grants, allowanceUsd }: CataloguePlan): PlanView {
+  function planOf({ name, tier, prices, features, grants, allowanceUsd, trialDays }: CataloguePlan): PlanView {
     const amount = amounts.get(prices.month ?? '')
     const yearly = amounts.get(prices.year ?? '')
     const currency = (amount ?? yearly)?.currency
@@ -65,6 +66,7 @@ export function createPlans(deps: BillingDeps) {
         ...(tokens === undefined ? [] : [`${tokens.toLocaleString('en')} tokens a month`]),
       ],
       grants: [...grants],
+      trial_days: trialDays,
     }
   }
 

@@ -8,6 +8,7 @@ export const FREE_PLAN: FilePlan = {
   prices: null,
   grants: [],
   allowanceUsd: null,
+  trialDays: 0,
   features: [
     'An account with two-factor sign-in and passkeys',
     'Export and deletion of your data at any time',
@@ -24,6 +25,7 @@ const PLANS: readonly FilePlan[] = [
     prices: null,
     grants: ENTITLEMENTS,
     allowanceUsd: 20,
+    trialDays: 0,
     features: [
       'Streaming answers',
       'Your own documents: search and grounded answers',
@@ -38,6 +40,7 @@ const PLANS: readonly FilePlan[] = [
     prices: null,
     grants: ENTITLEMENTS,
     allowanceUsd: 80,
+    trialDays: 0,
     features: ['Everything in Pro', 'Priority support'],
   },
 ]

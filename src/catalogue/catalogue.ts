@@ -25,6 +25,8 @@ export type CataloguePlan = {
   grants: readonly string[]
   /** What a user's calls to models may cost in a month, in US dollars; null: no limit. */
   allowanceUsd: number | null
+  /** Before the first payment of who has never subscribed; 0: none. */
+  trialDays: number
   features: readonly string[]
 }
 

@@ -43,7 +43,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
       createReader,
     }),
     embed: {
-      shape: (model, inputs, dimensions) => ({
+      shape: (model, inputs, dimensions, members) => ({
         path: '/embeddings',
         headers,
         body: JSON.stringify({
@@ -51,6 +51,7 @@ export function createOpenAi(apiKey: string, options: VendorOptions = {}): Vendo
           input: inputs,
           encoding_format: 'float',
           ...(dimensions === null ? {} : { dimensions }),
+          ...members,
         }),
       }),
       readAnswer: readEmbedding,

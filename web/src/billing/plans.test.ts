@@ -4,9 +4,17 @@ import type { Plan } from '../api/types.ts'
 import { featuredPlan, hasPaidPlan, isFree, planName, plansWith } from './plans.ts'
 
 const plans: Plan[] = [
-  { name: 'Free', tier: 'free', price: 0, features: [], grants: [] },
-  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], grants: ['rag'] },
-  { name: 'Gift', tier: 'gift', price: 0, price_monthly: 'price_g', features: [], grants: ['ai', 'rag'] },
+  { name: 'Free', tier: 'free', price: 0, features: [], grants: [], trial_days: 0 },
+  { name: 'Documents', tier: 'docs', price_monthly: 'price_d', features: [], grants: ['rag'], trial_days: 0 },
+  {
+    name: 'Gift',
+    tier: 'gift',
+    price: 0,
+    price_monthly: 'price_g',
+    features: [],
+    grants: ['ai', 'rag'],
+    trial_days: 0,
+  },
 ]
 
 test('a plan is found by what it has, and the lowest comes first', () => {

@@ -13,6 +13,7 @@ const pro: Plan = {
   currency: 'eur',
   features: [],
   grants: [],
+  trial_days: 0,
 }
 
 test('a month and a year have their own price and price id', () => {
@@ -47,5 +48,8 @@ test('prices that are not known are not made up', () => {
   const { price: _, amount_yearly: __, ...unknown } = pro
   assert.equal(priceOf(unknown, 'monthly').amount, null)
   assert.equal(priceOf(unknown, 'yearly').amount, null)
-  assert.equal(priceOf({ name: 'Free', tier: 'free', price: 0, features: [], grants: [] }, 'monthly').amount, 0)
+  assert.equal(
+    priceOf({ name: 'Free', tier: 'free', price: 0, features: [], grants: [], trial_days: 0 }, 'monthly').amount,
+    0,
+  )
 })
