@@ -32,7 +32,10 @@ const fields = {
   created_at: Instant,
   finished_at: Nullable(Instant),
 }
-const Job = Type.Object({ ...fields, document_ids: Type.Array(Type.String()) }, { title: 'IngestJob' })
+const Job = Type.Object(
+  { ...fields, document_ids: Type.Array(Type.String()) },
+  { title: 'IngestJob', description: 'The job, as it is now.' },
+)
 const ListedJob = Type.Object({ ...fields, document_id: Nullable(Type.String()) }, { title: 'ListedIngestJob' })
 
 /** Pages ask often, and what they ask costs little: it leaves the calls of search and ingest alone. */
@@ -73,7 +76,7 @@ export function ingestJobRoutes(app: App, deps: Pick<RagDeps, 'db' | 'clock' | '
         params: Type.Object({ id: Type.String() }),
         response: { 200: Job },
       },
-      config: { ...RAG_READ_POLICY, limit, events: { message: { ...Job, description: 'The job, as it is now' } } },
+      config: { ...RAG_READ_POLICY, limit, events: { message: Job } },
     },
     async (request, reply) => {
       const { userId } = callerOf(request)
