@@ -4,16 +4,9 @@
  */
 import type { ChunkPlace } from '../documents/chunk-store.ts'
 import type { Boundaries } from './boundaries.ts'
+import type { Heading, Outline } from './parsers/unreadable.ts'
 
-/** Offsets are in the text, in UTF-16 units, and ascend. */
-export type Outline = {
-  /** Where each page starts that has text. */
-  pages?: { at: number; page: number }[]
-  /** Null: the lines that begin with # are the headings. */
-  headings?: Heading[] | null
-}
-
-export type Heading = { at: number; level: number; title: string }
+export type { Outline }
 
 const TITLE_MAX = 120
 const TABLE_HEADER_MAX = 500

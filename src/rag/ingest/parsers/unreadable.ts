@@ -1,5 +1,3 @@
-import type { Outline } from '../outline.ts'
-
 /** A file that cannot be read, with a reason that a person understands; becomes a 422. Crosses from the worker as its name and message. */
 export class Unreadable extends Error {
   constructor(reason: string, options?: { cause?: unknown }) {
@@ -7,6 +5,16 @@ export class Unreadable extends Error {
     this.name = 'Unreadable'
   }
 }
+
+/** Offsets are in the text, in UTF-16 units, and ascend. */
+export type Outline = {
+  /** Where each page starts that has text. */
+  pages?: { at: number; page: number }[]
+  /** Null: the lines that begin with # are the headings. */
+  headings?: Heading[] | null
+}
+
+export type Heading = { at: number; level: number; title: string }
 
 /** A file's text, and what of the file is not in it. */
 export type Reading = {
