@@ -3,7 +3,7 @@
  * line that names the setting; nothing falls back silently.
  */
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Catalogue, Tier } from './catalogue/catalogue.ts'
 import { type AiConfig, readAi, readEmbedder, readModel, readPriceFiles } from './config/ai.ts'
 import {
@@ -63,6 +63,8 @@ export type Config = {
       sessionToken: string | null
     }
   }
+  /** Where the files that users upload are kept: a folder or `s3://bucket/prefix`; null: nowhere. */
+  originals: string | null
   /** What is sold, and what each plan grants. */
   catalogue: Catalogue
   processor: ProcessorConfig
@@ -153,6 +155,12 @@ export function wantsDetails(): boolean {
   return process.env.LOG_LEVEL === 'debug'
 }
 
+function readOriginals(read: Reader, dataDir: string): string | null {
+  const location = read.text('ORIGINALS_DIR', join(dataDir, 'originals'))
+  if (location === 'off') return null
+  return location.startsWith('s3://') ? location : resolve(location)
+}
+
 const readDataDir = (read: Reader) => resolve(read.text('DATA_DIR', './data'))
 
 /** @throws ConfigError with one line that names the wrong setting. */
@@ -240,6 +248,7 @@ export function readConfig(env: Env): Config {
         sessionToken: read.optional('AWS_SESSION_TOKEN'),
       },
     },
+    originals: readOriginals(read, dataDir),
     catalogue,
     processor: { ...processor, prices: pricesOf(catalogue) },
     ai,

@@ -50,6 +50,9 @@ const ASKED: Record<string, Asked> = {
   'POST /api/api-keys/:key_id/rotate key_id': { thing: 'key', body: () => ({ grace_seconds: 60 }) },
   'DELETE /api/api-keys/:key_id key_id': { thing: 'key' },
   'DELETE /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/rag/documents/:document_id document_id': { thing: 'document' },
+  'GET /api/rag/documents/:document_id/text document_id': { thing: 'document' },
+  'GET /api/rag/documents/:document_id/file document_id': { thing: 'document' },
   'GET /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'DELETE /api/rag/jobs/:id id': { thing: 'ingestJob' },
   'GET /api/usage/calls request_id': { thing: 'call', status: 200, query: (id) => `?request_id=${id}` },
@@ -288,7 +291,9 @@ async function openWithThings(t: TestContext) {
 
   const key = (await ada.post('/api/api-keys', { name: 'laptop' })).body
   const content = 'A secret of hers is that Duroc is a pig.'
-  const document = (await ada.post('/api/rag/ingest/text', { content })).body
+  const upload = new FormData()
+  upload.append('file', new Blob([content]), 'hers.txt')
+  const document = (await ada.post('/api/rag/ingest/file', upload)).body
   await ada.post('/api/rag/ingest/text', { content: `${content} So it says.`, external_id: 'diary' })
   await ada.post('/api/rag/ingest/text', { content: `${content} Or was.`, metadata: { source: 'diary.txt' } })
 

@@ -9,7 +9,7 @@ import { openDatabase } from '#platform/db/open.ts'
 import type { Config } from '../config.ts'
 import { version } from '../version.ts'
 import { DATABASE_FILE, writeRows } from './backups/backed-up.ts'
-import { backUpDataFolder, backUpProducts, copyOfSqlite, productsFolder } from './backups/contents.ts'
+import { backUpDataFolder, backUpOriginals, backUpProducts, copyOfSqlite, productsFolder } from './backups/contents.ts'
 import { type FileEntry, MANIFEST, type Manifest, writeManifest } from './backups/manifest.ts'
 import { openPlace } from './backups/open-place.ts'
 import { bytesText, placeAndFlags } from './backups/options.ts'
@@ -30,13 +30,14 @@ export async function run(args: string[], { config, print }: Context): Promise<n
 
   const files = await backUpDataFolder(place, config.dataDir)
   const database = await backUpDatabase(place, config)
+  const originals = await backUpOriginals(place, config)
   const folder = has('--without-products') ? null : productsFolder(config)
   const products = folder === null ? [] : await backUpProducts(place, folder, (path) => print(`left out: ${path}`))
 
   const { entries, root, migrations, tables } = database
   const manifest: Omit<Manifest, 'format'> = {
     ...{ version, made_at: madeAt, engine: database.engine, root: stateOf(root), migrations, tables },
-    ...{ products: folder === null ? null : 'included', files: [...entries, ...files, ...products] },
+    ...{ products: folder === null ? null : 'included', files: [...entries, ...files, ...originals, ...products] },
   }
   await place.write(MANIFEST, textStream(writeManifest(manifest)))
 

@@ -56,6 +56,8 @@ async function filesToCome({ files }: Manifest, config: Config, isWithoutProduct
     if (entry.path.startsWith('database/')) continue
     if (isWithoutProducts && entry.path.startsWith('products/')) continue
     const home = homeOf(entry, config)
+    if (home === null && entry.path.startsWith('originals/'))
+      throw new Error('it has files that users uploaded: set ORIGINALS_DIR to a folder for them')
     if (home === null)
       throw new Error('it has products: set PRODUCTS_DIR to a folder for them, or say --without-products')
     if (sizeOf(home) === null) coming.push({ ...entry, home })

@@ -65,7 +65,7 @@ async function faultsHere(manifest: Manifest, config: Config): Promise<string[]>
   for (const entry of manifest.files) {
     if (entry.path.startsWith('database/')) continue
     const home = homeOf(entry, config)
-    if (home === null) wrong.push(`${entry.path}: PRODUCTS_DIR is no folder`)
+    if (home === null) wrong.push(`${entry.path}: there is no folder for it here`)
     else if (sizeOf(home) === null) wrong.push(`${home} is missing`)
     else if (!isSame(await sumOfFile(home), entry)) wrong.push(`${home} has other bytes than it had`)
   }

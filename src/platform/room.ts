@@ -35,5 +35,8 @@ export type Room = {
   close?(): unknown
 }
 
-/** By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. */
-export type Collected = Record<string, object | null | (() => Promise<object>)>
+/**
+ * By the name of the JSON file; a function is called when its file's turn comes, so that large things follow one another. Bytes are a file as they
+ * are, under their whole name.
+ */
+export type Collected = Record<string, object | null | (() => Promise<object | null>)>

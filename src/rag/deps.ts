@@ -5,6 +5,7 @@ import type { Db } from '#platform/db/db.ts'
 import type { Platform } from '#platform/platform.ts'
 import { createIngestPipeline } from './ingest/ingest-pipeline.ts'
 import { createParser } from './ingest/parsers/parser.ts'
+import { openFilePlace } from './originals/file-place.ts'
 import { createShelves } from './search/shelves.ts'
 import { openByteVectors } from './search/stores/bytes.ts'
 import { openPgvector } from './search/stores/pgvector.ts'
@@ -20,12 +21,15 @@ export type RagNeeds = {
 export type RagDeps = Awaited<ReturnType<typeof openDeps>>
 
 export async function openDeps(platform: Platform, needs: RagNeeds) {
-  const { db, clock, jobs, log, config } = platform
+  const { db, clock, jobs, log, config, secrets } = platform
   return {
     db,
     clock,
     jobs,
     log,
+    secrets,
+    /** Where originals are kept; null: nowhere. */
+    files: config.originals === null ? null : openFilePlace(config.originals, config.products.s3),
     gateway: needs.gateway,
     /** Null: documents are compared by their words alone. */
     embedder: embedderOf(config.embedder, needs),

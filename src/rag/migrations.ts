@@ -20,10 +20,19 @@ export const ragMigrations: Migration[] = [
         characters {bigint} not null,
         embedder text not null,
         kept_in text not null,
+        original_id text,
         created_at {timestamp} not null,
         primary key (user_id, id)
       );
       create index rag_documents_newest on rag_documents (user_id, created_at);
+      create table rag_originals (
+        id text primary key,
+        user_id text not null references users (id),
+        name text not null,
+        bytes {bigint} not null,
+        created_at {timestamp} not null
+      );
+      create index rag_originals_of_user on rag_originals (user_id);
       create table rag_external_ids (
         user_id text not null references users (id),
         external_id text not null,
@@ -39,6 +48,10 @@ export const ragMigrations: Migration[] = [
         content text not null,
         start_offset {bigint} not null,
         gap text not null,
+        page {bigint},
+        page_end {bigint},
+        heading text,
+        table_header text,
         vector {bytes} not null,
         primary key (user_id, version, chunk_index)
       );

@@ -3,13 +3,26 @@ import { Problem } from '#platform/problem.ts'
 
 export const ragProblem = Problem.define({
   document_not_found: [404, 'Document not found'],
+  original_not_found: [
+    404,
+    'The original of this document is not kept',
+    { advice: 'It was stored as a text, or before originals were kept; its text is under `/text`.' },
+  ],
   text_too_large: [413, 'The text is larger than {max} MB', { advice: 'Split it.' }],
   file_too_large: [413, 'The file is larger than {max} MB', { advice: 'Split it.' }],
-  file_type_unsupported: [415, 'Unsupported file type: send a .txt, .md, .pdf or .docx file'],
+  file_type_unsupported: [
+    415,
+    'Unsupported file type: send a .pdf, .docx, .xlsx, .pptx, .epub, .html, .csv, .md or .txt file, or source code',
+  ],
   file_unreadable: [
     422,
     'The file cannot be read',
     { advice: '`detail` has the reason: damaged, encrypted, empty, without text. Save it anew.' },
+  ],
+  file_not_kept: [
+    503,
+    'The file cannot be kept now; try again in a moment',
+    { advice: 'The folder or bucket of originals does not take it: the log has why.' },
   ],
   ingest_job_not_found: [404, 'There is no such job'],
   ingest_cancelled: [409, 'The job was cancelled', { advice: 'Only jobs tell it, as their `error`.' }],

@@ -3,6 +3,7 @@
  * Every query names its user, and nothing about one user's documents, not even word counts, is shared with another.
  */
 import { gatewayProblems } from '#ai/problems.ts'
+import { HOUR_MS } from '#platform/clock.ts'
 import type { Db } from '#platform/db/db.ts'
 import type { App } from '#platform/http/app.ts'
 import type { Platform } from '#platform/platform.ts'
@@ -20,6 +21,7 @@ import { createParser } from './ingest/parsers/parser.ts'
 import { reembed } from './ingest/reembed.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
+import { eraseOriginals, REMOVE_JOB, removeFiles, sweepOriginals } from './originals/originals.ts'
 import { ragProblem } from './problems.ts'
 import { searchRoutes } from './search/routes.ts'
 
@@ -29,6 +31,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
   const { db, jobs, log } = platform
   const deps = await openDeps(platform, needs)
 
+  jobs.handle(REMOVE_JOB, (payload: { ids: string[] }) => removeFiles(deps, payload), { lane: 'bulk' })
   const ingestJobDeps = { ...deps, pipeline: createIngestPipeline(), parser: createParser() }
   jobs.handle(INGEST_JOB, (payload: { userId: string }, context) => runIngestJob(ingestJobDeps, payload, context), {
     lane: 'long',
@@ -46,6 +49,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
     { lane: 'long' },
   )
 
+  let sweeping: NodeJS.Timeout | undefined
   return {
     tags: [
       {
@@ -65,16 +69,24 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       documentRoutes(app, deps)
       mcpRoutes(app, deps)
     },
-    /** Looks for documents that another embedder or vector store has left behind. */
-    start: () => jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' }),
+    /** Looks for documents that another embedder or vector store has left behind, and for files without a document. */
+    async start() {
+      await jobs.enqueue(db, 'rag.renew', {}, { key: 'rag.renew' })
+      const sweep = () =>
+        sweepOriginals(deps).catch((error) => log.warn({ err: error }, 'files of ingests that died were not removed'))
+      void sweep()
+      sweeping = setInterval(sweep, HOUR_MS).unref()
+    },
+    stop: () => clearInterval(sweeping),
     async erase(tx: Db, userId: string) {
       await eraseIngestJobs(deps, tx, userId)
+      await eraseOriginals(deps, tx, userId)
       await eraseDocuments(tx, userId)
       deps.shelves.forget(userId)
       deps.vectors.forget(userId)
     },
     eraseSlices: [eraseChunksSlice, eraseInputsSlice, (db: Db, userId: string) => deps.vectors.eraseSlice(db, userId)],
-    collect: collectDocuments,
+    collect: (db: Db, userId: string) => collectDocuments(deps, db, userId),
     async close() {
       await Promise.all([deps, ingestJobDeps].flatMap(({ parser, pipeline }) => [parser.close(), pipeline.close()]))
     },

@@ -23,8 +23,13 @@ type RagDocumentsTable = {
   /** Whose vectors it has, and in which store they lie; empty where it has none. */
   embedder: string
   kept_in: string
+  /** The file that the text was read from, where it is kept. */
+  original_id: string | null
   created_at: string
 }
+
+/** A file as it was uploaded: sealed in the folder or bucket of originals, under its id. The row is there before the file and goes after it. */
+type RagOriginalsTable = { id: string; user_id: string; name: string; bytes: number; created_at: string }
 
 /** A client's own names for documents. Several may stand for one document: two files with the same text. */
 type RagExternalIdsTable = { user_id: string; external_id: string; document_id: string; named_at: string }
@@ -38,6 +43,13 @@ type RagChunksTable = {
   start_offset: number
   /** The white space between what came before and this chunk, so that the text can be told again. */
   gap: string
+  /** The pages that it starts and ends on, from 1; null where its document has none. */
+  page: number | null
+  page_end: number | null
+  /** The headings that it stands under: `Terms › Notice`. */
+  heading: string | null
+  /** The head of the table that it goes on with, as Markdown. */
+  table_header: string | null
   /** As the byte store packs them; empty where another store keeps them, or there is none. */
   vector: Uint8Array
 }
@@ -89,6 +101,7 @@ declare module '#platform/db/tables.ts' {
     rag_stores: RagStoresTable
     rag_documents: RagDocumentsTable
     rag_chunks: RagChunksTable
+    rag_originals: RagOriginalsTable
     rag_external_ids: RagExternalIdsTable
     rag_jobs: RagJobsTable
     rag_job_inputs: RagJobInputsTable

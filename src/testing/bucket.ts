@@ -63,6 +63,7 @@ export async function startBucket(
       parts.set(Number(query.get('partNumber')), body.toString('latin1'))
       return reply.setHeader('etag', `"part-${query.get('partNumber')}"`).end()
     }
+    if (method === 'DELETE' && !parts) delete objects[key]
     if (method === 'DELETE') return reply.writeHead(204).end()
     const named = [...body.toString().matchAll(/<PartNumber>(\d+)<\/PartNumber><ETag>"part-(\d+)"<\/ETag>/g)]
     if (parts && named.some(([, part, tag]) => part !== tag || !parts.has(Number(part))))

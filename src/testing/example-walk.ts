@@ -168,7 +168,8 @@ async function askModels(key: Calls): Promise<void> {
 async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   const form = new FormData()
   form.set('file', new Blob([STORY]), 'lighthouse.txt')
-  await key.post('/api/rag/ingest/file', form)
+  const file = await key.post('/api/rag/ingest/file', form)
+  await key.get(`/api/rag/documents/${file.body.document_ids[0].slice(0, 12)}/file`)
   const { body } = await key.post('/api/rag/ingest/text', {
     content: 'The harbour of Saint-Malo freezes in no winter.',
     metadata: { place: 'coast' },
@@ -181,6 +182,9 @@ async function askDocuments({ app }: Walk, key: Calls): Promise<void> {
   await key.get(`/api/rag/jobs/${queued.body.job_id}`)
   await key.delete(`/api/rag/jobs/${queued.body.job_id}`)
   await key.get('/api/rag/documents')
+  const document = `/api/rag/documents/${body.document_ids[0].slice(0, 12)}`
+  await key.get(document)
+  await key.get(`${document}/text`)
   await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2, stream: true, include_sources: true })

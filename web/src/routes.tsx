@@ -159,6 +159,12 @@ const appPages = [
   }),
   createRoute({
     getParentRoute: () => appLayout,
+    path: '/documents/$id',
+    validateSearch: (search): { chunk?: number | undefined } => ({ chunk: within(search.chunk, 0, 1_000_000_000) }),
+    component: page(() => import('./documents/document-page.tsx'), 'DocumentPage'),
+  }),
+  createRoute({
+    getParentRoute: () => appLayout,
     path: '/storefront',
     validateSearch: (search): { state: string } => ({ state: text(search.state) ?? '' }),
     component: page(() => import('./sign-in/storefront-page.tsx'), 'StorefrontPage'),

@@ -37,7 +37,7 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   const folder = temporary(t)
   const products = makeProducts(join(folder, 'products'))
   const app = await testApp(t, { env: { SECRET_KEY, PRODUCTS_DIR: products }, worker: true })
-  const { documentId, key } = await fill(app)
+  const { documentId, fileId, key } = await fill(app)
   const to = join(folder, 'backups')
 
   const load = startLoad(app)
@@ -85,7 +85,7 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   const after = await reading(again, rowsOf)
   for (const name of names) assert.deepEqual(after[name], before[name], name)
 
-  await app.restart({ dataDir: again.dataDir, products: again.products })
+  await app.restart({ dataDir: again.dataDir, products: again.products, originals: again.originals })
 
   const token = await app.post('/api/auth/login', { email: 'ada@example.com', password: PASSWORD })
   assert.equal(token.status, 200, token.text)
@@ -93,6 +93,9 @@ test('a backup made under load is of one moment; restored elsewhere it is the sa
   assert.equal((await app.get('/v1/models', asKey)).status, 200)
   const chunk = await app.post('/api/rag/search', { query: 'separator' }, asKey)
   assert.equal(chunk.body.results?.[0]?.id?.slice(0, 12), documentId, chunk.text)
+
+  const file = await app.get(`/api/rag/documents/${fileId}/file`, asKey)
+  assert.equal(file.text, `An upload. ${ODD}`)
 
   // The service goes on, and so its data are others than the backup's now; nothing of them is overwritten.
   await app.as('eve')
@@ -288,13 +291,17 @@ test('a filled SQLite is copied to PostgreSQL, and people go on there', { skip: 
 })
 
 /** A person with a document, a key, a call; and rows of what is hard to carry. */
-async function fill(app: TestApp): Promise<{ documentId: string; key: string }> {
+async function fill(app: TestApp): Promise<{ documentId: string; fileId: string; key: string }> {
   const ada = await app.as('ada', { tier: 'pro' })
   const stored = await ada.post('/api/rag/ingest/text', {
     content: `${ODD}\n\n`.repeat(40),
     metadata: { odd: ODD, deep: { n: [1.5, null] } },
   })
   assert.equal(stored.status, 200, stored.text)
+  const form = new FormData()
+  form.append('file', new Blob([`An upload. ${ODD}`]), 'odd.txt')
+  const uploaded = await ada.post('/api/rag/ingest/file', form)
+  assert.equal(uploaded.status, 200, uploaded.text)
   const made = await ada.post('/api/api-keys', { name: ODD.slice(0, 20).replaceAll('\u2028', ' ') })
   assert.equal(made.status, 201, made.text)
   const asKey = { headers: { authorization: `Bearer ${made.body.key}` } }
@@ -322,7 +329,8 @@ async function fill(app: TestApp): Promise<{ documentId: string; key: string }> 
   writeFileSync(join(app.dataDir, 'prices.json'), '{"prices":[]}')
   writeFileSync(join(app.dataDir, 'usage-spool.jsonl'), '\n')
   writeFileSync(join(app.dataDir, 'operators.key'), SECRET_KEY)
-  return { documentId: String(stored.body.document_ids[0]).slice(0, 12), key: made.body.key }
+  const idOf = ({ body }: typeof stored) => String(body.document_ids[0]).slice(0, 12)
+  return { documentId: idOf(stored), fileId: idOf(uploaded), key: made.body.key }
 }
 
 /** Transactions that each write two rows, and people who register. */
@@ -391,6 +399,7 @@ async function emptyPlace(t: TestContext, config: Config, folder: string, name: 
     ...config,
     databaseUrl: url,
     dataDir: join(folder, name, 'data'),
+    originals: join(folder, name, 'originals'),
     products: { ...config.products, location },
   }
 }

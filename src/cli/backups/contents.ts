@@ -65,6 +65,36 @@ export async function backUpProducts(place: Place, folder: string, leaveOut: (pa
   return entries
 }
 
+/** Null where originals are kept in a bucket, which has its own copies, or nowhere. */
+const originalsFolder = ({ originals }: Pick<Config, 'originals'>): string | null =>
+  originals === null || originals.startsWith('s3://') ? null : originals
+
+/** To be copied after the database: one that goes meanwhile belongs to a document that goes. They are sealed as they lie. */
+export async function backUpOriginals(place: Place, config: Pick<Config, 'originals'>): Promise<FileEntry[]> {
+  const folder = originalsFolder(config)
+  if (folder === null) return []
+  const entries: FileEntry[] = []
+  const below = await readdir(folder, { recursive: true, withFileTypes: true }).catch(absent)
+  for (const entry of below) {
+    if (!entry.isFile() || entry.name.endsWith('.partial')) continue
+    const path = `originals/${entry.name.slice(0, 2)}/${entry.name}`
+    const file = join(entry.parentPath, entry.name)
+    if (file !== join(folder, entry.name.slice(0, 2), entry.name)) continue
+    try {
+      entries.push({ path, ...(await place.write(path, open(file))) })
+    } catch (error) {
+      absent(error)
+    }
+  }
+  return entries
+}
+
+/** Nothing, where there is nothing. */
+function absent(error: unknown): [] {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+  return []
+}
+
 async function ordinaryFiles(folder: string, below: string, leaveOut: (path: string) => void): Promise<string[]> {
   const found: string[] = []
   for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
@@ -76,10 +106,15 @@ async function ordinaryFiles(folder: string, below: string, leaveOut: (path: str
   return found
 }
 
-/** Where a file of a backup belongs here; null: nowhere, since products are elsewhere. */
-export function homeOf({ path }: FileEntry, config: Pick<Config, 'products' | 'dataDir'>): string | null {
+/** Where a file of a backup belongs here; null: nowhere, since products or originals are elsewhere. */
+export function homeOf({ path }: FileEntry, config: Pick<Config, 'products' | 'originals' | 'dataDir'>): string | null {
   const slash = path.indexOf('/')
-  const folder = path.startsWith('products/') ? productsFolder(config) : config.dataDir
+  const folders: Record<string, string | null> = {
+    products: productsFolder(config),
+    originals: originalsFolder(config),
+    data: config.dataDir,
+  }
+  const folder = folders[path.slice(0, slash)] ?? null
   return folder === null ? null : join(folder, ...path.slice(slash + 1).split('/'))
 }
 

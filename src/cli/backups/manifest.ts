@@ -59,7 +59,7 @@ export function parseManifest(text: string, address: string): Manifest {
   return value
 }
 
-const FOLDERS = ['database', 'data', 'products']
+const FOLDERS = ['database', 'data', 'originals', 'products']
 
 /** A manifest may come from a bucket that others write to. */
 function isInside(path: string): boolean {

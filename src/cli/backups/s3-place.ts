@@ -1,45 +1,26 @@
-/**
- * Backups in an S3 bucket (AWS, MinIO, R2, Spaces). A file longer than a part goes up in parts, of which one is in memory at a time;
- * each carries its SHA-256, which the server compares.
- */
-import { hash } from 'node:crypto'
+/** Backups in an S3 bucket. */
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { setTimeout as sleep } from 'node:timers/promises'
-import type { Dispatcher } from 'undici'
-import { lazyRequire } from '#platform/lazy-require.ts'
-import type { Config } from '#src/config.ts'
-import { encode, encodeKey, type S3Credentials, sign } from '#storefront/products/signature-v4.ts'
+import { text } from 'node:stream/consumers'
+import {
+  type Bucket,
+  foldersBelow,
+  getObject,
+  openBucket,
+  PART_BYTES,
+  putObject,
+  type S3Settings,
+} from '#platform/s3/bucket.ts'
 import type { Place } from './place.ts'
 import { metered } from './streams.ts'
 
-const undici = lazyRequire<typeof import('undici')>('undici')
-
-const TRIES = 4
-const RETRY_MS = 300
-const TIMEOUT_MS = 60_000
-/** S3 takes 10,000 parts of a file: 312 GiB. */
-const PART_BYTES = 32 * 1024 * 1024
-
-type Bucket = { name: string; base: string; region: string; credentials: S3Credentials }
-type Query = Record<string, string>
-
 /** @throws Error with a sentence where the address or the credentials are wrong. */
-export function bucketPlace(address: string, s3: Config['products']['s3'], partBytes = PART_BYTES): Place {
-  const { hostname: name, pathname } = new URL(address)
-  const { accessKeyId, secretAccessKey, sessionToken, region, endpoint } = s3
-  if (name === '') throw new Error(`'${address}' names no bucket: s3://bucket/prefix`)
-  if (!accessKeyId || !secretAccessKey) {
-    throw new Error(`${address} needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY: a backup is never public`)
-  }
-  const base = endpoint
-    ? `${endpoint.replace(/\/$/, '')}/${encode(name)}`
-    : `https://${name}.s3.${region}.amazonaws.com`
-  const bucket = { name, base, region, credentials: { accessKeyId, secretAccessKey, sessionToken } }
-  return placeAt(bucket, decodeURIComponent(pathname).replace(/^\/+|\/+$/g, ''), partBytes)
+export function bucketPlace(address: string, s3: S3Settings, partBytes = PART_BYTES): Place {
+  const { bucket, prefix } = openBucket(address, s3, 'a backup is never public')
+  return placeAt(bucket, prefix, partBytes)
 }
 
 function placeAt(bucket: Bucket, prefix: string, partBytes: number): Place {
@@ -57,14 +38,14 @@ function placeAt(bucket: Bucket, prefix: string, partBytes: number): Place {
     scratch: () => mkdtemp(join(tmpdir(), 'latchkey-backup-')),
 
     async read(path) {
-      const { body } = await ask(bucket, 'GET', keyOf(path), {}, null)
+      const body = await getObject(bucket, keyOf(path))
       if (body === null) throw new Error(`s3://${bucket.name}/${keyOf(path)} is missing`)
-      return body as Readable
+      return body
     },
 
     async text(path) {
-      const { body } = await ask(bucket, 'GET', keyOf(path), {}, null)
-      return body === null ? null : await body.text()
+      const body = await getObject(bucket, keyOf(path))
+      return body === null ? null : await text(body)
     },
 
     folders: () => foldersBelow(bucket, prefix === '' ? '' : `${prefix}/`),
@@ -74,112 +55,7 @@ function placeAt(bucket: Bucket, prefix: string, partBytes: number): Place {
 
 async function upload(bucket: Bucket, key: string, content: Readable, partBytes: number) {
   const { meter, written } = metered()
-  const parts = inParts(content.pipe(meter), partBytes)
   content.once('error', (error) => meter.destroy(error))
-  const first = await parts.next()
-  const second = await parts.next()
-  if (second.done) {
-    await send(bucket, 'PUT', key, {}, first.value ?? Buffer.alloc(0))
-    return written()
-  }
-
-  const uploadId = tagOf(await textOf(ask(bucket, 'POST', key, { uploads: '' }, Buffer.alloc(0))), 'UploadId')
-  try {
-    const tags: string[] = []
-    const put = async (part: Buffer) => {
-      const headers = await send(bucket, 'PUT', key, { partNumber: `${tags.length + 1}`, uploadId }, part)
-      tags.push(String(headers.etag))
-    }
-    await put(first.value as Buffer)
-    await put(second.value)
-    for await (const part of parts) await put(part)
-    const list = tags.map((tag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${tag}</ETag></Part>`).join('')
-    const body = Buffer.from(`<CompleteMultipartUpload>${list}</CompleteMultipartUpload>`)
-    const answer = await textOf(ask(bucket, 'POST', key, { uploadId }, body))
-    // S3 may answer 200 at once, and with the failure afterwards.
-    if (answer.includes('<Error>')) throw new Error(`the bucket ${bucket.name} answered ${tagOf(answer, 'Code')}`)
-  } catch (error) {
-    await send(bucket, 'DELETE', key, { uploadId }, Buffer.alloc(0)).catch(() => {})
-    throw error
-  }
+  await putObject(bucket, key, content.pipe(meter), partBytes)
   return written()
 }
-
-async function* inParts(content: AsyncIterable<Buffer>, partBytes: number): AsyncGenerator<Buffer, undefined> {
-  let pending: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of content) {
-    pending.push(chunk)
-    bytes += chunk.length
-    while (bytes >= partBytes) {
-      const all = Buffer.concat(pending)
-      yield all.subarray(0, partBytes)
-      const rest = all.subarray(partBytes)
-      pending = [rest]
-      bytes = rest.length
-    }
-  }
-  if (bytes > 0) yield Buffer.concat(pending)
-}
-
-async function foldersBelow(bucket: Bucket, prefix: string): Promise<string[]> {
-  const names: string[] = []
-  let next: string | undefined
-  do {
-    const query: Query = { delimiter: '/', 'encoding-type': 'url', 'list-type': '2', prefix }
-    if (next) query['continuation-token'] = next
-    const xml = await textOf(ask(bucket, 'GET', '', query, null))
-    for (const [, folder = ''] of xml.matchAll(/<CommonPrefixes>(.*?)<\/CommonPrefixes>/gs)) {
-      names.push(decodeURIComponent(tagOf(folder, 'Prefix').replaceAll('+', ' ')).slice(prefix.length, -1))
-    }
-    next = tagOf(xml, 'IsTruncated') === 'true' ? tagOf(xml, 'NextContinuationToken') : undefined
-  } while (next)
-  return names.sort()
-}
-
-type Answer = { headers: Dispatcher.ResponseData['headers']; body: Dispatcher.ResponseData['body'] | null }
-
-/** The answer of a 2xx; its body is null for a 404. */
-async function ask(bucket: Bucket, method: string, key: string, query: Query, body: Buffer | null): Promise<Answer> {
-  const pairs = Object.entries(query).map(([name, value]) => `${encode(name)}=${encode(value)}`)
-  const url = new URL(`${bucket.base}/${encodeKey(key)}${pairs.length > 0 ? `?${pairs.join('&')}` : ''}`)
-  const bodyHash = hash('sha256', body ?? '', 'hex')
-  for (let attempt = 1; ; attempt++) {
-    const headers = sign({ method, url, headers: {}, bodyHash }, bucket.region, bucket.credentials, new Date())
-    const reply = await undici()
-      .request(url, {
-        method: method as Dispatcher.HttpMethod,
-        headers,
-        body,
-        headersTimeout: TIMEOUT_MS,
-        bodyTimeout: TIMEOUT_MS,
-      })
-      .catch((error) => {
-        if (attempt < TRIES) return null
-        throw new Error(`${url.host} cannot be reached`, { cause: error })
-      })
-    if (reply && reply.statusCode >= 200 && reply.statusCode < 300) return { headers: reply.headers, body: reply.body }
-    if (reply?.statusCode === 404 && method === 'GET' && key !== '') {
-      await reply.body.dump()
-      return { headers: reply.headers, body: null }
-    }
-    if (reply && (reply.statusCode < 500 || attempt === TRIES)) {
-      const code = tagOf((await reply.body.text()).slice(0, 10_000), 'Code')
-      throw new Error(`the bucket ${bucket.name} answered ${reply.statusCode} ${code}`)
-    }
-    await reply?.body.dump()
-    await sleep(RETRY_MS * 2 ** attempt * (0.5 + Math.random()))
-  }
-}
-
-/** An answer without a body of interest: read all the same, so that its connection serves the next. */
-async function send(...request: Parameters<typeof ask>): Promise<Answer['headers']> {
-  const { headers, body } = await ask(...request)
-  await body?.dump()
-  return headers
-}
-
-const textOf = async (answer: Promise<Answer>) => (await (await answer).body?.text()) ?? ''
-
-const tagOf = (xml: string, name: string) =>
-  (xml.match(new RegExp(`<${name}>([^<]*)</${name}>`))?.[1] ?? '').replaceAll('&amp;', '&').replaceAll('&quot;', '"')

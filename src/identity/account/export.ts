@@ -43,7 +43,8 @@ async function* filesOf(deps: ExportDeps, user: User): AsyncGenerator<{ name: st
 async function* written(files: Collected) {
   for (const [name, value] of Object.entries(files)) {
     const content = typeof value === 'function' ? await value() : value
-    yield { name: `${name}.json`, content: Buffer.from(`${JSON.stringify(content, null, 2)}\n`) }
+    if (Buffer.isBuffer(content)) yield { name, content }
+    else yield { name: `${name}.json`, content: Buffer.from(`${JSON.stringify(content, null, 2)}\n`) }
   }
 }
 

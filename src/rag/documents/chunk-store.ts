@@ -3,12 +3,21 @@ import '../tables.ts'
 import type { Db } from '#platform/db/db.ts'
 import { SLICE_ROWS } from '#platform/db/slices.ts'
 
-export type Chunk = {
-  index: number
-  content: string
+/** Where a chunk was cut out of its document. */
+export type ChunkPlace = {
+  /** In the text, in UTF-16 units. */
   start: number
+  /** The white space before it that is in no chunk. */
   gap: string
+  /** The pages that it starts and ends on, from 1. */
+  page: number | null
+  pageEnd: number | null
+  /** The headings that it stands under: `Terms › Notice`. */
+  heading: string | null
+  /** The head of the table that it goes on with, as Markdown. */
+  tableHeader: string | null
 }
+export type Chunk = ChunkPlace & { index: number; content: string }
 export type ChunkRow = Chunk & { vector: Uint8Array }
 
 /** SQLite takes 32,766 parameters a statement, PostgreSQL 65,535. */
@@ -19,15 +28,21 @@ export async function insertChunks(tx: Db, userId: string, version: string, rows
     await tx
       .insertInto('rag_chunks')
       .values(
-        rows.slice(from, from + ROWS_A_STATEMENT).map(({ index, content, start, gap, vector }) => ({
-          user_id: userId,
-          version,
-          chunk_index: index,
-          content,
-          start_offset: start,
-          gap,
-          vector,
-        })),
+        rows
+          .slice(from, from + ROWS_A_STATEMENT)
+          .map(({ index, content, start, gap, page, pageEnd, heading, tableHeader, vector }) => ({
+            user_id: userId,
+            version,
+            chunk_index: index,
+            content,
+            start_offset: start,
+            gap,
+            page,
+            page_end: pageEnd,
+            heading,
+            table_header: tableHeader,
+            vector,
+          })),
       )
       .execute()
   }
@@ -46,13 +61,39 @@ export function readChunk(db: Db, userId: string, version: string, index: number
 export function readChunks(db: Db, userId: string, version: string, from: number, to: number): Promise<Chunk[]> {
   return db
     .selectFrom('rag_chunks')
-    .select(['chunk_index as index', 'content', 'start_offset as start', 'gap'])
+    .select([
+      'chunk_index as index',
+      'content',
+      'start_offset as start',
+      'gap',
+      'page',
+      'page_end as pageEnd',
+      'heading',
+      'table_header as tableHeader',
+    ])
     .where('user_id', '=', userId)
     .where('version', '=', version)
     .where('chunk_index', '>=', from)
     .where('chunk_index', '<', to)
     .orderBy('chunk_index')
     .execute()
+}
+
+/** Where the chunks from `from` on stand, `limit` at most. */
+export async function listSpans(db: Db, userId: string, version: string, from: number, limit: number) {
+  const rows = await db
+    .selectFrom('rag_chunks')
+    .select(['chunk_index', 'start_offset', 'content', 'page', 'page_end', 'heading'])
+    .where('user_id', '=', userId)
+    .where('version', '=', version)
+    .where('chunk_index', '>=', from)
+    .orderBy('chunk_index')
+    .limit(limit)
+    .execute()
+  return rows.map(({ chunk_index: index, start_offset: start, content, ...place }) => ({
+    ...{ index, start, end: start + content.length },
+    ...place,
+  }))
 }
 
 /** The texts of several versions' chunks, for the index of their words. */
@@ -82,20 +123,23 @@ export async function indexesOf(db: Db, userId: string, version: string, from: n
   return rows.map(({ chunk_index }) => chunk_index)
 }
 
+/** What of a chunk is told where it is found. */
+export type ChunkText = Pick<Chunk, 'content' | 'page' | 'pageEnd' | 'heading' | 'tableHeader'>
+
 /** The contents of some chunks, by `version/index`. */
 export async function readContents(
   db: Db,
   userId: string,
   chunks: { version: string; index: number }[],
-): Promise<Map<string, string>> {
-  const contents = new Map<string, string>()
+): Promise<Map<string, ChunkText>> {
+  const contents = new Map<string, ChunkText>()
   // One statement a version: for a long list of pairs SQLite would walk through all of the user's chunks.
   const versions = [...Map.groupBy(chunks, ({ version }) => version)]
   await Promise.all(
     versions.map(async ([version, wanted]) => {
       const rows = await db
         .selectFrom('rag_chunks')
-        .select(['chunk_index', 'content'])
+        .select(['chunk_index', 'content', 'page', 'page_end as pageEnd', 'heading', 'table_header as tableHeader'])
         .where('user_id', '=', userId)
         .where('version', '=', version)
         .where(
@@ -104,7 +148,7 @@ export async function readContents(
           wanted.map(({ index }) => index),
         )
         .execute()
-      for (const row of rows) contents.set(`${version}/${row.chunk_index}`, row.content)
+      for (const { chunk_index, ...chunk } of rows) contents.set(`${version}/${chunk_index}`, chunk)
     }),
   )
   return contents

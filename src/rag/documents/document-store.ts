@@ -39,11 +39,14 @@ export function findDocument(db: Db, userId: string, id: string): Promise<Docume
     .executeTakeFirst()
 }
 
-/** @returns the version that it takes the place of. */
-export async function putDocument(tx: Db, row: DocumentRow): Promise<string | undefined> {
+/** @returns what it takes the place of. */
+export async function putDocument(
+  tx: Db,
+  row: DocumentRow,
+): Promise<Pick<DocumentRow, 'version' | 'original_id'> | undefined> {
   const before = await tx
     .selectFrom('rag_documents')
-    .select('version')
+    .select(['version', 'original_id'])
     .where('user_id', '=', row.user_id)
     .where('id', '=', row.id)
     .executeTakeFirst()
@@ -53,7 +56,7 @@ export async function putDocument(tx: Db, row: DocumentRow): Promise<string | un
     .values(row)
     .onConflict((conflict) => conflict.columns(['user_id', 'id']).doUpdateSet(rest))
     .execute()
-  return before?.version
+  return before
 }
 
 export async function updateDocument(tx: Db, userId: string, id: string, set: Partial<DocumentRow>): Promise<void> {
@@ -139,28 +142,49 @@ export async function listDocumentRows(db: Db, userId: string, { limit, offset =
     )
   }
   const rows = await page
-    .select(['id', 'source', 'chunks', 'characters', 'metadata_json', 'created_at'])
+    .select(VIEWED)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .limit(limit)
     .offset(offset)
     .execute()
   const { total } = await mine.select((e) => e.fn.countAll<number>().as('total')).executeTakeFirstOrThrow()
+  return { rows: await withNamesAndFiles(db, userId, rows), total: Number(total) }
+}
+
+/** One, as in the list, and its version. */
+export async function viewDocument(db: Db, userId: string, id: string) {
+  const row = await db
+    .selectFrom('rag_documents')
+    .select([...VIEWED, 'version'])
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row && (await withNamesAndFiles(db, userId, [row]))[0]
+}
+
+const VIEWED = ['id', 'source', 'chunks', 'characters', 'metadata_json', 'original_id', 'created_at'] as const
+
+/** With its external ids, newest first, and the file that it was read from. */
+async function withNamesAndFiles<R extends Pick<DocumentRow, 'id' | 'original_id'>>(db: Db, userId: string, rows: R[]) {
   const externalIds = await externalIdsOf(
     db,
     userId,
     rows.map(({ id }) => id),
   )
-  return {
-    rows: rows.map((row) => {
-      const external_ids = externalIds.get(row.id) ?? []
-      return { ...row, external_id: external_ids[0] ?? null, external_ids }
-    }),
-    total: Number(total),
-  }
+  const files = await filesOf(
+    db,
+    userId,
+    rows.flatMap(({ original_id }) => original_id ?? []),
+  )
+  return rows.map(({ original_id, ...row }) => {
+    const external_ids = externalIds.get(row.id) ?? []
+    const file = files.get(original_id ?? '') ?? null
+    return { ...row, external_id: external_ids[0] ?? null, external_ids, file }
+  })
 }
 
-/** For more documents all the user's external ids are read. */
+/** For more documents all the user's external ids and files are read. */
 const DOCUMENTS_A_STATEMENT = 1_000
 
 async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map<string, string[]>> {
@@ -175,6 +199,13 @@ async function externalIdsOf(db: Db, userId: string, ids: string[]): Promise<Map
     else idsOf.set(document_id, [external_id])
   }
   return idsOf
+}
+
+async function filesOf(db: Db, userId: string, ids: string[]) {
+  if (ids.length === 0) return new Map<string, { name: string; bytes: number }>()
+  let query = db.selectFrom('rag_originals').select(['id', 'name', 'bytes']).where('user_id', '=', userId)
+  if (ids.length <= DOCUMENTS_A_STATEMENT) query = query.where('id', 'in', ids)
+  return new Map((await query.execute()).map(({ id, ...file }) => [id, file]))
 }
 
 /** Whether a document names these chunks as its own. */

@@ -5,9 +5,11 @@
  */
 import { type Db, transaction } from '#platform/db/db.ts'
 import type { RagDeps } from '../deps.ts'
+import { findOriginal } from '../originals/original-store.ts'
+import { dropOriginal, readOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
-import { deleteChunks, readChunk, someIndexes } from './chunk-store.ts'
+import { deleteChunks, listSpans, readChunk, someIndexes } from './chunk-store.ts'
 import {
   bumpRevision,
   type DocumentPage,
@@ -18,6 +20,7 @@ import {
   listDocumentRows,
   lockDocuments,
   updateDocument,
+  viewDocument,
 } from './document-store.ts'
 import { parseDocumentId } from './ids.ts'
 
@@ -32,6 +35,8 @@ export type DocumentView = {
   chunks: number
   characters: number
   metadata: Metadata
+  /** That it was read from, where it is kept. */
+  file: { name: string; bytes: number } | null
   created_at: string
 }
 
@@ -43,6 +48,45 @@ export async function listDocuments(
 ): Promise<{ documents: DocumentView[]; total: number }> {
   const { rows, total } = await listDocumentRows(db, userId, page)
   return { documents: rows.map(({ metadata_json, ...row }) => ({ ...row, metadata: metadata_json })), total }
+}
+
+/** By its id, or by that of one of its chunks, with which `spans` then begin. @throws Problem 404 when the user has none such */
+export async function describeDocument(
+  { db }: Pick<RagDeps, 'db'>,
+  userId: string,
+  documentId: string,
+  spansMax: number,
+) {
+  const named = parseDocumentId(documentId)
+  const row = named && (await viewDocument(db, userId, named.id))
+  if (!row) throw ragProblem('document_not_found')
+  const { version, metadata_json, ...view } = row
+  const chunk = named.index === null ? null : await readChunk(db, userId, version, named.index)
+  if (chunk === undefined) throw ragProblem('document_not_found')
+  const spans = await listSpans(db, userId, version, named.index ?? 0, spansMax)
+  return {
+    ...view,
+    metadata: metadata_json,
+    content: chunk?.content ?? null,
+    spans: spans.map(({ index, ...span }) => ({ id: `${view.id}_${index}`, ...span })),
+  }
+}
+
+/** Of a document, or of that of a chunk. @throws Problem 404 when the user has none such, or where its file is not kept */
+export async function openDocumentFile(
+  deps: Pick<RagDeps, 'db' | 'secrets' | 'files'>,
+  userId: string,
+  documentId: string,
+) {
+  const named = parseDocumentId(documentId)
+  const document = named && (await findDocument(deps.db, userId, named.id))
+  if (!document) throw ragProblem('document_not_found')
+  if (named.index !== null && !(await readChunk(deps.db, userId, document.version, named.index)))
+    throw ragProblem('document_not_found')
+  const file = document.original_id === null ? undefined : await findOriginal(deps.db, userId, document.original_id)
+  const bytes = file && (await readOriginal(deps, file))
+  if (!file || !bytes) throw ragProblem('original_not_found')
+  return { file, bytes }
 }
 
 /** A chunk by its id, or a whole document by its 12 characters. @throws Problem 404 when the user has none such */
@@ -67,8 +111,10 @@ export async function deleteDocument(
       if (chunk === undefined) throw ragProblem('document_not_found')
       await deleteChunks(tx, userId, document.version, [index])
       await deps.vectors.remove(tx, userId, document.version, [index])
-      if (document.chunks === 1) await deleteDocumentRow(tx, userId, id)
-      else {
+      if (document.chunks === 1) {
+        await deleteDocumentRow(tx, userId, id)
+        await dropOriginal(deps, tx, userId, document.original_id)
+      } else {
         await updateDocument(tx, userId, id, {
           chunks: document.chunks - 1,
           edition: document.edition + 1,
@@ -82,14 +128,15 @@ export async function deleteDocument(
 /** Chunks embedded and written, or deleted, in one transaction. */
 export const CHUNKS_PER_BATCH = 256
 
-/** Deletes a document's row, and its chunks: a few at once, many by a job. */
+/** Deletes a document's row, its original, and its chunks: a few at once, many by a job. */
 export async function removeDocument(
   deps: Pick<RagDeps, 'jobs' | 'vectors'>,
   tx: Db,
   userId: string,
-  { id, version }: Pick<DocumentRow, 'id' | 'version'>,
+  { id, version, original_id }: Pick<DocumentRow, 'id' | 'version' | 'original_id'>,
 ): Promise<void> {
   await deleteDocumentRow(tx, userId, id)
+  await dropOriginal(deps, tx, userId, original_id)
   await dropChunks(deps, tx, userId, version)
 }
 

@@ -1,4 +1,7 @@
+import { buffer } from 'node:stream/consumers'
 import type { Db } from '#platform/db/db.ts'
+import { listOriginals, type Original } from '../originals/original-store.ts'
+import { type OriginalDeps, readOriginal } from '../originals/originals.ts'
 import { readTexts } from './chunk-store.ts'
 import { type DocumentView, listDocuments } from './documents.ts'
 
@@ -6,10 +9,43 @@ const DOCUMENTS_MAX = 100_000
 /** In one file of the export: small documents go together, since a ZIP has an end to its files. */
 const FILE_CHARACTERS = 4_000_000
 
-/** For the export of everything we hold: the list of documents, and their texts as they are kept, in chunks. */
-export async function collectDocuments(source: Db, userId: string) {
+/** A ZIP has an end, to its size as to its files: further originals are got one by one. */
+const ORIGINALS_MAX = 20_000
+const ORIGINALS_BYTES_MAX = 3_000_000_000
+
+/**
+ * For the export of everything we hold: the list of documents, their texts as they are kept, in chunks, and the files that they were read from,
+ * newest first.
+ */
+export async function collectDocuments(deps: Pick<OriginalDeps, 'secrets' | 'files'>, source: Db, userId: string) {
   const { documents } = await listDocuments(source, userId, { limit: DOCUMENTS_MAX })
-  return { documents, ...textFiles(source, userId, documents) }
+  const originals = await listOriginals(source, userId)
+  return {
+    documents,
+    ...textFiles(source, userId, documents),
+    document_files: originals.map(({ id, ...file }) => file),
+    ...originalFiles(deps, originals),
+  }
+}
+
+function originalFiles(
+  deps: Pick<OriginalDeps, 'secrets' | 'files'>,
+  originals: (Original & { document_id: string })[],
+): Record<string, () => Promise<Buffer | null>> {
+  let bytes = 0
+  const fitting = originals.slice(0, ORIGINALS_MAX).filter((original) => {
+    bytes += original.bytes
+    return bytes <= ORIGINALS_BYTES_MAX
+  })
+  return Object.fromEntries(
+    fitting.map((original) => [
+      `documents/files/${original.document_id} ${original.name}`,
+      async () => {
+        const content = await readOriginal(deps, original)
+        return content && (await buffer(content))
+      },
+    ]),
+  )
 }
 
 /** Each is read when its file's turn comes. */

@@ -1,10 +1,12 @@
 import { Type } from 'typebox'
 import { callerOf } from '#platform/http/access-control.ts'
 import type { App } from '#platform/http/app.ts'
+import type { Described } from '#platform/http/openapi.ts'
 import { Instant, JsonObject, Nullable } from '#platform/http/schema.ts'
 import type { RagDeps } from '../deps.ts'
 import { RAG_POLICY, RAG_READ_POLICY } from '../schemas.ts'
-import { deleteDocument, listDocuments } from './documents.ts'
+import { readDocumentText } from './document-text.ts'
+import { deleteDocument, describeDocument, listDocuments, openDocumentFile } from './documents.ts'
 
 const Document = Type.Object(
   {
@@ -17,12 +19,70 @@ const Document = Type.Object(
     chunks: Type.Integer(),
     characters: Type.Integer(),
     metadata: JsonObject,
+    file: Nullable(
+      Type.Object(
+        { name: Type.String(), bytes: Type.Integer() },
+        { title: 'OriginalFile', description: 'The file that it was read from, where it is kept.' },
+      ),
+    ),
     created_at: Instant,
   },
   { title: 'Document' },
 )
 
-export function documentRoutes(app: App, deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors'>): void {
+const Span = Type.Object(
+  {
+    id: Type.String(),
+    start: Type.Integer({ description: 'In the document’s text, in UTF-16 units.' }),
+    end: Type.Integer(),
+    page: Nullable(Type.Integer({ description: 'From 1; null where the file has no pages.' })),
+    page_end: Nullable(Type.Integer()),
+    heading: Nullable(Type.String({ description: '`Terms › Notice`' })),
+  },
+  { title: 'ChunkSpan' },
+)
+const DocumentWithSpans = Type.Object(
+  {
+    ...Document.properties,
+    content: Nullable(Type.String({ description: 'Of the chunk, where a chunk’s id was given.' })),
+    spans: Type.Array(Span, { description: 'Of its chunks, in order.' }),
+  },
+  { title: 'DocumentWithSpans' },
+)
+
+const SPANS_MAX = 1_000
+const TEXT_CHARACTERS_MAX = 1_000_000
+
+const FILE: Described = {
+  replies: {
+    200: {
+      description: 'The file’s bytes, as they were uploaded.',
+      content: { 'application/octet-stream': { type: 'string', format: 'binary' } },
+      headers: {
+        'content-disposition': {
+          description: '`attachment`, with the name of the file',
+          schema: { type: 'string' },
+        },
+      },
+    },
+  },
+}
+
+/** Whatever was uploaded, nothing of it may run where our pages do: it is saved, not shown, and has no origin. */
+const FILE_HEADERS = {
+  'content-type': 'application/octet-stream',
+  'content-security-policy': "sandbox; default-src 'none'",
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+  'cache-control': 'private, no-store, no-transform',
+}
+
+const DocumentId = Type.Object({ document_id: Type.String() })
+
+export function documentRoutes(
+  app: App,
+  deps: Pick<RagDeps, 'db' | 'jobs' | 'vectors' | 'secrets' | 'files' | 'log'>,
+): void {
   app.delete(
     '/api/rag/documents/:document_id',
     {
@@ -30,7 +90,7 @@ export function documentRoutes(app: App, deps: Pick<RagDeps, 'db' | 'jobs' | 've
         operationId: 'deleteDocument',
         tags: ['rag'],
         summary: 'Delete a chunk by its id, or a document by its first 12 characters',
-        params: Type.Object({ document_id: Type.String() }),
+        params: DocumentId,
         response: { 200: Type.Object({ status: Type.String(), document_id: Type.String() }) },
       },
       config: RAG_POLICY,
@@ -64,4 +124,83 @@ export function documentRoutes(app: App, deps: Pick<RagDeps, 'db' | 'jobs' | 've
       return documents
     },
   )
+
+  app.get(
+    '/api/rag/documents/:document_id',
+    {
+      schema: {
+        operationId: 'getDocument',
+        tags: ['rag'],
+        summary: 'A document, with where each of its chunks stands',
+        description: `\`document_id\` may be a chunk’s: then \`spans\` begin with it. Those of a long one come in parts, each begun by its first chunk’s id.`,
+        params: DocumentId,
+        querystring: Type.Object({ limit: Type.Integer({ default: SPANS_MAX, minimum: 1, maximum: SPANS_MAX }) }),
+        response: { 200: DocumentWithSpans },
+      },
+      config: RAG_READ_POLICY,
+    },
+    (request) => describeDocument(deps, callerOf(request).userId, request.params.document_id, request.query.limit),
+  )
+
+  app.get(
+    '/api/rag/documents/:document_id/text',
+    {
+      schema: {
+        operationId: 'readDocumentText',
+        tags: ['rag'],
+        summary: 'The text of a document',
+        description: `Whole; of one longer than ${TEXT_CHARACTERS_MAX.toLocaleString('en')} characters as much, from the chunk on whose id is given.`,
+        params: DocumentId,
+        response: {
+          200: Type.Object({
+            id: Type.String(),
+            source: Nullable(Type.String()),
+            text: Type.String(),
+            next: Nullable(Type.String({ description: 'The id to read on with; null at the end.' })),
+          }),
+        },
+      },
+      config: RAG_READ_POLICY,
+    },
+    async (request) => {
+      const { userId } = callerOf(request)
+      const { document_id } = request.params
+      const { document, text, next } = await readDocumentText(deps, userId, document_id, TEXT_CHARACTERS_MAX)
+      return { id: document.id, source: document.source, text, next }
+    },
+  )
+
+  app.get(
+    '/api/rag/documents/:document_id/file',
+    {
+      schema: {
+        operationId: 'downloadDocumentFile',
+        tags: ['rag'],
+        summary: 'The file that a document was read from',
+        params: DocumentId,
+      },
+      config: { ...RAG_READ_POLICY, described: FILE },
+    },
+    async (request, reply) => {
+      const { file, bytes } = await openDocumentFile(deps, callerOf(request).userId, request.params.document_id)
+      bytes.once('error', (error) => deps.log.error({ err: error, reqId: request.id }, 'an original cannot be read'))
+      return reply
+        .headers({
+          ...FILE_HEADERS,
+          'content-disposition': attachment(file.name),
+          'content-length': String(file.bytes),
+        })
+        .send(bytes)
+    },
+  )
+}
+
+/** RFC 6266: an ASCII name for old clients, and the whole one. */
+function attachment(name: string): string {
+  const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_') || 'document'
+  const whole = encodeURIComponent(name).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+  return `attachment; filename="${plain}"; filename*=UTF-8''${whole}`
 }

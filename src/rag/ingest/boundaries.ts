@@ -12,6 +12,10 @@ export type Boundaries = {
   strength: Uint8Array
   /** Pairs of start and end offsets, ascending, not nested. */
   blocks: Int32Array
+  /** Where lines start that are headings in Markdown. */
+  headings: Int32Array
+  /** Of the blocks that are tables with a head: start, end of the head, end. */
+  tables: Int32Array
 }
 
 /** Linear in the text: every character is read at most twice. */
@@ -20,6 +24,8 @@ export function findBoundaries(text: string): Boundaries {
   const caseless = isCaseless(text)
   let fence: string | undefined
   let blockStart = -1
+  let rows = 0
+  let headEnd = -1
   let wasHeading = false
   let wasBlank = false
   let line = 0
@@ -45,16 +51,24 @@ export function findBoundaries(text: string): Boundaries {
       if (blockStart < 0) {
         if (!wasHeading) found.add(line, Paragraph)
         blockStart = line
-      } else found.add(line, Clause)
+        rows = 1
+        headEnd = -1
+      } else {
+        found.add(line, Clause)
+        if (++rows === 2 && isRule(text, line, end)) headEnd = end
+      }
     } else {
       if (blockStart >= 0) {
         found.block(blockStart, line)
+        if (headEnd > 0) found.table(blockStart, headEnd, line)
         blockStart = -1
         found.add(line, Paragraph)
       }
       // What follows a heading stays with it: a chunk that ends in its own title helps nobody.
-      if (kind === 'heading') found.add(line, Heading)
-      else if (kind !== 'blank' && wasBlank && !wasHeading) found.add(line, Paragraph)
+      if (kind === 'heading') {
+        found.add(line, Heading)
+        found.heading(line)
+      } else if (kind !== 'blank' && wasBlank && !wasHeading) found.add(line, Paragraph)
       else if (kind === 'item') found.add(line, Sentence)
       else if (kind === 'prose' && !wasHeading) found.add(line, Clause)
       if (kind === 'prose' || kind === 'item') scanProse(text, line, end, caseless, found)
@@ -66,6 +80,7 @@ export function findBoundaries(text: string): Boundaries {
     line = end
   }
   if (blockStart >= 0) found.block(blockStart, text.length)
+  if (blockStart >= 0 && fence === undefined && headEnd > 0) found.table(blockStart, headEnd, text.length)
   return found.boundaries()
 }
 
@@ -124,6 +139,17 @@ function hasColumns(text: string, from: number, to: number): boolean {
   return false
 }
 
+/** `| --- | :-: |`, which makes the row above it a table's head. */
+function isRule(text: string, from: number, to: number): boolean {
+  let hasDash = false
+  for (let i = from; i < to; i++) {
+    const c = text[i] as string
+    if (c === '-') hasDash = true
+    else if (c !== '|' && c !== ':' && !isSpace(text.charCodeAt(i))) return false
+  }
+  return hasDash
+}
+
 function firstInk(text: string, from: number, to: number): number {
   let i = from
   while (i < to && isSpace(text.charCodeAt(i))) i++
@@ -135,6 +161,8 @@ class BoundaryList {
   #strength = new Uint8Array(1024)
   #count = 0
   #blocks: number[] = []
+  #headings: number[] = []
+  #tables: number[] = []
 
   /** Two reasons for one place: the stronger counts. Places before the last one are dropped (a closing quote ran over them). */
   add(at: number, strength: number): void {
@@ -152,11 +180,21 @@ class BoundaryList {
     this.#blocks.push(start, end)
   }
 
+  heading(line: number): void {
+    this.#headings.push(line)
+  }
+
+  table(start: number, headEnd: number, end: number): void {
+    this.#tables.push(start, headEnd, end)
+  }
+
   boundaries(): Boundaries {
     return {
       at: this.#at.subarray(0, this.#count),
       strength: this.#strength.subarray(0, this.#count),
       blocks: Int32Array.from(this.#blocks),
+      headings: Int32Array.from(this.#headings),
+      tables: Int32Array.from(this.#tables),
     }
   }
 

@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import type { ChunkPlace } from '../documents/chunk-store.ts'
+import { findBoundaries } from './boundaries.ts'
 import { type ChunkSettings, spansOf } from './chunker.ts'
+import { type Outline, placesIn } from './outline.ts'
 
 export type ChunkedTextInfo = {
   /** First 12 hex characters of the MD5 of the text. */
@@ -11,19 +14,15 @@ export type ChunkedTextInfo = {
 
 /** Some chunks, and where each was cut. */
 export type Cut = { texts: string[]; places: ChunkPlace[] }
-export type ChunkPlace = {
-  /** In the text, in UTF-16 units. */
-  start: number
-  /** The white space before it that is in no chunk. */
-  gap: string
-}
 
 /** A text may be a desert with two oases. */
 const GAP_MAX = 200
 
 /** Finds where the chunks are; their texts are cut out when they are asked for. */
-export function chunkedText(text: string, settings: ChunkSettings) {
-  const spans = spansOf(text, settings)
+export function chunkedText(text: string, settings: ChunkSettings, outline: Outline = {}) {
+  const boundaries = findBoundaries(text)
+  const spans = spansOf(text, settings, boundaries)
+  const placeOf = placesIn(text, boundaries, outline)
   const info: ChunkedTextInfo = {
     id: createHash('md5').update(text, 'utf8').digest('hex').slice(0, 12),
     characters: text.length,
@@ -37,8 +36,14 @@ export function chunkedText(text: string, settings: ChunkSettings) {
       const cut: Cut = { texts: [], places: [] }
       for (let index = from; index < to; index++) {
         const start = startOf(index)
-        cut.texts.push(text.slice(start, endOf(index)))
-        cut.places.push({ start, gap: text.slice(endOf(index - 1), start).slice(0, GAP_MAX) })
+        const end = endOf(index)
+        const before = endOf(index - 1)
+        cut.texts.push(text.slice(start, end))
+        cut.places.push({
+          start,
+          gap: text.slice(before, start).slice(0, GAP_MAX),
+          ...placeOf(start, end, Math.max(start, before)),
+        })
       }
       return cut
     },

@@ -25,8 +25,11 @@ const FILL_MIN = 0.3
 const NEW_TEXT_MIN = 0.1
 
 /** All of the text but white space at the edges of chunks is covered, in order. A text of white space gives no chunks. */
-export function* chunks(text: string, { size, overlap }: ChunkSettings): Generator<Chunk> {
-  const boundaries = findBoundaries(text)
+export function* chunks(
+  text: string,
+  { size, overlap }: ChunkSettings,
+  boundaries: Boundaries = findBoundaries(text),
+): Generator<Chunk> {
   const repeat = Math.min(overlap, Math.floor(size * (1 - NEW_TEXT_MIN)))
   const inked = trimEnd(text, 0, text.length)
   let start = skipSpace(text, 0)
@@ -48,9 +51,9 @@ export function chunkText(text: string, settings: ChunkSettings): Chunk[] {
 }
 
 /** The chunks as pairs of start and end. */
-export function spansOf(text: string, settings: ChunkSettings): Int32Array {
+export function spansOf(text: string, settings: ChunkSettings, boundaries?: Boundaries): Int32Array {
   const spans: number[] = []
-  for (const { start, end } of chunks(text, settings)) spans.push(start, end)
+  for (const { start, end } of chunks(text, settings, boundaries)) spans.push(start, end)
   return Int32Array.from(spans)
 }
 

@@ -11,6 +11,7 @@ import { Problem } from '#platform/problem.ts'
 import type { RagDeps } from '../deps.ts'
 import { lockDocuments } from '../documents/document-store.ts'
 import { sweepChunks } from '../documents/documents.ts'
+import { withOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { IngestJobState, IngestRequest, IngestStage } from '../tables.ts'
 import { type Checkpoint, ingest } from './ingest.ts'
@@ -65,7 +66,19 @@ export type IngestJob = {
 type QueueDeps = Pick<RagDeps, 'db' | 'clock' | 'jobs'>
 /** `pipeline` and `parser` are of the jobs' own: what is sent in the foreground waits for none of theirs. */
 export type IngestJobDeps = QueueDeps &
-  Pick<RagDeps, 'embedder' | 'vectors' | 'gateway' | 'maxTextBytes' | 'version' | 'pipeline' | 'parser' | 'log'>
+  Pick<
+    RagDeps,
+    | 'secrets'
+    | 'files'
+    | 'embedder'
+    | 'vectors'
+    | 'gateway'
+    | 'maxTextBytes'
+    | 'version'
+    | 'pipeline'
+    | 'parser'
+    | 'log'
+  >
 
 /** Bytes that are read from where they lie, a part at a time. */
 export type Input = { sizeBytes: number; read(from: number, to: number): Uint8Array | Promise<Uint8Array> }
@@ -209,11 +222,15 @@ async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext):
   const { signal } = context
   const bytes = await readInput(deps.db, userId, id, row.input_bytes)
   const read =
-    request.file === null ? { text: bytes, warnings: [] } : await deps.parser.read(request.file, bytes, signal)
+    request.file === null
+      ? { text: bytes, outline: {}, warnings: [] }
+      : await deps.parser.read(request.file, bytes, signal)
   await updateActive(deps.db, userId, id, { stage: 'storing', warnings_json: read.warnings, error_json: null })
 
   const handle =
-    typeof read.text !== 'string' && read.text.byteLength > LONG_BYTES ? deps.pipeline.open(read.text, 'text') : null
+    typeof read.text !== 'string' && read.text.byteLength > LONG_BYTES
+      ? deps.pipeline.open(read.text, 'text', read.outline)
+      : null
   const text =
     handle ??
     (typeof read.text === 'string' ? read.text : new TextDecoder('utf-8', { ignoreBOM: true }).decode(read.text))
@@ -225,7 +242,10 @@ async function run(deps: IngestJobDeps, row: IngestJobRow, context: JobContext):
       signal,
       origin: originOf(request),
     }
-    await ingest(deps, call, { ...request, text }, checkpointOf(deps, row, context))
+    const store = (originalId: string | null) =>
+      ingest(deps, call, { ...request, text, outline: read.outline, originalId }, checkpointOf(deps, row, context))
+    if (request.file === null) await store(null)
+    else await withOriginal(deps, userId, { name: request.file, bytes }, store)
   } finally {
     handle?.close()
   }

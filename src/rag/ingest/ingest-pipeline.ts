@@ -9,6 +9,7 @@ import type { Embedder } from '#embeddings/embedder.ts'
 import { ragProblem } from '../problems.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
+import type { Outline } from './outline.ts'
 import type { TextHead, TextRequest, TextTask } from './text-worker.ts'
 
 /** A text cut into chunks, wherever it lies. */
@@ -49,7 +50,7 @@ export function createIngestPipeline() {
   return { open, chunk, close: () => pool.destroy() }
 
   /** The bytes go over to the worker and are gone here. */
-  function open(bytes: Uint8Array, form: TextTask['form']): TextHandle {
+  function open(bytes: Uint8Array, form: TextTask['form'], outline: Outline = {}): TextHandle {
     const { port1: port, port2 } = new MessageChannel()
     const sizeBytes = bytes.byteLength
     const stop = new AbortController()
@@ -57,7 +58,7 @@ export function createIngestPipeline() {
     const own = bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
     const transferList: Transferable[] = [port2, own.buffer as ArrayBuffer]
     const run = pool.run(
-      { port: port2, bytes: own, form },
+      { port: port2, bytes: own, form, outline },
       { transferList: transferList as never, signal: stop.signal },
     )
     const died = run.then(
@@ -88,8 +89,9 @@ export function createIngestPipeline() {
   }
 }
 
+/** The outline of a text on a worker is there already. */
 async function chunk(
-  text: string | TextHandle,
+  { text, outline }: { text: string | TextHandle; outline?: Outline },
   settings: ChunkSettings,
   embedder: Embedder | null,
 ): Promise<ChunkedText> {
@@ -97,7 +99,7 @@ async function chunk(
     embedder === null ? null : (await embedder.embed(texts, 'document', signal)).vectors
 
   if (typeof text === 'string') {
-    const { info, slice } = chunkedText(text, settings)
+    const { info, slice } = chunkedText(text, settings, outline)
     return {
       ...info,
       async read(from, to, signal) {

@@ -17,12 +17,19 @@ import {
 } from '../documents/document-store.ts'
 import { CHUNKS_PER_BATCH, dropChunks, removeDocument } from '../documents/documents.ts'
 import { type MeteredCall, metered } from '../metering.ts'
+import { findOriginal } from '../originals/original-store.ts'
+import { dropOriginal } from '../originals/originals.ts'
 import { ragProblem } from '../problems.ts'
 import type { Metadata } from '../tables.ts'
 import type { TextHandle } from './ingest-pipeline.ts'
+import type { Outline } from './outline.ts'
 
 export type NewDocument = {
   text: string | TextHandle
+  /** What the file that a short text is of knows of it; a long one has it already. */
+  outline?: Outline
+  /** The file itself, where it is kept: it lasts as long as the document. */
+  originalId?: string | null
   metadata: Metadata
   source: string | null
   /** The client's own id: the document that had it before goes. */
@@ -102,7 +109,7 @@ export async function storeDocument(
 ): Promise<Ingested> {
   const { db, clock, jobs, embedder, vectors, pipeline } = deps
   const settings = { size: document.chunkSize, overlap: document.chunkOverlap }
-  const chunked = await pipeline.chunk(document.text, settings, embedder)
+  const chunked = await pipeline.chunk(document, settings, embedder)
   const { id, total } = chunked
   if (total === 0) throw invalid(['body', 'content'], 'Should have some text')
   if (total > CHUNKS_MAX) {
@@ -182,6 +189,7 @@ async function publish(
 ): Promise<void> {
   const { clock, embedder, vectors } = deps
   await lockDocuments(tx, userId)
+  const original = document.originalId && (await findOriginal(tx, userId, document.originalId))
   const replaced = await putDocument(tx, {
     user_id: userId,
     id,
@@ -194,10 +202,15 @@ async function publish(
     characters,
     embedder: embedder?.id ?? '',
     kept_in: embedder === null ? '' : vectors.name,
+    // One that waited for longer than files do has been swept.
+    original_id: original ? original.id : null,
     created_at: clock.now(),
   })
   await bumpRevision(tx, userId)
-  if (replaced !== undefined) await dropChunks(deps, tx, userId, replaced)
+  if (replaced !== undefined) {
+    await dropChunks(deps, tx, userId, replaced.version)
+    await dropOriginal(deps, tx, userId, replaced.original_id)
+  }
   for (const old of await superseded(tx, userId, id, document, clock.now())) {
     const row = await findDocument(tx, userId, old)
     if (row !== undefined) await removeDocument(deps, tx, userId, row)

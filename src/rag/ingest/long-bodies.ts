@@ -5,6 +5,7 @@ import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { invalid, malformedJson } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
 import { LONG_BYTES, type TextHandle } from './ingest-pipeline.ts'
+import type { Outline } from './outline.ts'
 
 const FAULTS = { deep: JsonTooDeep, many: JsonTooMany }
 
@@ -41,8 +42,9 @@ export function openTextFor(
   reply: FastifyReply,
   { pipeline }: Pick<RagDeps, 'pipeline'>,
   utf8: Uint8Array,
+  outline: Outline,
 ): TextHandle {
-  const text = pipeline.open(utf8, 'text')
+  const text = pipeline.open(utf8, 'text', outline)
   reply.raw.once('close', () => text.close())
   return text
 }

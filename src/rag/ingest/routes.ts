@@ -11,6 +11,7 @@ import { JsonObject, Named, OneOf } from '#platform/http/schema.ts'
 import { validatorCompiler } from '#platform/http/validation.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
+import { type OriginalDeps, withOriginal } from '../originals/originals.ts'
 import { RAG_POLICY } from '../schemas.ts'
 import { CHUNK_SIZE, CHUNK_SIZE_MAX, CHUNK_SIZE_MIN, OVERLAP_MAX, overlapFor } from './chunk-settings.ts'
 import { type IngestDeps, ingest, requireStorable } from './ingest.ts'
@@ -78,7 +79,7 @@ const Queued = Type.Object(
 /** Each in a scope of its own, since each reads its bodies in its own way. */
 export async function ingestRoutes(
   app: App,
-  deps: IngestDeps & Pick<RagDeps, 'parser' | 'maxFileBytes'>,
+  deps: IngestDeps & OriginalDeps & Pick<RagDeps, 'parser' | 'maxFileBytes'>,
 ): Promise<void> {
   const { maxTextBytes, maxFileBytes } = deps
 
@@ -139,7 +140,7 @@ export async function ingestRoutes(
         schema: {
           operationId: 'ingestFile',
           tags: ['rag'],
-          summary: 'Store a file: .txt, .md, .pdf or .docx',
+          summary: 'Store a file: PDF, Word, Excel, PowerPoint, EPUB, HTML, CSV, Markdown, text or source code',
           description: `Multipart form with \`file\`, and \`chunk_size\` and \`chunk_overlap\` as for a text. At most ${Math.round(maxFileBytes / MEGABYTE)} MB.`,
           consumes: ['multipart/form-data'],
           headers: Preference,
@@ -170,12 +171,12 @@ export async function ingestRoutes(
           const input = { sizeBytes: bytes.byteLength, read: (from: number, to: number) => bytes.subarray(from, to) }
           return queued(reply, await queueIngest(deps, { ...document, ...askedBy(request), file: name }, input))
         }
-        const { text, warnings } = await deps.parser.read(name, bytes, signal)
+        const { text, outline, warnings } = await deps.parser.read(name, bytes, signal)
         const call = { caller, route: '/api/rag/ingest/file', signal, origin: originOf(reply) }
-        const stored = await ingest(deps, call, {
-          ...document,
-          text: typeof text === 'string' ? text : openTextFor(reply, deps, text),
-        })
+        const read = { text: typeof text === 'string' ? text : openTextFor(reply, deps, text, outline), outline }
+        const stored = await withOriginal(deps, caller.userId, { name, bytes }, (originalId) =>
+          ingest(deps, call, { ...document, ...read, originalId }),
+        )
         return { ...stored, warnings }
       },
     )

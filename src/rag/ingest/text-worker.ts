@@ -6,12 +6,15 @@ import type { MessagePort } from 'node:worker_threads'
 import { JsonTooDeep, JsonTooMany, parseJson } from '#platform/json.ts'
 import { type ChunkedTextInfo, type Cut, chunkedText } from './chunked-text.ts'
 import type { ChunkSettings } from './chunker.ts'
+import type { Outline } from './outline.ts'
 
 export type TextTask = {
   port: MessagePort
   bytes: Uint8Array
   /** A JSON body with the text as its `content`, or the text itself. */
   form: 'json' | 'text'
+  /** What the file that the text is of knows of it. */
+  outline: Outline
 }
 
 export type TextRequest =
@@ -37,7 +40,7 @@ const TOO_LARGE = 'too large'
 /** Stands in for a text that is there; the schema looks at no more than that. */
 const PLACEHOLDER = '…'
 
-export async function serveText({ port, bytes, form }: TextTask): Promise<void> {
+export async function serveText({ port, bytes, form, outline }: TextTask): Promise<void> {
   const { text, body, fault } = form === 'text' ? { text: decode(bytes), body: {}, fault: undefined } : parseBody(bytes)
   let chunked: ReturnType<typeof chunkedText> | undefined
   let utf8: Buffer | undefined
@@ -45,7 +48,7 @@ export async function serveText({ port, bytes, form }: TextTask): Promise<void> 
   const answers = {
     head: (): TextHead => ({ body, fault, hasNul: text.includes('\0'), textBytes: Buffer.byteLength(text) }),
     chunk({ settings }: { settings: ChunkSettings }): ChunkedTextInfo {
-      chunked = chunkedText(text, settings)
+      chunked = chunkedText(text, settings, outline)
       return chunked.info
     },
     utf8({ from, to }: { from: number; to: number }): Uint8Array {

@@ -5,7 +5,7 @@
 import { subjectWords } from '#embeddings/terms.ts'
 import { invalid } from '#platform/problems.ts'
 import type { RagDeps } from '../deps.ts'
-import { readContents } from '../documents/chunk-store.ts'
+import { type ChunkText, readContents } from '../documents/chunk-store.ts'
 import type { DocumentRow } from '../documents/document-store.ts'
 import { metered, type RagCall } from '../metering.ts'
 import type { Metadata } from '../tables.ts'
@@ -20,7 +20,20 @@ export type FoundChunk = {
   content: string
   /** 0..1 */
   score: number
-  metadata: Metadata
+  /** The document's, with `chunk_index` and what its file tells of the chunk. */
+  metadata: Metadata & ChunkMetadata
+}
+
+/** Where in its file a chunk stands. A client may have given a text other values under these names. */
+export type ChunkMetadata = {
+  /** From 1. */
+  page?: number
+  /** Where it reaches over to a later page. */
+  page_end?: number
+  /** `Terms › Notice` */
+  heading?: string
+  /** Of the table that it goes on with, as Markdown. */
+  table_header?: string
 }
 
 export const MODES = ['auto', 'lexical', 'dense', 'hybrid'] as const
@@ -202,22 +215,32 @@ function vectorScope(rows: DocumentRow[], embedder: string, vectors: VectorStore
 
 function toFoundChunks(
   found: Found[],
-  contents: Map<string, string>,
+  contents: Map<string, ChunkText>,
   documents: Map<string, DocumentRow>,
   userId: string,
 ): FoundChunk[] {
   return found.flatMap(({ version, index, score }) => {
     const document = documents.get(version)
-    const content = contents.get(keyOf({ version, index }))
+    const chunk = contents.get(keyOf({ version, index }))
     // Deleted between ranking and reading.
-    if (document === undefined || content === undefined) return []
+    if (document === undefined || chunk === undefined) return []
     return {
       id: `${document.id}_${index}`,
-      content,
+      content: chunk.content,
       score: Math.min(1, Math.max(0, score)),
-      metadata: { ...metadataOf(document, userId), chunk_index: index },
+      metadata: { ...placeIn(chunk), ...metadataOf(document, userId), chunk_index: index },
     }
   })
+}
+
+/** Under what a client gave itself: its own `page` of a text is told as it was given. */
+function placeIn({ page, pageEnd, heading, tableHeader }: ChunkText): ChunkMetadata {
+  return {
+    ...(page !== null && { page }),
+    ...(pageEnd !== null && pageEnd !== page && { page_end: pageEnd }),
+    ...(heading !== null && { heading }),
+    ...(tableHeader !== null && { table_header: tableHeader }),
+  }
 }
 
 /** What the user gave, with the service's own keys over it. */

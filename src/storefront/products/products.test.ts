@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
+import { signGet } from '#platform/s3/signature-v4.ts'
 import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
 import type { FileStore } from './file-store.ts'
 import { openProducts } from './products.ts'
 import { compareVersions, listReleases, releaseFor, releaseOf } from './releases.ts'
-import { signGet } from './signature-v4.ts'
 
 const NOW = '2026-06-01T00:00:00.000Z'
 const NO_S3 = { endpoint: null, region: 'us-east-1', accessKeyId: null, secretAccessKey: null, sessionToken: null }

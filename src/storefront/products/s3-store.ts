@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import { lazyRequire } from '#platform/lazy-require.ts'
+import { encode, encodeKey, type S3Credentials, signGet } from '#platform/s3/signature-v4.ts'
 import { isSafePath } from '../downloads/zip/entry-name.ts'
 import { type FileStore, isLitter, type LeaveOut, type StoredFile } from './file-store.ts'
-import { encode, encodeKey, type S3Credentials, signGet } from './signature-v4.ts'
 
 export type S3Place = {
   bucket: string

@@ -8,6 +8,7 @@ import { queries } from '../api/queries.ts'
 import type { StoredDocument } from '../api/types.ts'
 import { Confirm } from '../components/confirm.tsx'
 import { ago, compact, moment, plural } from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
@@ -49,9 +50,14 @@ export function DocumentList() {
                     {documents.map((document) => (
                       <Table.Tr key={document.id}>
                         <Table.Td>
-                          <Text dir="auto" style={{ overflowWrap: 'anywhere' }}>
+                          <TextLink
+                            to="/documents/$id"
+                            params={{ id: document.id }}
+                            dir="auto"
+                            style={{ overflowWrap: 'anywhere' }}
+                          >
                             {nameOf(document)}
-                          </Text>
+                          </TextLink>
                           <Text c="dimmed" size="sm" className="mono">
                             {document.id}
                           </Text>

@@ -5,6 +5,7 @@
 import { Piscina } from 'piscina'
 import type { Problem } from '#platform/problem.ts'
 import { ragProblem } from '../../problems.ts'
+import type { Outline } from '../outline.ts'
 import type { Warning } from './unreadable.ts'
 import type { Format, Outcome, Task } from './worker.ts'
 
@@ -18,6 +19,7 @@ export type Limits = {
 export type ParsedFile = {
   /** Never empty; as UTF-8 where it is long. */
   text: string | Uint8Array
+  outline: Outline
   warnings: Warning[]
 }
 
@@ -46,7 +48,8 @@ export function createParser(limits: Partial<Limits> = {}) {
       const format = formatOf(name, bytes)
       const outcome = await run({ format, bytes, threadId: new Int32Array(new SharedArrayBuffer(4)) }, signal)
       if ('unreadable' in outcome) throw unreadable(outcome.unreadable)
-      return { text: 'text' in outcome ? outcome.text : outcome.utf8, warnings: outcome.warnings }
+      const { outline, warnings } = outcome
+      return { text: 'text' in outcome ? outcome.text : outcome.utf8, outline, warnings }
     },
     close: () => pool.destroy(),
   }
@@ -91,38 +94,45 @@ function unreadable(msg: string, cause?: unknown): Problem {
   return ragProblem('file_unreadable', { issues: [{ loc: ['body', 'file'], msg, type: 'unreadable_file' }], cause })
 }
 
-const textEndings = new Set([
-  'txt',
-  'text',
-  'md',
-  'markdown',
-  'csv',
-  'tsv',
-  'json',
-  'jsonl',
-  'xml',
-  'yaml',
-  'yml',
-  'log',
-  'rst',
-  'srt',
-  'vtt',
-])
+const endings: Record<Format, string> = {
+  text: 'txt text md markdown mdx rst',
+  code: 'json jsonl ndjson xml yaml yml toml ini conf cfg properties log srt vtt tex bib adoc org py pyi ipynb js mjs cjs jsx ts mts cts tsx vue svelte css scss less java kt kts scala groovy gradle c h cc cpp cxx hpp cs fs go rs swift m mm php rb pl pm lua r jl dart ex exs erl hs clj elm zig nim sql graphql proto sh bash zsh fish ps1 bat cmd mk cmake tf hcl diff patch',
+  csv: 'csv tsv tab',
+  html: 'html htm xhtml',
+  pdf: 'pdf',
+  docx: 'docx docm',
+  xlsx: 'xlsx xlsm',
+  pptx: 'pptx pptm',
+  epub: 'epub',
+}
+const formats = new Map(
+  Object.entries(endings).flatMap(([format, all]) => all.split(' ').map((ending) => [ending, format as Format])),
+)
+/** What a ZIP is that is named so. */
+const packages: Partial<Record<Format, string>> = {
+  docx: 'a Word document',
+  xlsx: 'an Excel workbook',
+  pptx: 'a PowerPoint presentation',
+  epub: 'an EPUB',
+}
 
 function formatOf(name: string, bytes: Uint8Array): Format {
   const ending = /\.([^./\\]{1,16})$/.exec(name)?.[1]?.toLowerCase() ?? ''
-  const claimed = ending === 'pdf' || ending === 'docx' ? ending : textEndings.has(ending) ? 'text' : undefined
+  const claimed = formats.get(ending)
   if (claimed === undefined) {
     throw ragProblem('file_type_unsupported')
   }
   if (bytes.length === 0) throw unreadable('The file is empty.')
 
   const actual = magicOf(bytes)
-  if (actual === 'ole' && claimed === 'docx') throw unreadable(oleReason(bytes))
+  const kind = packages[claimed]
+  if (actual === 'ole' && kind !== undefined && claimed !== 'epub') throw unreadable(oleReason(bytes, ending))
   const isOther = actual === 'zip' || actual === 'ole' || (actual === 'pdf' && bytes[0] === 0x25)
-  if (claimed === 'text' && isOther) throw unreadable(`The file is named .${ending} but is not a text file.`)
-  if (claimed === 'pdf' && actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')
-  if (claimed === 'docx' && actual !== 'zip') throw unreadable('The file is named .docx but is not a Word document.')
+  if (claimed === 'pdf') {
+    if (actual !== 'pdf') throw unreadable('The file is named .pdf but is not a PDF.')
+  } else if (kind !== undefined) {
+    if (actual !== 'zip') throw unreadable(`The file is named .${ending} but is not ${kind}.`)
+  } else if (isOther) throw unreadable(`The file is named .${ending} but is not a text file.`)
   return claimed
 }
 
@@ -134,12 +144,12 @@ function magicOf(bytes: Uint8Array): 'pdf' | 'zip' | 'ole' | undefined {
   return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).includes('%PDF-') ? 'pdf' : undefined
 }
 
-/** Word wraps encrypted documents, and everything before 2007, in an OLE container. */
-function oleReason(bytes: Uint8Array): string {
+/** Office wraps encrypted documents, and everything before 2007, in an OLE container. */
+function oleReason(bytes: Uint8Array, ending: string): string {
   const isEncrypted = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(
     Buffer.from('EncryptedPackage', 'utf16le'),
   )
   return isEncrypted
     ? 'The document is encrypted and needs a password. Save it without one and send it again.'
-    : 'The file is in the old .doc format. Save it as .docx and send it again.'
+    : `The file is in the old .${ending.slice(0, 3)} format. Save it as .${ending} and send it again.`
 }

@@ -4,6 +4,7 @@
  */
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { Outline } from '../outline.ts'
 import { dropRunningLines, joinLines, linesOf, type Page, type Piece } from './pdf-lines.ts'
 import { type Reading, Unreadable, type Warning } from './unreadable.ts'
 
@@ -63,22 +64,36 @@ export async function parsePdf(bytes: Uint8Array): Promise<Reading> {
     const kept = dropRunningLines(pages)
     if (kept.some((lines, i) => lines.length < (pages[i]?.lines.length ?? 0)))
       warnings.push({ page: null, reason: 'Repeated page headers and footers are left out.' })
-    const text = kept
-      .map(joinLines)
-      .filter((page) => page !== '')
-      .join('\n\n')
+    const { text, outline } = joinPages(
+      kept.map((lines, i) => ({ page: pages[i]?.number ?? 0, text: joinLines(lines) })),
+    )
     if (text === '') throw new Unreadable(reasonOf(warnings))
     // Operators of the page's own program, drawn as text: a stream that lost its beginning.
     if ((text.match(/\bT[jJdDm]\b/g)?.length ?? 0) > text.length / 100) {
       throw new Unreadable('The PDF is damaged: what is left of its text makes no sense.')
     }
-    return { text, warnings }
+    return { text, outline, warnings }
   } catch (error) {
     throw explained(error)
   } finally {
     await loading.destroy().catch(() => undefined)
   }
 }
+
+function joinPages(pages: { page: number; text: string }[]): { text: string; outline: Outline } {
+  const starts: { at: number; page: number }[] = []
+  const texts: string[] = []
+  let at = 0
+  for (const { page, text } of pages) {
+    if (text === '') continue
+    starts.push({ at, page })
+    texts.push(text)
+    at += text.length + PAGE_BREAK.length
+  }
+  return { text: texts.join(PAGE_BREAK), outline: { pages: starts, headings: [] } }
+}
+
+const PAGE_BREAK = '\n\n'
 
 type Item = {
   str: string

@@ -6,9 +6,21 @@ export class Unreadable extends Error {
   }
 }
 
+/** Offsets are in the text, in UTF-16 units, and ascend. */
+export type Outline = {
+  /** Where each page starts that has text. */
+  pages?: { at: number; page: number }[]
+  /** Null: the lines that begin with # are the headings. */
+  headings?: Heading[] | null
+}
+
+export type Heading = { at: number; level: number; title: string }
+
 /** A file's text, and what of the file is not in it. */
 export type Reading = {
   text: string
+  /** Left out: the text is Markdown, or nearly. */
+  outline?: Outline
   warnings: Warning[]
 }
 

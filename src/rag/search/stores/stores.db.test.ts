@@ -34,7 +34,7 @@ async function fill(
 ) {
   await transaction(db, async (tx) => {
     const rows = vectors.map((vector, index) => ({
-      ...{ index, content: '', start: 0, gap: '' },
+      ...{ index, content: '', start: 0, gap: '', page: null, pageEnd: null, heading: null, tableHeader: null },
       vector: store.bytesOf(vector),
     }))
     await insertChunks(tx, userId, version, rows)

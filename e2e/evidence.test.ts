@@ -1,0 +1,85 @@
+// From a question to the place in the file that answers it: a PDF opened at its page with the passage lit, a text with it marked.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { drawn, pdfOf } from '#rag/ingest/parsers/samples.ts'
+import { type Client, testApp } from '#testing/app.ts'
+import { assertAccessible, openBrowser, signIn, visit } from './browser.ts'
+
+const filler = (page: number) =>
+  Array.from({ length: 30 }, (_, i) => `Line ${i} of page ${page} tells of the harbour, its cranes and its weather.`)
+const LINES = [
+  'The lamp of the lighthouse was replaced in 1931 by an electric',
+  'one, which the engineer Amelie Duroc had brought from Paris.',
+]
+
+test('a passage leads to its page, where it is lit, and in a text to its mark', async (t) => {
+  const app = await testApp(t, { userApp: true })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const pages = [filler(1), filler(2), [...LINES, ...filler(3).slice(0, 25)], filler(4)]
+  await upload(ada, 'harbour.pdf', pdfOf(pages.map((lines) => drawn(lines))))
+  const script = '<script>window.hacked = true</script><img src=x onerror="window.hacked = true">'
+  await upload(ada, 'notes.md', `# Notes\n\n${script}\n\n## Boats\n\nThe ferry to the island sails at nine.\n`)
+
+  const browser = await openBrowser(t)
+  const { page, errors } = await visit(browser)
+  await signIn(page, app.url, ada.email)
+  await page.goto(`${app.url}/documents?q=electric%20lamp%20of%20the%20lighthouse`)
+  await page
+    .getByText('p. 3', { exact: true })
+    .or(page.getByText(/^p\. \d–3$/))
+    .first()
+    .waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'harbour.pdf' }).first().click()
+  await page.waitForURL(/\/documents\/[0-9a-f]{12}\?chunk=\d+/)
+  await page.getByRole('heading', { name: 'harbour.pdf' }).waitFor()
+  const shown = page.getByText(/Page \d of 4/)
+  await shown.waitFor()
+  // The chunk may begin on the page before.
+  if ((await shown.textContent()) === 'Page 2 of 4') await page.getByRole('button', { name: 'Next page' }).click()
+  await page.getByText('Page 3 of 4').waitFor()
+  await page.getByRole('img', { name: 'Page 3 of harbour.pdf' }).waitFor()
+  await page.locator('[data-lit]').first().waitFor()
+  const drawnInk = await page.locator('canvas').evaluate((node) => {
+    const canvas = node as unknown as {
+      width: number
+      height: number
+      getContext(kind: '2d'): { getImageData(...at: number[]): { data: Uint8Array } }
+    }
+    return canvas
+      .getContext('2d')
+      .getImageData(0, 0, canvas.width, canvas.height / 2)
+      .data.some((value, i) => i % 4 < 3 && value < 100)
+  })
+  assert.ok(drawnInk, 'the page is drawn')
+  assert.ok((await page.locator('[data-lit]').count()) >= 2)
+  await assertAccessible(page, 'a document')
+
+  await page.getByText('Text', { exact: true }).click()
+  const mark = page.locator('mark')
+  await mark.waitFor()
+  assert.match((await mark.textContent()) ?? '', /electric/)
+
+  await page.goto(`${app.url}/documents?q=ferry%20island`)
+  await page
+    .getByText('Notes › Boats')
+    .or(page.getByText('Notes', { exact: true }))
+    .first()
+    .waitFor()
+  await page.getByRole('main').getByRole('link', { name: 'notes.md' }).first().click()
+  await mark.waitFor()
+  assert.match((await mark.textContent()) ?? '', /sails at nine/)
+  assert.equal(await page.evaluate('window.hacked'), undefined)
+
+  // Opened by its address in the browser, the file is saved, not shown: nobody is signed in by a cookie, either.
+  const { id } = (await ada.get('/api/rag/documents')).body[0]
+  const bare = await page.goto(`${app.url}/api/rag/documents/${id}/file`)
+  assert.equal(bare?.status(), 401)
+  assert.deepEqual(errors, [])
+})
+
+async function upload(client: Client, name: string, bytes: Uint8Array | string): Promise<void> {
+  const form = new FormData()
+  form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+  const reply = await client.post('/api/rag/ingest/file', form)
+  assert.equal(reply.status, 200, reply.text)
+}

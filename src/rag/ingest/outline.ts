@@ -1,0 +1,76 @@
+/**
+ * Where the pages, headings and tables of a text are, so that each of its chunks can say where it stands. A parser tells what its file knows;
+ * what it leaves out is read from the text, as Markdown.
+ */
+import type { ChunkPlace } from '../documents/chunk-store.ts'
+import type { Boundaries } from './boundaries.ts'
+import type { Heading, Outline } from './parsers/unreadable.ts'
+
+export type { Outline }
+
+const TITLE_MAX = 120
+const TABLE_HEADER_MAX = 500
+
+/** @returns what a chunk says of its place: the pages that it reaches over, and what its first new text stands under. */
+export function placesIn(text: string, boundaries: Boundaries, { pages = [], headings = null }: Outline) {
+  const sections = headings ?? headingsOf(text, boundaries.headings)
+  const paths = pathsOf(sections)
+  const { tables } = boundaries
+
+  return (start: number, end: number, fresh: number): Omit<ChunkPlace, 'start' | 'gap'> => {
+    const section = lastAt(sections.length, (i) => (sections[i] as Heading).at, fresh)
+    return {
+      page: pageAt(start),
+      pageEnd: pageAt(end - 1),
+      heading: section < 0 ? null : (paths[section] as string),
+      tableHeader: tableHeaderAt(start),
+    }
+  }
+
+  function pageAt(at: number): number | null {
+    const i = lastAt(pages.length, (i) => (pages[i] as { at: number }).at, at)
+    return pages[Math.max(i, 0)]?.page ?? null
+  }
+
+  /** Of the table that `at` is in, below its head. */
+  function tableHeaderAt(at: number): string | null {
+    const i = lastAt(tables.length / 3, (i) => tables[i * 3] as number, at)
+    if (i < 0) return null
+    const [from, headEnd, end] = tables.subarray(i * 3, i * 3 + 3) as unknown as [number, number, number]
+    return at >= headEnd && at < end && headEnd - from <= TABLE_HEADER_MAX ? text.slice(from, headEnd).trim() : null
+  }
+}
+
+function headingsOf(text: string, lines: Int32Array): Heading[] {
+  return Array.from(lines, (at) => {
+    const end = text.indexOf('\n', at)
+    const line = text.slice(at, Math.min(end < 0 ? text.length : end, at + 1_000)).trim()
+    const level = /^#*/.exec(line)?.[0].length ?? 0
+    return { at, level, title: line.slice(level).replace(/\s#+$/, '') }
+  })
+}
+
+/** `Terms › Notice`: a heading behind those that it is below. */
+function pathsOf(headings: Heading[]): string[] {
+  const above: Heading[] = []
+  return headings.map((heading) => {
+    while (above.length > 0 && (above.at(-1) as Heading).level >= heading.level) above.pop()
+    above.push({ ...heading, title: heading.title.replace(/\s+/g, ' ').trim().slice(0, TITLE_MAX).toWellFormed() })
+    return above
+      .map(({ title }) => title)
+      .filter((title) => title !== '')
+      .join(' › ')
+  })
+}
+
+/** The index of the last of `count` ascending offsets that is not beyond `limit`, or -1. */
+function lastAt(count: number, offsetOf: (index: number) => number, limit: number): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (offsetOf(middle) <= limit) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Outline } from '../outline.ts'
+import { parseCsv } from './csv.ts'
+import { parseEpub } from './epub.ts'
+import { parseHtml } from './html.ts'
+import { parsePptx } from './pptx.ts'
+import { docxOf, zipOf } from './samples.ts'
+import { Unreadable } from './unreadable.ts'
+import { parseXlsx } from './xlsx.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const html = async (text: string) => (await parseHtml(bytes(text))).text
+const csv = async (text: string) => (await parseCsv(bytes(text))).text
+
+test('a web page gives headings, lists, tables and code, and nothing of what a reader does not see', async () => {
+  const page = `<!doctype html><html><head><title>Bees &amp; honey</title><style>p { color: red }</style>
+    <script>if (1 < 2) document.write('<p>gone</p>')</script></head><body>
+    <h1>Bees</h1><p>They   make <b>hon</b>ey&nbsp;&ndash; 5&euro;, caf&eacute; &unknown; &lt;b&gt;.<br>A second line.
+    <ul><li>one<li><p>two</p><ol><li>inner</ol></ul>
+    <table><tr><th>Name<th>Price</tr><tr><td>A|B<td>1 &times; 2</tr></table>
+    <pre>let a = 1
+  let b = 2</pre><noscript>gone</noscript><textarea>gone</textarea><img src=x onerror=alert(1)><h2>Last</h2>end`
+  const { text, warnings } = await parseHtml(bytes(page))
+  assert.equal(
+    text,
+    [
+      '# Bees',
+      'They make honey – 5€, café &unknown; <b>.\nA second line.',
+      '- one\n- two\n  1. inner',
+      '| Name | Price |\n| --- | --- |\n| A\\|B | 1 × 2 |',
+      '```\nlet a = 1\n  let b = 2\n```',
+      '## Last',
+      'end',
+    ].join('\n\n'),
+  )
+  assert.match(warnings[0]?.reason ?? '', /Pictures/)
+})
+
+test('a web page is read in the encoding that it names', async () => {
+  const said = '<meta charset="windows-1251"><p>'
+  const cyrillic = Buffer.concat([Buffer.from(said), Buffer.from([0xcf, 0xf0, 0xe8, 0xe2, 0xe5, 0xf2])])
+  assert.equal((await parseHtml(cyrillic)).text, 'Привет')
+  assert.equal(await html('<meta charset="utf-8"><p>日本'), '日本')
+})
+
+test('markup that never ends is read once, in time that grows with its length', async () => {
+  for (const part of [
+    '<script>',
+    '<table><tr><td>',
+    '<ul><li>',
+    '<',
+    '<!--',
+    '<p title="',
+    '&#x41;',
+    '</td>',
+    '<style><script>',
+    '<pre>',
+  ])
+    await html(part.repeat(50_000))
+  assert.equal(await html('before<script>never'), 'before')
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.constantFrom(
+          '<table>',
+          '</table>',
+          '<tr>',
+          '<td>',
+          '</td>',
+          '<li>',
+          '</ul>',
+          '<ul>',
+          'word',
+          '<h2>',
+          '</h2>',
+          '<pre>',
+          '</pre>',
+          '<svg>',
+          '</svg>',
+          '<br>',
+        ),
+        { maxLength: 60 },
+      ),
+      async (parts) => void (await html(parts.join(''))),
+    ),
+  )
+})
+
+const XL = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
+const relations = (all: Record<string, [string, string]>) =>
+  `<Relationships>${Object.entries(all)
+    .map(
+      ([id, [type, target]]) =>
+        `<Relationship Id="${id}" Type="http://schemas/relationships/${type}" Target="${target}"/>`,
+    )
+    .join('')}</Relationships>`
+
+test('a workbook gives each sheet as a table, with its cells as they are shown', () => {
+  const { text, warnings } = parseXlsx(
+    zipOf({
+      '_rels/.rels': relations({ r1: ['officeDocument', 'xl/workbook.xml'] }),
+      'xl/workbook.xml': `<workbook ${XL}><sheets><sheet name="Sales &amp; more" sheetId="1" r:id="r1"/><sheet name="Empty" sheetId="2" r:id="r2"/></sheets></workbook>`,
+      'xl/_rels/workbook.xml.rels': relations({
+        r1: ['worksheet', 'worksheets/sheet1.xml'],
+        r2: ['worksheet', '/xl/worksheets/sheet2.xml'],
+        r3: ['sharedStrings', 'sharedStrings.xml'],
+        r4: ['styles', 'styles.xml'],
+      }),
+      'xl/sharedStrings.xml':
+        '<sst><si><t>Date</t></si><si><r><t>Am</t></r><r><t>ount</t></r><rPh><t>x</t></rPh></si></sst>',
+      'xl/styles.xml':
+        '<styleSheet><numFmts><numFmt numFmtId="164" formatCode="[Red]yyyy&quot;s&quot;-mm-dd"/><numFmt numFmtId="165" formatCode="0.0&quot; days&quot;"/></numFmts><cellStyleXfs><xf numFmtId="14"/></cellStyleXfs><cellXfs><xf numFmtId="0"/><xf numFmtId="164"/><xf numFmtId="9"/><xf numFmtId="165"/><xf numFmtId="22"/><xf numFmtId="20"/></cellXfs></styleSheet>',
+      'xl/worksheets/sheet1.xml': `<worksheet><sheetData>
+        <row r="1"><c r="B1" t="s"><v>0</v></c><c r="XFD1" t="s"><v>1</v></c></row>
+        <row r="3"><c r="B3" s="1"><v>46023</v></c><c r="XFD3"><v>18.010000000000002</v></c></row>
+        <row r="4"><c r="B4" s="2"><v>0.07</v></c><c r="XFD4" s="3"><v>3</v></c></row>
+        <row r="5"><c r="B5" s="4"><v>46023.5</v></c><c r="XFD5" s="5"><v>0.25</v></c></row>
+        <row r="6"><c r="B6" t="b"><v>1</v></c><c r="XFD6" t="inlineStr"><is><t>a|b</t></is></c></row>
+        <row r="7"><c r="B7" t="str"><f>A1</f><v>formula</v></c></row></sheetData></worksheet>`,
+      'xl/worksheets/sheet2.xml': '<worksheet><sheetData/></worksheet>',
+      'xl/charts/chart1.xml': '<c/>',
+    }),
+  )
+  assert.equal(
+    text,
+    [
+      '# Sales & more\n',
+      '| Date | Amount |',
+      '| --- | --- |',
+      '| 2026-01-01 | 18.01 |',
+      '| 7% | 3 |',
+      '| 2026-01-01 12:00 | 06:00 |',
+      '| TRUE | a\\|b |',
+      '| formula |  |',
+    ].join('\n'),
+  )
+  assert.deepEqual(warnings, [{ page: null, reason: 'Charts are left out.' }])
+})
+
+test('a presentation gives its slides as pages in their order, with titles, lists, tables and notes', () => {
+  const slide = (shapes: string) =>
+    `<p:sld xmlns:p="p" xmlns:a="a"><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`
+  const shape = (kind: string, ...lines: string[]) =>
+    `<p:sp><p:nvSpPr><p:nvPr>${kind && `<p:ph type="${kind}"/>`}</p:nvPr></p:nvSpPr><p:txBody>${lines.map((line) => `<a:p><a:r><a:t>${line}</a:t></a:r></a:p>`).join('')}</p:txBody></p:sp>`
+  const { text, outline, warnings } = parsePptx(
+    zipOf({
+      '_rels/.rels': relations({ r1: ['officeDocument', 'ppt/presentation.xml'] }),
+      'ppt/presentation.xml': `<p:presentation ${XL}><p:sldIdLst><p:sldId id="256" r:id="r2"/><p:sldId id="257" r:id="r1"/></p:sldIdLst></p:presentation>`,
+      'ppt/_rels/presentation.xml.rels': relations({
+        r1: ['slide', 'slides/slide1.xml'],
+        r2: ['slide', 'slides/slide2.xml'],
+      }),
+      'ppt/slides/slide2.xml': slide(
+        shape('', 'Beside') + shape('title', 'Agenda') + shape('body', 'One', 'Two') + shape('sldNum', '1'),
+      ),
+      'ppt/slides/slide1.xml': slide(
+        '<p:graphicFrame><a:tbl><a:tr><a:tc><a:txBody><a:p><a:r><a:t>Q</a:t></a:r></a:p></a:txBody></a:tc><a:tc><a:p><a:r><a:t>EUR</a:t></a:r></a:p></a:tc></a:tr><a:tr><a:tc><a:p><a:r><a:t>1</a:t></a:r></a:p></a:tc><a:tc><a:p><a:r><a:t>9</a:t></a:r></a:p></a:tc></a:tr></a:tbl></p:graphicFrame>',
+      ),
+      'ppt/slides/_rels/slide1.xml.rels': relations({
+        r1: ['notesSlide', '../notesSlides/n1.xml'],
+        r2: ['image', '../media/a.png'],
+      }),
+      'ppt/notesSlides/n1.xml': slide(shape('body', 'Say it slowly.') + shape('sldNum', '2')),
+    }),
+  )
+  assert.equal(
+    text,
+    '# Agenda\n\nBeside\n\n- One\n- Two\n\n| Q | EUR |\n| --- | --- |\n| 1 | 9 |\n\nNotes: Say it slowly.',
+  )
+  const pages = (outline as Outline).pages ?? []
+  assert.deepEqual(
+    pages.map(({ at, page }) => [page, text.slice(at, at + 8)]),
+    [
+      [1, '# Agenda'],
+      [2, '| Q | EU'],
+    ],
+  )
+  assert.deepEqual(warnings, [{ page: 2, reason: 'Pictures are left out: text in them is not read.' }])
+})
+
+test('a book gives its chapters in the order of its spine', () => {
+  const book = {
+    'META-INF/container.xml': '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>',
+    'OEBPS/book.opf':
+      '<package><manifest><item id="b" href="b.xhtml"/><item id="a" href="text/a%20one.xhtml"/><item id="c" href="../../../etc/passwd"/></manifest><spine><itemref idref="a"/><itemref idref="b"/><itemref idref="c"/></spine></package>',
+    'OEBPS/text/a one.xhtml': '<html><head><title>x</title></head><body><h1>First</h1><p>It began.</p></body></html>',
+    'OEBPS/b.xhtml': '<html><body><h1>Second</h1><p>It ended.</p></body></html>',
+  }
+  const { text, warnings } = parseEpub(zipOf(book))
+  assert.equal(text, '# First\n\nIt began.\n\n# Second\n\nIt ended.')
+  assert.match(warnings[0]?.reason ?? '', /A chapter is missing: etc\/passwd/)
+  assert.throws(() => parseEpub(zipOf({ ...book, 'META-INF/rights.xml': '<r/>' })), /DRM/)
+})
+
+test('comma-separated values are a table; what is none stays as it is', async () => {
+  const table = '| Name | Price |\n| --- | --- |\n| a, "b" | 1 |\n| two lines | 2 |'
+  assert.equal(await csv('Name,Price\r\n"a, ""b""",1\r\n\r\n"two\nlines",2\r\n'), table)
+  assert.equal(await csv('Name;Price\n"a, ""b""";1\n"two\nlines";2'), table)
+  assert.equal(await csv('Name\tPrice\n"a, ""b"""\t1\n"two\nlines"\t2\n'), table)
+  for (const text of [
+    'one line, only',
+    'A letter,\nwith commas, here, and, there\nand none.\n',
+    '"never ended',
+    'a\nb\nc',
+  ])
+    assert.equal(await csv(text), text)
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.stringMatching(/^[a-z ,;"\n]{1,9}$/), fc.stringMatching(/^[0-9]{1,4}$/)), {
+        minLength: 2,
+        maxLength: 20,
+      }),
+      async (rows) => {
+        const quoted = rows.map((row) => row.map((cell) => `"${cell.replaceAll('"', '""')}"`).join(',')).join('\n')
+        const written = await csv(`name,count\n${quoted}`)
+        for (const [name, count] of rows) {
+          const cell = name.replace(/\s+/g, ' ').trim()
+          assert.ok(written.includes(`| ${cell} | ${count} |`), `${JSON.stringify(rows)}\n${written}`)
+        }
+      },
+    ),
+  )
+})
+
+test('what is no package of its kind is refused with a reason', () => {
+  for (const [parse, wrong] of [
+    [parseXlsx, docxOf('')],
+    [parsePptx, zipOf({ a: 'b' })],
+    [parseEpub, zipOf({ a: 'b' })],
+  ] as const)
+    assert.throws(() => parse(wrong), Unreadable)
+})

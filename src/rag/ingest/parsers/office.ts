@@ -1,0 +1,45 @@
+/** What the parts of Office's packages have in common: relations between parts, and their XML. */
+import { walkXml } from './xml.ts'
+import type { Zip } from './zip.ts'
+
+export const PART_MAX = 150_000_000
+
+export function decodeXml(bytes: Uint8Array): string {
+  const [a, b] = bytes
+  if (a === 0xff && b === 0xfe) return new TextDecoder('utf-16le').decode(bytes)
+  if (a === 0xfe && b === 0xff) return new TextDecoder('utf-16be').decode(bytes)
+  return new TextDecoder().decode(bytes)
+}
+
+export type Relation = { id: string; type: string; target: string }
+
+/** Those of a part, with targets as the package names them. */
+export function relationsOf(zip: Zip, part: string): Relation[] {
+  const slash = part.lastIndexOf('/')
+  const bytes = zip.read(`${part.slice(0, slash + 1)}_rels/${part.slice(slash + 1)}.rels`, PART_MAX)
+  const relations: Relation[] = []
+  if (bytes === undefined) return relations
+  walkXml(decodeXml(bytes), {
+    open(name, attributes) {
+      if (name !== 'Relationship') return
+      const given = attributes()
+      if (given.get('TargetMode') === 'External') return
+      const type = given.get('Type') ?? ''
+      const target = resolved(part.slice(0, slash + 1), given.get('Target') ?? '')
+      relations.push({ id: given.get('Id') ?? '', type: type.slice(type.lastIndexOf('/') + 1), target })
+    },
+    close() {},
+    text() {},
+  })
+  return relations
+}
+
+/** `../media/a.png`, seen from a part's folder. */
+export function resolved(folder: string, target: string): string {
+  const path: string[] = []
+  for (const step of (target.startsWith('/') ? target : folder + target).split('/')) {
+    if (step === '..') path.pop()
+    else if (step !== '.' && step !== '') path.push(step)
+  }
+  return path.join('/')
+}

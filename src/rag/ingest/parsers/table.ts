@@ -1,0 +1,14 @@
+/** A table as Markdown, its first row the head; one row alone is a row without a table. */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
+  const width = Math.max(0, ...rows.map((row) => row.length))
+  const [head = [], ...rest] = rows.map((row) => {
+    const cells = Array.from({ length: width }, (_, i) => cellOf(row[i] ?? ''))
+    return `| ${cells.join(' | ')} |`
+  })
+  if (rest.length === 0) return rows.length === 0 ? '' : String(head)
+  return [head, `| ${Array.from({ length: width }, () => '---').join(' | ')} |`, ...rest].join('\n')
+}
+
+function cellOf(text: string): string {
+  return text.replace(/\s+/g, ' ').trim().replaceAll('|', '\\|')
+}

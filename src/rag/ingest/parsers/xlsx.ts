@@ -1,0 +1,187 @@
+/** Workbooks: each sheet a heading and a table, its cells as they are shown where that is more than a number: dates, percentages, yes and no. */
+import { decodeXml, PART_MAX, relationsOf } from './office.ts'
+import { markdownTable } from './table.ts'
+import { type Reading, Unreadable, type Warning } from './unreadable.ts'
+import { walkXml } from './xml.ts'
+import { openZip, type Zip } from './zip.ts'
+
+const CELLS_MAX = 5_000_000
+
+export function parseXlsx(bytes: Uint8Array): Reading {
+  const zip = openZip(bytes)
+  const book = relationsOf(zip, '').find(({ type }) => type === 'officeDocument')?.target ?? 'xl/workbook.xml'
+  const workbook = zip.read(book, PART_MAX)
+  if (workbook === undefined) throw new Unreadable('The file is not an Excel workbook.')
+  const relations = relationsOf(zip, book)
+  const partOf = (type: string) => {
+    const target = relations.find((relation) => relation.type === type)?.target
+    return target === undefined ? undefined : zip.read(target, PART_MAX)
+  }
+  const { sheets, is1904 } = sheetsOf(decodeXml(workbook))
+  const shared = stringsOf(partOf('sharedStrings'))
+  const formats = formatsOf(partOf('styles'))
+  const warnings: Warning[] = leftOut(zip)
+
+  let cells = 0
+  const texts = sheets.flatMap(({ name, id }) => {
+    const target = relations.find((relation) => relation.id === id)?.target
+    const part = target === undefined ? undefined : zip.read(target, PART_MAX)
+    if (part === undefined) return []
+    const rows = rowsOf(decodeXml(part), { shared, formats, is1904 })
+    cells += rows.reduce((sum, row) => sum + row.length, 0)
+    if (cells > CELLS_MAX)
+      throw new Unreadable('The workbook has more than 5 million cells. Split it and send the parts.')
+    return rows.length === 0 ? [] : [`# ${name}\n\n${markdownTable(rows)}`]
+  })
+  return { text: texts.join('\n\n'), warnings }
+}
+
+function leftOut({ names }: Zip): Warning[] {
+  const besides: [RegExp, string][] = [
+    [/^xl\/media\//, 'Pictures are left out: text in them is not read.'],
+    [/^xl\/charts\/chart/, 'Charts are left out.'],
+    [/^xl\/(comments|threadedcomments)/, 'Comments are left out.'],
+    [/^xl\/embeddings\//, 'Embedded documents are left out.'],
+  ]
+  return besides.filter(([part]) => names.some((name) => part.test(name))).map(([, reason]) => ({ page: null, reason }))
+}
+
+function sheetsOf(xml: string): { sheets: { name: string; id: string }[]; is1904: boolean } {
+  const sheets: { name: string; id: string }[] = []
+  let is1904 = false
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === 'sheet') sheets.push({ name: attributes().get('name') ?? '', id: attributes().get('id') ?? '' })
+      if (name === 'workbookPr') is1904 = /^(1|true)$/.test(attributes().get('date1904') ?? '')
+    },
+    close() {},
+    text() {},
+  })
+  return { sheets, is1904 }
+}
+
+function stringsOf(part: Uint8Array | undefined): string[] {
+  const strings: string[] = []
+  if (part === undefined) return strings
+  let inText = false
+  let inRuby = false
+  walkXml(decodeXml(part), {
+    open(name) {
+      if (name === 'si') strings.push('')
+      else if (name === 'rPh') inRuby = true
+      else if (name === 't') inText = true
+    },
+    close(name) {
+      if (name === 't') inText = false
+      else if (name === 'rPh') inRuby = false
+    },
+    text(text) {
+      if (inText && !inRuby) strings[strings.length - 1] += text
+    },
+  })
+  return strings
+}
+
+type Shown = 'date' | 'time' | 'moment' | 'percent' | 'number'
+
+/** How the cells of each style are shown. */
+function formatsOf(part: Uint8Array | undefined): Shown[] {
+  const own = new Map<number, string>()
+  const styles: Shown[] = []
+  if (part === undefined) return styles
+  let inCells = false
+  walkXml(decodeXml(part), {
+    open(name, attributes) {
+      if (name === 'numFmt') own.set(Number(attributes().get('numFmtId')), attributes().get('formatCode') ?? '')
+      else if (name === 'cellXfs') inCells = true
+      else if (name === 'xf' && inCells) styles.push(shownAs(Number(attributes().get('numFmtId') ?? 0), own))
+    },
+    close(name) {
+      if (name === 'cellXfs') inCells = false
+    },
+    text() {},
+  })
+  return styles
+}
+
+function shownAs(id: number, own: Map<number, string>): Shown {
+  if (id === 9 || id === 10) return 'percent'
+  if (id >= 14 && id <= 17) return 'date'
+  if ((id >= 18 && id <= 21) || (id >= 45 && id <= 47)) return 'time'
+  if (id === 22) return 'moment'
+  // Without what is quoted, and colours and conditions.
+  const code = (own.get(id) ?? '').replace(/"[^"]*"|\\.|\[[^\]]*\]/g, '')
+  const hasDate = /[yd]/i.test(code)
+  const hasTime = /[hs]/i.test(code)
+  if (hasDate) return hasTime ? 'moment' : 'date'
+  if (hasTime) return 'time'
+  return code.includes('%') ? 'percent' : 'number'
+}
+
+type Book = { shared: string[]; formats: Shown[]; is1904: boolean }
+
+/** Without the rows and columns that are empty. */
+function rowsOf(xml: string, book: Book): string[][] {
+  const rows: Map<number, string>[] = []
+  let column = -1
+  let cell = { type: '', style: 0 }
+  let value = ''
+  let taken: 'v' | 't' | null = null
+  let inRuby = false
+  walkXml(xml, {
+    open(name, attributes) {
+      if (name === 'row') {
+        rows.push(new Map())
+        column = -1
+      } else if (name === 'c') {
+        const given = attributes()
+        column = columnOf(given.get('r')) ?? column + 1
+        cell = { type: given.get('t') ?? 'n', style: Number(given.get('s') ?? 0) }
+        value = ''
+      } else if (name === 'rPh') inRuby = true
+      else if (name === 'v' || name === 't') taken = name
+    },
+    close(name) {
+      if (name === 'v' || name === 't') taken = null
+      else if (name === 'rPh') inRuby = false
+      else if (name === 'c') {
+        const text = textOf(value, cell, book)
+        if (text.trim() !== '') rows.at(-1)?.set(column, text)
+      }
+    },
+    text(text) {
+      if (taken !== null && !inRuby) value += text
+    },
+  })
+  const filled = rows.filter(({ size }) => size > 0)
+  const columns = [...new Set(filled.flatMap((row) => [...row.keys()]))].sort((a, b) => a - b)
+  return filled.map((row) => columns.map((at) => row.get(at) ?? ''))
+}
+
+function columnOf(reference: string | undefined): number | undefined {
+  const letters = /^[A-Z]{1,3}/i.exec(reference ?? '')?.[0].toUpperCase()
+  if (letters === undefined) return undefined
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1
+}
+
+function textOf(value: string, { type, style }: { type: string; style: number }, { shared, formats, is1904 }: Book) {
+  if (type === 's') return shared[Number(value)] ?? ''
+  if (type === 'b') return value === '1' ? 'TRUE' : 'FALSE'
+  const number = Number(value)
+  if (type !== 'n' || value === '' || !Number.isFinite(number)) return value
+  const shown = formats[style] ?? 'number'
+  if (shown === 'percent') return `${Number((number * 100).toPrecision(12))}%`
+  if (shown === 'number') return value.length > 15 ? String(Number(number.toPrecision(15))) : value
+  return momentOf(number, shown, is1904)
+}
+
+/** Days since the end of 1899, with a 29 February 1900 that never was. */
+function momentOf(days: number, shown: 'date' | 'time' | 'moment', is1904: boolean): string {
+  const since = is1904 ? days + 1_462 : days < 60 ? days + 1 : days
+  const at = new Date(Math.round((since - 25_569) * 86_400) * 1_000)
+  if (Number.isNaN(at.getTime())) return String(days)
+  const [date = '', time = ''] = at.toISOString().replace('.000Z', '').split('T')
+  const clock = time.endsWith(':00') ? time.slice(0, 5) : time
+  if (shown === 'time') return clock
+  return shown === 'date' ? date : `${date} ${clock}`
+}

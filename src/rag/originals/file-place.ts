@@ -1,0 +1,54 @@
+/** Where originals lie, each under its id: a folder of this machine, or a bucket. */
+import { createReadStream, createWriteStream, openSync } from 'node:fs'
+import { rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { makeFolder } from '#platform/folder.ts'
+import { getObject, openBucket, putObject, removeObject, type S3Settings } from '#platform/s3/bucket.ts'
+
+export type FilePlace = {
+  /** Whole or not at all, and on the disk when it returns. */
+  write(id: string, content: AsyncIterable<Buffer>): Promise<void>
+  /** Null where there is none such. */
+  read(id: string): Promise<Readable | null>
+  /** With what a write that was killed has left; also one that is not there. */
+  remove(id: string): Promise<void>
+}
+
+/** @throws Error with a sentence for a bucket without credentials */
+export function openFilePlace(location: string, s3: S3Settings): FilePlace {
+  if (!location.startsWith('s3://')) return folderPlace(location)
+  const { bucket, prefix } = openBucket(location, s3, 'what users upload is never public')
+  const keyOf = (id: string) => (prefix === '' ? id : `${prefix}/${id}`)
+  return {
+    write: (id, content) => putObject(bucket, keyOf(id), content),
+    read: (id) => getObject(bucket, keyOf(id)),
+    remove: (id) => removeObject(bucket, keyOf(id)),
+  }
+}
+
+function folderPlace(root: string): FilePlace {
+  const at = (id: string) => join(root, id.slice(0, 2), id)
+  return {
+    async write(id, content) {
+      makeFolder(dirname(at(id)))
+      await pipeline(Readable.from(content), createWriteStream(partial(at(id)), { mode: 0o600, flush: true }))
+      await rename(partial(at(id)), at(id))
+    },
+    async read(id) {
+      try {
+        return createReadStream('', { fd: openSync(at(id), 'r') })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+        throw error
+      }
+    },
+    async remove(id) {
+      await rm(partial(at(id)), { force: true })
+      await rm(at(id), { force: true })
+    },
+  }
+}
+
+const partial = (path: string) => `${path}.partial`

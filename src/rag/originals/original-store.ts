@@ -1,0 +1,81 @@
+/** SQL of originals. */
+import '../tables.ts'
+import type { Db } from '#platform/db/db.ts'
+
+export type Original = { id: string; name: string; bytes: number }
+
+export async function insertOriginal(db: Db, userId: string, { id, name, bytes }: Original, at: string): Promise<void> {
+  await db.insertInto('rag_originals').values({ id, user_id: userId, name, bytes, created_at: at }).execute()
+}
+
+export function findOriginal(db: Db, userId: string, id: string): Promise<Original | undefined> {
+  return db
+    .selectFrom('rag_originals')
+    .select(['id', 'name', 'bytes'])
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Of documents, newest first. */
+export function listOriginals(db: Db, userId: string) {
+  return db
+    .selectFrom('rag_originals')
+    .innerJoin('rag_documents', 'rag_documents.original_id', 'rag_originals.id')
+    .select([
+      'rag_originals.id',
+      'rag_originals.name',
+      'rag_originals.bytes',
+      'rag_originals.created_at',
+      'rag_documents.id as document_id',
+    ])
+    .where('rag_originals.user_id', '=', userId)
+    .where('rag_documents.user_id', '=', userId)
+    .orderBy('rag_originals.created_at', 'desc')
+    .execute()
+}
+
+export async function deleteOriginal(tx: Db, userId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await tx
+    .deleteFrom('rag_originals')
+    .where('user_id', '=', userId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0
+}
+
+/** Those of a user, of documents or not. */
+export async function listOriginalIds(db: Db, userId: string): Promise<string[]> {
+  const rows = await db.selectFrom('rag_originals').select('id').where('user_id', '=', userId).execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Written before that moment, and no document's: their ingest was refused or killed. */
+export function listUnclaimed(db: Db, before: string, limit: number) {
+  return db
+    .selectFrom('rag_originals')
+    .leftJoin('rag_documents', (join) =>
+      join
+        .onRef('rag_documents.user_id', '=', 'rag_originals.user_id')
+        .onRef('rag_documents.original_id', '=', 'rag_originals.id'),
+    )
+    .select(['rag_originals.id', 'rag_originals.user_id'])
+    .where('rag_documents.id', 'is', null)
+    .where('rag_originals.created_at', '<', before)
+    .limit(limit)
+    .execute()
+}
+
+export async function isClaimed(tx: Db, userId: string, id: string): Promise<boolean> {
+  const row = await tx
+    .selectFrom('rag_documents')
+    .select('id')
+    .where('user_id', '=', userId)
+    .where('original_id', '=', id)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+export async function eraseOriginalRows(tx: Db, userId: string): Promise<void> {
+  await tx.deleteFrom('rag_originals').where('user_id', '=', userId).execute()
+}

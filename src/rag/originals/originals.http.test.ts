@@ -1,0 +1,206 @@
+// The files that users upload: got back as they came, by their owner alone, and gone with their document, whatever is killed.
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, test } from 'node:test'
+import { HOUR_MS } from '#platform/clock.ts'
+import { type Client, type TestApp, testApp } from '#testing/app.ts'
+import { BUCKET_KEYS, startBucket } from '#testing/bucket.ts'
+import { describeDocument } from '../documents/documents.ts'
+import { drawn, pdfOf } from '../ingest/parsers/samples.ts'
+import { keepOriginal, sweepOriginals } from './originals.ts'
+
+const upload = (client: Client, name: string, bytes: Uint8Array | string, more: Record<string, string> = {}) => {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(more)) form.append(field, value)
+  form.append('file', new Blob([bytes as Uint8Array<ArrayBuffer>]), name)
+  return client.post('/api/rag/ingest/file', form)
+}
+const stored = async (...args: Parameters<typeof upload>): Promise<string> => {
+  const reply = await upload(...args)
+  assert.equal(reply.status, 200, reply.text)
+  return String(reply.body.document_ids[0]).slice(0, 12)
+}
+const bytesAt = async (app: TestApp, client: Client, id: string) => {
+  const reply = await fetch(`${app.url}/api/rag/documents/${id}/file`, {
+    headers: { authorization: `Bearer ${client.token}` },
+  })
+  return { status: reply.status, headers: reply.headers, bytes: Buffer.from(await reply.arrayBuffer()) }
+}
+const filesIn = (app: TestApp) =>
+  existsSync(join(app.dataDir, 'originals'))
+    ? readdirSync(join(app.dataDir, 'originals'), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name))
+    : []
+
+test('an original is sealed where it lies, comes back byte for byte, and never runs where our pages do', async (t) => {
+  const app = await testApp(t)
+  const ada = await app.as('ada', { tier: 'pro' })
+  const pdf = pdfOf([drawn(['Terms of the lease']), drawn(['Notice is three months.'])])
+  const id = await stored(ada, 'lease (2026) — é.pdf', pdf)
+
+  const { status, headers, bytes } = await bytesAt(app, ada, id)
+  assert.equal(status, 200)
+  assert.ok(bytes.equals(pdf))
+  assert.equal(headers.get('content-length'), String(pdf.length))
+  assert.equal(headers.get('content-type'), 'application/octet-stream')
+  assert.equal(headers.get('content-security-policy'), "sandbox; default-src 'none'")
+  assert.equal(headers.get('x-content-type-options'), 'nosniff')
+  assert.match(headers.get('cache-control') ?? '', /private, no-store/)
+  assert.equal(
+    headers.get('content-disposition'),
+    `attachment; filename="lease (2026) _ _.pdf"; filename*=UTF-8''lease%20%282026%29%20%E2%80%94%20%C3%A9.pdf`,
+  )
+  const [file = ''] = filesIn(app)
+  assert.equal(readFileSync(file).includes('Notice'), false)
+
+  // What is a page to a browser is no page from here, whatever it is called.
+  const script = '<html><script>alert(document.domain)</script>'
+  for (const name of ['evil.md', 'evil.xml', 'evil\r\nSet-Cookie: a=b.txt', '..', '../../etc/passwd.txt']) {
+    const reply = await upload(ada, name, `${script} ${name}`)
+    if (reply.status !== 200) continue
+    const evil = await bytesAt(app, ada, String(reply.body.document_ids[0]).slice(0, 12))
+    assert.equal(evil.headers.get('content-type'), 'application/octet-stream', name)
+    assert.match(evil.headers.get('content-disposition') ?? '', /^attachment; filename="[^"\r\n]*"; /, name)
+    assert.match(evil.headers.get('content-security-policy') ?? '', /^sandbox;/, name)
+    assert.equal(evil.headers.get('set-cookie'), null)
+  }
+
+  const document = await ada.get(`/api/rag/documents/${id}`)
+  assert.deepEqual(document.body.file, { name: 'lease (2026) — é.pdf', bytes: pdf.length })
+  assert.deepEqual(document.body.spans, [{ id: `${id}_0`, start: 0, end: 43, page: 1, page_end: 2, heading: null }])
+  const text = await ada.get(`/api/rag/documents/${id}_0/text`)
+  assert.deepEqual(text.body, {
+    id,
+    source: 'lease (2026) — é.pdf',
+    text: 'Terms of the lease\n\nNotice is three months.',
+    next: null,
+  })
+  const { body } = await ada.post('/api/rag/search', { query: 'notice' })
+  assert.deepEqual([body.results[0].metadata.page, body.results[0].metadata.page_end], [1, 2])
+
+  const eve = await app.as('eve', { tier: 'pro' })
+  const other = await stored(eve, 'eve.txt', 'Eve was here.')
+  for (const path of ['', '/file', '/text']) {
+    const foreign = await eve.get(`/api/rag/documents/${id}${path}`)
+    const missing = await eve.get(`/api/rag/documents/000000000000${path}`)
+    assert.deepEqual([foreign.status, foreign.body.code], [404, 'document_not_found'], path)
+    assert.deepEqual(foreign.body.detail, missing.body.detail)
+    assert.equal((await ada.get(`/api/rag/documents/${other}${path}`)).status, 404)
+    assert.equal((await app.get(`/api/rag/documents/${id}${path}`)).status, 401)
+    for (const odd of ['..', '%2e%2e%2fusers', `${id}_1`, `${id}_9999999999`, 'x'.repeat(5_000)]) {
+      const reply = await ada.get(`/api/rag/documents/${odd}${path}`)
+      assert.ok(reply.status === 404 || reply.status === 414, `${odd}${path}: ${reply.status}`)
+    }
+  }
+
+  // Whoever holds the folder cannot give one user the file of another: each is sealed for its own id.
+  const files = filesIn(app)
+  const ofEve = files.find((path) => readFileSync(path).length === 'Eve was here.'.length + 16) ?? ''
+  writeFileSync(ofEve, readFileSync(files.find((path) => path !== ofEve) ?? ''))
+  const forged = await fetch(`${app.url}/api/rag/documents/${other}/file`, {
+    headers: { authorization: `Bearer ${eve.token}` },
+  })
+    .then((reply) => reply.text())
+    .catch(() => 'broken off')
+  assert.equal(forged.includes('Terms') || forged.includes('alert'), false)
+})
+
+describe('an original goes with its document', () => {
+  test('when it is deleted, replaced, cut to nothing, or its account ends; what is refused leaves none', async (t) => {
+    const app = await testApp(t)
+    const ada = await app.as('ada', { tier: 'pro' })
+    const count = async () => {
+      await app.settle()
+      return filesIn(app).length
+    }
+
+    const first = await stored(ada, 'a.txt', 'One text.')
+    assert.equal(await count(), 1)
+    // The same text from another file: the later one stays.
+    await stored(ada, 'b.txt', 'One text.')
+    assert.equal(await count(), 1)
+    assert.equal((await ada.get(`/api/rag/documents/${first}`)).body.file.name, 'b.txt')
+    await ada.post('/api/rag/ingest/text', { content: 'One text.' })
+    assert.equal(await count(), 0)
+    assert.deepEqual((await ada.get(`/api/rag/documents/${first}/file`)).body.code, 'original_not_found')
+
+    await stored(ada, 'c.txt', 'Version one.', { external_id: 'c' })
+    await stored(ada, 'c.txt', 'Version two.', { external_id: 'c' })
+    assert.equal(await count(), 1)
+    await stored(ada, 'c.txt', 'Version three.', { replace: 'source' })
+    assert.equal(await count(), 1)
+    const last = await stored(ada, 'd.txt', 'To be deleted.')
+    assert.equal((await ada.delete(`/api/rag/documents/${last}_0`)).status, 200)
+    assert.equal(await count(), 1)
+
+    assert.equal((await upload(ada, 'e.pdf', 'no PDF')).status, 422)
+    assert.equal((await upload(ada, 'f.txt', 'x'.repeat(3_000), { external_id: '\0' })).status, 422)
+    assert.equal(await count(), 1)
+
+    assert.equal((await ada.delete('/api/users/me', { password: 'correct horse battery' })).status, 200)
+    assert.equal(await count(), 0)
+  })
+
+  test('also where a process was killed between the file and its document', async (t) => {
+    const app = await testApp(t)
+    const ada = await app.as('ada', { tier: 'pro' })
+    const { deps } = app.service.rag
+    const kept = await stored(ada, 'kept.txt', 'A text to keep.')
+    // Killed: the row and the file are there, a document is not; of another only a part of the file.
+    await keepOriginal(deps, ada.userId, { name: 'killed.txt', bytes: Buffer.from('killed') })
+    const half = (await keepOriginal(deps, ada.userId, { name: 'half.txt', bytes: Buffer.from('half') })) ?? ''
+    const path = filesIn(app).find((file) => file.endsWith(half)) ?? ''
+    writeFileSync(`${path}.partial`, 'ha')
+    rmSync(path)
+    assert.equal(filesIn(app).length, 3)
+
+    assert.equal(await sweepOriginals(deps), 0, 'what may still be on its way stays')
+    app.clock.advance(7 * HOUR_MS)
+    assert.equal(await sweepOriginals(deps), 2)
+    await app.settle()
+    assert.equal(filesIn(app).length, 1)
+    const { file } = await describeDocument(deps, ada.userId, kept, 1)
+    assert.equal(file?.name, 'kept.txt')
+  })
+})
+
+test('originals lie in a bucket where one is set', async (t) => {
+  const objects: Record<string, string> = {}
+  const endpoint = await startBucket(t, objects)
+  const app = await testApp(t, {
+    env: {
+      ORIGINALS_DIR: 's3://products-bucket/users/files',
+      S3_ENDPOINT: endpoint,
+      AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey,
+    },
+  })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await stored(ada, 'a.txt', 'A text in a bucket.')
+  const [key = ''] = Object.keys(objects)
+  assert.match(key, /^users\/files\/[0-9a-f-]{36}$/)
+  assert.equal(objects[key]?.includes('bucket'), false)
+  assert.equal((await ada.get(`/api/rag/documents/${id}/file`)).text, 'A text in a bucket.')
+  await ada.delete(`/api/rag/documents/${id}`)
+  await app.settle()
+  assert.deepEqual(objects, {})
+})
+
+test('a file that cannot be kept is refused aloud, and its text is not stored without it', async (t) => {
+  const app = await testApp(t, { env: { ORIGINALS_DIR: '/dev/null/originals' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const refused = await upload(ada, 'b.txt', 'Nowhere to go.')
+  assert.deepEqual([refused.status, refused.body.code], [503, 'file_not_kept'])
+  assert.equal((await ada.get('/api/rag/documents')).body.length, 0)
+})
+
+test('with ORIGINALS_DIR=off texts are kept alone', async (t) => {
+  const app = await testApp(t, { env: { ORIGINALS_DIR: 'off' } })
+  const ada = await app.as('ada', { tier: 'pro' })
+  const id = await stored(ada, 'a.txt', 'A text alone.')
+  assert.equal((await ada.get(`/api/rag/documents/${id}`)).body.file, null)
+  assert.equal((await ada.get(`/api/rag/documents/${id}/file`)).body.code, 'original_not_found')
+  assert.deepEqual(filesIn(app), [])
+})

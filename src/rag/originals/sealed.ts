@@ -1,0 +1,59 @@
+/**
+ * Files sealed at rest: AES-256-GCM in segments, each with a tag of its own, so that what is read has been proved before it leaves. A key for each
+ * file (HKDF of the service's root and the file's id); a segment's nonce is its number and whether it is the last, so none can be moved, left out or cut off.
+ */
+import { createCipheriv, createDecipheriv, hkdfSync } from 'node:crypto'
+import type { Secrets } from '#platform/secrets.ts'
+
+const SEGMENT_BYTES = 64 * 1024
+const TAG_BYTES = 16
+
+export async function* sealed(secrets: Pick<Secrets, 'key'>, id: string, bytes: Uint8Array): AsyncGenerator<Buffer> {
+  const key = keyOf(secrets, id)
+  const last = Math.max(0, Math.ceil(bytes.length / SEGMENT_BYTES) - 1)
+  for (let number = 0; number <= last; number++) {
+    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(number, number === last))
+    const segment = bytes.subarray(number * SEGMENT_BYTES, (number + 1) * SEGMENT_BYTES)
+    yield Buffer.concat([cipher.update(segment), cipher.final(), cipher.getAuthTag()])
+  }
+}
+
+/** @throws Error where it was sealed for another file or with another root, or was changed or cut */
+export async function* unsealed(
+  secrets: Pick<Secrets, 'key'>,
+  id: string,
+  content: AsyncIterable<Buffer>,
+): AsyncGenerator<Buffer> {
+  const key = keyOf(secrets, id)
+  let pending: Buffer = Buffer.alloc(0)
+  let number = 0
+  for await (const piece of content) {
+    pending = pending.length === 0 ? piece : Buffer.concat([pending, piece])
+    // What may be the last segment waits until it is known to be.
+    let from = 0
+    for (; pending.length - from > SEGMENT_BYTES + TAG_BYTES; from += SEGMENT_BYTES + TAG_BYTES) {
+      yield open(key, number++, false, pending.subarray(from, from + SEGMENT_BYTES + TAG_BYTES))
+    }
+    pending = pending.subarray(from)
+  }
+  yield open(key, number, true, pending)
+}
+
+function open(key: Buffer, number: number, isLast: boolean, segment: Buffer): Buffer {
+  if (segment.length < TAG_BYTES) throw new Error('a sealed file was cut')
+  const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(number, isLast), { authTagLength: TAG_BYTES })
+  decipher.setAuthTag(segment.subarray(-TAG_BYTES))
+  const plain = decipher.update(segment.subarray(0, -TAG_BYTES))
+  return Buffer.concat([plain, decipher.final()])
+}
+
+function keyOf(secrets: Pick<Secrets, 'key'>, id: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', secrets.key('rag/originals'), '', `original ${id}`, 32))
+}
+
+function nonceOf(number: number, isLast: boolean): Buffer {
+  const nonce = Buffer.alloc(12)
+  nonce.writeUInt32BE(number, 8)
+  nonce[0] = isLast ? 1 : 0
+  return nonce
+}

@@ -1,0 +1,94 @@
+import { Button, Card, SegmentedControl, Skeleton, Stack, Text } from '@mantine/core'
+import { IconDownload } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { api, request } from '../api/client.ts'
+import { compact } from '../components/format.ts'
+import { TextLink } from '../components/links.tsx'
+import { Loaded } from '../components/loaded.tsx'
+import { Page } from '../components/page.tsx'
+import { saveFile } from '../components/save-file.ts'
+import { DocumentText } from './document-text.tsx'
+
+const route = getRouteApi('/app/documents/$id')
+const PdfView = lazy(() => import('./pdf-view.tsx').then(({ PdfView }) => ({ default: PdfView })))
+
+/** A document opened where a passage is. */
+export function DocumentPage() {
+  const { id } = route.useParams()
+  const { chunk } = route.useSearch()
+  const named = chunk === undefined ? id : `${id}_${chunk}`
+  const opened = useQuery({
+    queryKey: ['documents', 'opened', named],
+    queryFn: async ({ signal }) => {
+      const query = { limit: 1 }
+      const document = await api.get('/api/rag/documents/{document_id}', {
+        path: { document_id: named },
+        query,
+        signal,
+      })
+      const [span] = document.spans
+      const { content } = document
+      return { document, passage: span === undefined || content === null ? null : { ...span, content } }
+    },
+  })
+  const [view, setView] = useState<'page' | 'text'>('page')
+  const name = opened.data?.document.source ?? 'Pasted text'
+
+  return (
+    <Page
+      title={name}
+      lead={<TextLink to="/documents">All documents</TextLink>}
+      actions={opened.data?.document.file && <Download id={id} {...opened.data.document.file} />}
+      wide
+    >
+      <Loaded query={opened} skeleton={<Skeleton h={800} />}>
+        {({ document: { file }, passage }) => {
+          const isPdf = file?.name.toLowerCase().endsWith('.pdf') === true
+          return (
+            <Stack>
+              {passage?.heading && <Text c="dimmed">{passage.heading}</Text>}
+              {isPdf && (
+                <SegmentedControl
+                  aria-label="Show"
+                  value={view}
+                  onChange={(value) => setView(value === 'text' ? 'text' : 'page')}
+                  data={[
+                    { value: 'page', label: 'Pages' },
+                    { value: 'text', label: 'Text' },
+                  ]}
+                  style={{ alignSelf: 'flex-start' }}
+                />
+              )}
+              <Card>
+                {isPdf && view === 'page' ? (
+                  <Suspense fallback={<Skeleton h={800} />}>
+                    <PdfView documentId={id} name={name} page={passage?.page ?? 1} passage={passage?.content ?? null} />
+                  </Suspense>
+                ) : (
+                  <DocumentText documentId={id} passage={passage} />
+                )}
+              </Card>
+            </Stack>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Download({ id, name, bytes }: { id: string; name: string; bytes: number }) {
+  return (
+    <Button
+      variant="default"
+      leftSection={<IconDownload size={18} aria-hidden />}
+      onClick={async () => {
+        const response = await request('GET', '/api/rag/documents/{document_id}/file', { path: { document_id: id } })
+        await saveFile(response, name)
+      }}
+    >
+      Download ({compact(bytes)} bytes)
+    </Button>
+  )
+}

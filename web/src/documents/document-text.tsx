@@ -1,0 +1,50 @@
+import { Skeleton, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { api } from '../api/client.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { placeOf } from './lit.ts'
+import classes from './passage.module.css'
+
+type Marked = { id: string; start: number; end: number }
+type DocumentTextProps = { documentId: string; passage: (Marked & { content: string }) | null }
+
+/** A document's text, with a passage marked. */
+export function DocumentText({ documentId, passage }: DocumentTextProps) {
+  const id = passage?.id ?? documentId
+  const text = useQuery({
+    queryKey: ['documents', 'text', id],
+    queryFn: ({ signal }) => api.get('/api/rag/documents/{document_id}/text', { path: { document_id: id }, signal }),
+  })
+  return (
+    <Loaded query={text} skeleton={<Skeleton h={600} />}>
+      {({ text, next }) => (
+        <>
+          <MarkedText text={text} passage={passage} />
+          {next !== null && (
+            <Text c="dimmed" mt="md">
+              The document goes on; this is the part that holds the passage.
+            </Text>
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function MarkedText({ text, passage }: { text: string; passage: DocumentTextProps['passage'] }) {
+  const place = passage && placeOf(text, passage.content, passage.start)
+  if (!place) return <Text className={classes.text ?? ''}>{text}</Text>
+  return (
+    <Text component="div" dir="auto" className={classes.text ?? ''}>
+      {text.slice(0, place.from)}
+      <mark key={place.from} ref={intoView}>
+        {text.slice(place.from, place.to)}
+      </mark>
+      {text.slice(place.to)}
+    </Text>
+  )
+}
+
+function intoView(mark: HTMLElement | null): void {
+  mark?.scrollIntoView({ block: 'center' })
+}

@@ -1,0 +1,85 @@
+import { ActionIcon, Group, Skeleton, Stack, Text } from '@mantine/core'
+import { IconChevronLeft, IconChevronRight } from '@tabler/icons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { request } from '../api/client.ts'
+import { Loaded } from '../components/loaded.tsx'
+import { drawPage, type Lit, openPdf } from './pdf.ts'
+import classes from './pdf-page.module.css'
+
+type PdfViewProps = { documentId: string; name: string; page: number; passage: string | null }
+
+/** A stored PDF at a page, with a passage lit. */
+export function PdfView({ documentId, name, page, passage }: PdfViewProps) {
+  const pdf = useQuery({
+    queryKey: ['documents', 'file', documentId],
+    queryFn: async ({ signal }) => {
+      const path = { document_id: documentId }
+      const response = await request('GET', '/api/rag/documents/{document_id}/file', { path, signal })
+      return openPdf(await response.arrayBuffer())
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 60_000,
+    retry: false,
+  })
+  const [number, setNumber] = useState(page)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const [lit, setLit] = useState<Lit[]>([])
+  const [failed, setFailed] = useState(false)
+  const document = pdf.data
+
+  useEffect(() => setNumber(page), [page])
+  useEffect(() => {
+    const target = canvas.current
+    if (document === undefined || target === null) return
+    let gone = false
+    setLit([])
+    setFailed(false)
+    document
+      .getPage(number)
+      .then((one) => drawPage(one, target, { width: target.parentElement?.clientWidth || 800, passage }))
+      .then((found) => !gone && setLit(found))
+      .catch(() => !gone && setFailed(true))
+    return () => {
+      gone = true
+    }
+  }, [document, number, passage])
+
+  return (
+    <Loaded query={pdf} skeleton={<Skeleton h={800} />}>
+      {({ numPages }) => (
+        <Stack gap="sm">
+          <Group justify="center" gap="xs">
+            <ActionIcon onClick={() => setNumber(number - 1)} disabled={number <= 1} aria-label="Previous page">
+              <IconChevronLeft size={20} aria-hidden />
+            </ActionIcon>
+            <Text className="numbers" aria-live="polite">
+              Page {number} of {numPages}
+            </Text>
+            <ActionIcon onClick={() => setNumber(number + 1)} disabled={number >= numPages} aria-label="Next page">
+              <IconChevronRight size={20} aria-hidden />
+            </ActionIcon>
+          </Group>
+          {failed && <Text c="red">This page cannot be drawn. Its text is under “Text”.</Text>}
+          <div className={classes.page}>
+            {/* Drawn anew for each page: pdf.js draws into a canvas one page at a time. */}
+            <canvas key={number} ref={canvas} role="img" aria-label={`Page ${number} of ${name}`} />
+            {lit.map(({ left, top, width, height }) => (
+              <div
+                key={`${left} ${top}`}
+                className={classes.lit}
+                data-lit
+                style={{
+                  left: `${left * 100}%`,
+                  top: `${top * 100}%`,
+                  width: `${width * 100}%`,
+                  height: `${height * 100}%`,
+                }}
+              />
+            ))}
+          </div>
+        </Stack>
+      )}
+    </Loaded>
+  )
+}

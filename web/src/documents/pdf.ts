@@ -1,0 +1,91 @@
+/**
+ * pdf.js, loaded when a PDF is opened. Its worker, tables and fonts come from here; it compiles nothing, as the page's policy asks.
+ */
+import {
+  GlobalWorkerOptions,
+  getDocument,
+  type PDFDocumentProxy,
+  type PDFPageProxy,
+} from 'pdfjs-dist/legacy/build/pdf.mjs'
+import workerUrl from 'pdfjs-dist/legacy/build/pdf.worker.min.mjs?url'
+import { litCharacters } from './lit.ts'
+
+const files = import.meta.glob<string>(
+  ['../../../node_modules/pdfjs-dist/cmaps/*.bcmap', '../../../node_modules/pdfjs-dist/standard_fonts/*.{pfb,ttf}'],
+  { query: '?url', import: 'default', eager: true },
+)
+const addresses = new Map(Object.entries(files).map(([path, url]) => [path.slice(path.lastIndexOf('/') + 1), url]))
+
+/** Asked by name for what a PDF does not bring itself. */
+class OwnFiles {
+  async fetch({ filename }: { filename: string }): Promise<Uint8Array> {
+    const url = addresses.get(filename)
+    if (url === undefined) throw new Error(`${filename} is not there`)
+    return new Uint8Array(await (await fetch(url)).arrayBuffer())
+  }
+}
+
+/** @throws what pdf.js says of a file that it cannot open */
+export function openPdf(data: ArrayBuffer): Promise<PDFDocumentProxy> {
+  GlobalWorkerOptions.workerSrc = workerUrl
+  return getDocument({
+    data,
+    BinaryDataFactory: OwnFiles,
+    cMapPacked: true,
+    useWorkerFetch: false,
+    useWasm: false,
+    enableXfa: false,
+    disableWorkerRendering: true,
+    verbosity: 0,
+  }).promise
+}
+
+export type Lit = { left: number; top: number; width: number; height: number }
+
+/** Draws a page, and tells where the passage is on it, in shares of the page. */
+export async function drawPage(
+  page: PDFPageProxy,
+  canvas: HTMLCanvasElement,
+  { width, passage }: { width: number; passage: string | null },
+): Promise<Lit[]> {
+  const { width: points } = page.getViewport({ scale: 1 })
+  const viewport = page.getViewport({ scale: (width / points) * Math.min(window.devicePixelRatio, 2) })
+  canvas.width = Math.floor(viewport.width)
+  canvas.height = Math.floor(viewport.height)
+  await page.render({ canvas, viewport }).promise
+  return passage === null ? [] : litOn(page, passage)
+}
+
+async function litOn(page: PDFPageProxy, passage: string): Promise<Lit[]> {
+  const viewport = page.getViewport({ scale: 1 })
+  const { items } = await page.getTextContent()
+  const pieces = items.flatMap((item) => ('str' in item ? [item] : []))
+  const lit = litCharacters(pieces.map(({ str }) => str).join('\n'), passage)
+  const found: Lit[] = []
+  let at = 0
+  for (const { str, transform, width, height } of pieces) {
+    const marks = lit.subarray(at, at + str.length)
+    at += str.length + 1
+    const first = marks.indexOf(1)
+    if (first < 0) continue
+    const last = marks.lastIndexOf(1) + 1
+    const [a = 1, b = 0, , , e = 0, f = 0] = transform as number[]
+    const size = Math.hypot(a, b) || 1
+    const tall = height || size
+    // Along the direction of writing, from the first of its letters to the last.
+    const point = (along: number, up: number) =>
+      viewport.convertToViewportPoint(e + (a * along - b * up) / size, f + (b * along + a * up) / size) as [
+        number,
+        number,
+      ]
+    const corners = [point((width * first) / str.length, -tall * 0.25), point((width * last) / str.length, tall * 0.95)]
+    const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)]
+    found.push({
+      left: Math.min(...xs) / viewport.width,
+      top: Math.min(...ys) / viewport.height,
+      width: Math.abs((xs[0] ?? 0) - (xs[1] ?? 0)) / viewport.width,
+      height: Math.abs((ys[0] ?? 0) - (ys[1] ?? 0)) / viewport.height,
+    })
+  }
+  return found
+}
