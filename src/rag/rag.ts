@@ -12,6 +12,7 @@ import { eraseDocuments } from './documents/document-store.ts'
 import { sweepChunks } from './documents/documents.ts'
 import { collectDocuments } from './documents/export.ts'
 import { documentRoutes } from './documents/routes.ts'
+import { storageRoute } from './documents/storage.ts'
 import { reembed } from './ingest/reembed.ts'
 import { ingestRoutes } from './ingest/routes.ts'
 import { mcpRoutes } from './mcp/routes.ts'
@@ -46,6 +47,7 @@ export async function createRag(platform: Platform, needs: RagNeeds) {
       searchRoutes(app, deps)
       answerRoutes(app, deps)
       documentRoutes(app, deps)
+      storageRoute(app, deps)
       mcpRoutes(app, deps)
     },
     /** Looks for documents that another embedder or vector store has left behind. */

@@ -164,6 +164,7 @@ async function askDocuments(key: Calls): Promise<void> {
     external_id: 'harbour-1',
   })
   await key.get('/api/rag/documents')
+  await key.get('/api/rag/storage')
   await key.post('/api/rag/search', { query: QUESTION, top_k: 1 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2 })
   await key.post('/api/rag/query', { question: QUESTION, min_score: 0.2, stream: true, include_sources: true })

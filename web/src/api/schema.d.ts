@@ -38,7 +38,7 @@ export type AdminUser = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type AiError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported'
 }
 
 export type AllUsageGroup = {
@@ -936,7 +936,7 @@ export type LogInRequest = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type McpError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'document_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type Message = {
@@ -1084,6 +1084,16 @@ export type Plan = {
   currency?: string
   features: Array<string>
   grants: Array<string>
+  limits: PlanLimits
+}
+
+/** What a user may keep, and one call ask for; null: no limit of this kind. */
+export type PlanLimits = {
+  documents_max: number | null
+  characters_max: number | null
+  chunks_max: number | null
+  output_tokens_max: number | null
+  choices_max: number | null
 }
 
 export type ProcessorEvent = {
@@ -1153,7 +1163,7 @@ export type QueryDocumentsSourcesEvent = {
 /** A refusal: a sentence for people, which may be reworded, and a word that stays. */
 export type RagError = {
   detail: string | Array<Issue>
-  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
+  code: 'unauthenticated' | 'inactive_account' | 'not_superuser' | 'two_factor_needed' | 'scope_missing' | 'address_not_allowed' | 'rate_limited' | 'validation_failed' | 'malformed_json' | 'json_too_deep' | 'bad_request' | 'bad_url' | 'bad_http' | 'not_found' | 'request_timeout' | 'body_too_large' | 'media_type_unsupported' | 'encoding_unsupported' | 'body_not_unpacked' | 'headers_too_large' | 'internal_error' | 'busy' | 'database_unreachable' | 'database_busy' | 'database_full' | 'database_read_only' | 'email_not_verified' | 'paid_tier_needed' | 'user_switched_off' | 'key_switched_off' | 'budget_exhausted' | 'token_budget_exhausted' | 'key_budget_exhausted' | 'budget_busy' | 'provider_not_configured' | 'model_not_allowed' | 'choices_not_allowed' | 'model_not_found' | 'model_not_listed' | 'vendor_refused' | 'context_length_exceeded' | 'vendor_overloaded' | 'vendor_timeout' | 'vendor_failed' | 'vendor_unauthorized' | 'model_switched_off' | 'vendor_switched_off' | 'gateway_full' | 'embeddings_not_supported' | 'dimensions_fixed' | 'responses_not_kept' | 'response_not_found' | 'tokens_unsupported' | 'document_not_found' | 'text_too_large' | 'storage_limit_reached' | 'file_too_large' | 'file_type_unsupported' | 'file_unreadable' | 'parser_busy' | 'reader_busy' | 'origin_refused' | 'method_not_allowed'
 }
 
 export type RefreshTokensRequest = {
@@ -1335,6 +1345,18 @@ export type StartTotpResponse = {
   otpauth_url: string
   /** A picture of `otpauth_url`, as a data: address */
   qr_code: string
+}
+
+export type Storage = {
+  documents: StorageRoom
+  characters: StorageRoom
+  chunks: StorageRoom
+}
+
+export type StorageRoom = {
+  used: number
+  /** What the plan has room for; null: no limit. */
+  max: number | null
 }
 
 export type StreamOptions = {
@@ -1835,6 +1857,9 @@ export type Paths = {
         offset?: number
       }
       reply: Array<Document>
+    }
+    '/api/rag/storage': {
+      reply: Storage
     }
     '/.well-known/oauth-protected-resource/mcp': {
       reply: ProtectedResource

@@ -11,6 +11,7 @@ import { ago, compact, moment, plural } from '../components/format.ts'
 import { Loaded } from '../components/loaded.tsx'
 import { Notice } from '../components/notice.tsx'
 import { documentsQuery, PAGE_SIZE } from './documents-query.ts'
+import { StorageMeter } from './storage-meter.tsx'
 
 const route = getRouteApi('/app/documents')
 
@@ -25,6 +26,7 @@ export function DocumentList() {
       <Title order={2} fz="h3" id="document-list">
         Your documents
       </Title>
+      <StorageMeter />
       <Loaded query={documents} skeleton={<RowsSkeleton />}>
         {({ documents, total }) =>
           documents.length === 0 ? (

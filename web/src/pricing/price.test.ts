@@ -3,6 +3,14 @@ import test from 'node:test'
 import type { Plan } from '../api/types.ts'
 import { priceOf } from './price.ts'
 
+const limits = {
+  documents_max: null,
+  characters_max: null,
+  chunks_max: null,
+  output_tokens_max: null,
+  choices_max: null,
+}
+
 const pro: Plan = {
   name: 'Pro',
   tier: 'pro',
@@ -12,6 +20,7 @@ const pro: Plan = {
   amount_yearly: 290,
   currency: 'eur',
   features: [],
+  limits,
   grants: [],
 }
 
@@ -47,5 +56,5 @@ test('prices that are not known are not made up', () => {
   const { price: _, amount_yearly: __, ...unknown } = pro
   assert.equal(priceOf(unknown, 'monthly').amount, null)
   assert.equal(priceOf(unknown, 'yearly').amount, null)
-  assert.equal(priceOf({ name: 'Free', tier: 'free', price: 0, features: [], grants: [] }, 'monthly').amount, 0)
+  assert.equal(priceOf({ name: 'Free', tier: 'free', price: 0, features: [], limits, grants: [] }, 'monthly').amount, 0)
 })
