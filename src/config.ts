@@ -34,7 +34,14 @@ export type Config = {
   logLevel: string
   serve: ReadonlySet<Part>
   /** `trustProxy`: how many proxies stand in front, or their networks. */
-  http: { host: string; port: number; storefrontPort: number; trustProxy: false | number | readonly string[] }
+  http: {
+    host: string
+    port: number
+    storefrontPort: number
+    trustProxy: false | number | readonly string[]
+    /** Open connections of one address without a credential; null: only of addresses of the world. */
+    connectionsPerAddress: number | null | 'off'
+  }
   urls: { base: string; frontend: string; storefront: string }
   /** How long /readyz says that the process goes before its ports close, and how long what runs may still take. */
   drain: { delaySeconds: number; seconds: number }
@@ -190,7 +197,11 @@ export function readConfig(env: Env): Config {
     debug: read.flag('DEBUG', !production),
     logLevel: read.oneOf('LOG_LEVEL', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], 'info'),
     serve,
-    http: { host, port, storefrontPort, trustProxy: readTrustProxy(read) },
+    http: {
+      ...{ host, port, storefrontPort, trustProxy: readTrustProxy(read) },
+      connectionsPerAddress:
+        read.optional('CONNECTIONS_PER_ADDRESS') === 'off' ? 'off' : read.count('CONNECTIONS_PER_ADDRESS'),
+    },
     urls,
     drain: {
       delaySeconds: read.seconds('DRAIN_DELAY_SECONDS', production ? 5 : 0),

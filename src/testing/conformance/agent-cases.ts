@@ -279,7 +279,7 @@ export const AGENT_CASES: readonly Case[] = [
       assert.ok(heard.tools.some(({ name }) => name.includes('wait')))
       if (vendor !== 'openai') return
       const { input: _, ...rest } = body
-      const { safety_identifier: _, ...own } = heard.body
+      const { safety_identifier: _own, ...own } = heard.body
       assert.deepEqual({ ...own, input: null }, { ...rest, input: null })
       assert.equal(heard.headers['x-openai-internal-codex-responses-lite'], 'true')
     },
