@@ -276,6 +276,8 @@ async function administer(walk: Walk): Promise<void> {
   await app.settle()
   await root.get('/api/admin/contact-messages')
   await root.post('/api/admin/invitations', { email: 'grace@example.com' })
+  await root.get('/api/admin/invitations')
+  await root.delete('/api/admin/invitations?email=grace@example.com')
   await root.get('/api/admin/audit?limit=2')
 
   const off = { kind: 'model', subject: 'openai/gpt-6*', reason: 'Its price is being looked into.' }

@@ -177,6 +177,7 @@ export async function createApp(
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'unknown'
     metrics.requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1_000)
+    if (request.refusedBy !== undefined) metrics.refusals(request.refusedBy, reply.statusCode).value++
     if (debugging) {
       log.debug(
         {

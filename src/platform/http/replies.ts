@@ -24,6 +24,13 @@ export const apiErrors: ErrorShape = {
   invalid: (issues) => platformProblem('validation_failed', { issues }),
 }
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The code of the problem that it was answered with. */
+    refusedBy?: string
+  }
+}
+
 export function replyWithError(
   shape: ErrorShape,
   error: unknown,
@@ -31,6 +38,7 @@ export function replyWithError(
   reply: FastifyReply,
 ): FastifyReply {
   const problem = asProblem(error, shape, request.id)
+  request.refusedBy = problem.code
   if (problem.cause !== undefined && databaseFailure(problem.cause) !== null) {
     saySeldom(request.log)(
       { err: problem.cause, code: problem.code, reqId: request.id },
